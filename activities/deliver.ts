@@ -1,0 +1,177 @@
+/**
+ * Delivery: order at the supplier under our id and look for the result. A repeat orders nothing twice, since the supplier takes a repeated
+ * transactionId as the same request; a refusal after any doubt counts only once the find-twin confirms that nothing was taken.
+ */
+import { sleep } from '@temporalio/activity';
+import { esimFactsOf } from '../src/domain/esim.ts';
+import type { FailureReason, Refusal } from '../src/domain/purchase.ts';
+import type { SupplierProfile, SupplierRefusal, TopUpTotals } from '../src/ports/esim-supplier.ts';
+import { beginAsking, keepOrderNo, keepTopUp, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
+import { keepProfile } from '../src/store/esims.ts';
+import type { DeliverOutcome, DeliverRequest, SupplierActivities } from '../workflows/contract.ts';
+import type { ActivityDeps } from './deps.ts';
+
+/** One step of an attempt: an end, or a reason to ask again after the next pause. */
+type Step =
+  | DeliverOutcome
+  | { readonly outcome: 'again'; readonly orderNo: string | null; readonly retryAfterMs?: number };
+
+export function createSupplierActivities(deps: ActivityDeps): SupplierActivities {
+  return {
+    deliver: (request) => deliver(deps, request),
+    withdrawOrder: (transactionId) => withdrawOrder(deps, transactionId),
+  };
+}
+
+/** Orders where needed and looks for the result, again and again within the budget; a budget of 0 is one ask. */
+export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
+  const delivery = await beginAsking(deps.db, request.transactionId);
+  if (delivery.delivered) return { outcome: 'delivered', iccid: delivery.iccid };
+  const endsAtMs = deps.clock.now().getTime() + request.budgetMs;
+  let doubt = delivery.askedBefore;
+  let orderNo = delivery.orderNo;
+  let pauseMs = request.lookFirstMs;
+  for (;;) {
+    const step =
+      delivery.packageType === 'BASE'
+        ? await orderStep(deps, delivery, orderNo, doubt)
+        : await topUpStep(deps, delivery, doubt);
+    if (step.outcome !== 'again') return step;
+    doubt = true;
+    orderNo = step.orderNo ?? orderNo;
+    const waitMs = Math.max(pauseMs, step.retryAfterMs ?? 0);
+    if (deps.clock.now().getTime() + waitMs >= endsAtMs) {
+      if (orderNo !== null && delivery.orderNo === null)
+        await keepOrderNo(deps.db, delivery.transactionId, orderNo);
+      return {
+        outcome: 'unknown',
+        reason: orderNo === null ? 'SUPPLIER_OUTCOME_UNKNOWN' : 'SUPPLIER_NEVER_ALLOCATED',
+      };
+    }
+    await sleep(waitMs);
+    pauseMs = Math.min(pauseMs * 2, request.lookMaxMs);
+  }
+}
+
+async function orderStep(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  knownOrderNo: string | null,
+  doubt: boolean,
+): Promise<Step> {
+  let orderNo = knownOrderNo;
+  if (orderNo === null) {
+    const ordered = await deps.supplier.order(delivery);
+    if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
+    if (ordered.outcome === 'refused') {
+      const held = doubt ? await findBehindRefusal(deps, delivery, ordered.reason) : null;
+      if (held === undefined) return again(null, undefined);
+      if (held === null) return refuse(deps, delivery, ordered.reason, ordered.detail);
+      orderNo = held.orderNo;
+    } else {
+      orderNo = ordered.value.orderNo;
+    }
+  }
+  const look = await deps.supplier.profile({ orderNo });
+  if (look.outcome !== 'done')
+    return again(orderNo, look.outcome === 'unknown' ? look.retryAfterMs : undefined);
+  if (look.value.state === 'allocating') return again(orderNo, undefined);
+  return deliverProfile(deps, delivery, look.value.profile);
+}
+
+/**
+ * The order behind a refusal that follows doubt, null when nothing was taken, undefined when that is not known. An order that is still being allocated is not
+ * listed, so null counts only beside a refusal that a taken order would not have got: the supplier answers a repeat of it as taken.
+ */
+async function findBehindRefusal(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  reason: SupplierRefusal,
+): Promise<{ readonly orderNo: string } | null | undefined> {
+  const held = await deps.supplier.findOrder({
+    transactionId: delivery.transactionId,
+    askedAt: delivery.createdAt,
+  });
+  if (held.outcome !== 'done') return undefined;
+  return held.value === null && reason === 'CREDENTIALS_REFUSED' ? undefined : held.value;
+}
+
+async function deliverProfile(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  profile: SupplierProfile,
+): Promise<Step> {
+  await keepProfile(deps.db, delivery.esimId, esimFactsOf(profile), deps.clock.now());
+  return { outcome: 'delivered', iccid: profile.iccid };
+}
+
+async function topUpStep(deps: ActivityDeps, delivery: Delivery, doubt: boolean): Promise<Step> {
+  const topUp = await deps.supplier.topUp(delivery);
+  if (topUp.outcome === 'unknown') return again(null, topUp.retryAfterMs);
+  if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
+  if (doubt) {
+    const held = await deps.supplier.findTopUp({
+      transactionId: delivery.transactionId,
+      esimTranNo: delivery.esimTranNo,
+      askedAt: delivery.createdAt,
+    });
+    if (held.outcome !== 'done' || held.value.found) return again(null, undefined);
+  }
+  return refuse(deps, delivery, topUp.reason, topUp.detail);
+}
+
+async function deliverTopUp(deps: ActivityDeps, delivery: Delivery, totals: TopUpTotals): Promise<Step> {
+  await keepTopUp(deps.db, delivery, totals);
+  return { outcome: 'delivered', iccid: totals.iccid };
+}
+
+function again(orderNo: string | null, retryAfterMs: number | undefined): Step {
+  return { outcome: 'again', orderNo, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+const REASONS: Record<SupplierRefusal, FailureReason> = {
+  OUT_OF_STOCK: 'OUT_OF_STOCK',
+  PRICE_CHANGED: 'PRICE_CHANGED',
+  BALANCE_TOO_LOW: 'SUPPLIER_BALANCE_TOO_LOW',
+  PACKAGE_UNKNOWN: 'PACKAGE_WITHDRAWN',
+  NOT_ALLOWED_IN_STATE: 'ESIM_NOT_ACTIVE',
+  CREDENTIALS_REFUSED: 'SUPPLIER_REFUSED',
+  REQUEST_REFUSED: 'SUPPLIER_REFUSED',
+};
+
+function refuse(deps: ActivityDeps, delivery: Delivery, reason: SupplierRefusal, detail: string): Step {
+  deps.events.supplierRefused({ transactionId: delivery.transactionId, reason, detail });
+  // For a new eSIM there is no eSIM whose state could be wrong.
+  const known =
+    delivery.packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
+  const refusal: Refusal = { reason: REASONS[known], detail };
+  return {
+    outcome: 'refused',
+    refusal,
+    catalogueIsOld: reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN',
+    afterDoubt: delivery.askedBefore,
+  };
+}
+
+async function withdrawOrder(deps: ActivityDeps, transactionId: string): Promise<boolean> {
+  const delivery = await loadDelivery(deps.db, transactionId);
+  if (delivery.packageType === 'TOPUP') {
+    // A top-up cannot be taken back at the supplier; it counts as undone only when there is none.
+    const held = await deps.supplier.findTopUp({
+      transactionId,
+      esimTranNo: delivery.esimTranNo,
+      askedAt: delivery.createdAt,
+    });
+    if (held.outcome !== 'done')
+      throw new Error(`the supplier does not say whether it holds a top-up for ${transactionId}`);
+    return !held.value.found;
+  }
+  const held = await deps.supplier.findOrder({ transactionId, askedAt: delivery.createdAt });
+  if (held.outcome !== 'done')
+    throw new Error(`the supplier does not say whether it holds an order for ${transactionId}`);
+  if (held.value === null) return true;
+  const cancelled = await deps.supplier.cancel(held.value.esimTranNo);
+  if (cancelled.outcome === 'unknown')
+    throw new Error(`the supplier does not say whether it cancelled ${transactionId}`);
+  return cancelled.outcome === 'done';
+}

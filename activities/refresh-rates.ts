@@ -1,0 +1,67 @@
+/**
+ * Observing exchange rates. Every observation is kept; one more than 10 % off the last good rate is quarantined until a second source
+ * says much the same (decisions.md), so that one broken provider moves no price.
+ */
+import { isRateJump, parseRateMicros, type Rate } from '../src/domain/pricing.ts';
+import type { RateObservation } from '../src/ports/rate-source.ts';
+import { findGoodRates, findQuarantined, insertRates, type NewRate } from '../src/store/rates.ts';
+import type { ActivityDeps } from './deps.ts';
+
+/** How long a quarantined observation waits to be confirmed by another source. */
+const CONFIRM_WITHIN_MS = 24 * 3_600_000;
+
+export async function refreshRates(deps: ActivityDeps): Promise<string> {
+  const kept: NewRate[] = [];
+  for (const source of deps.rateSources) {
+    try {
+      const rates = await judge(deps, await source.observe());
+      await insertRates(deps.db, rates);
+      kept.push(...rates);
+    } catch (error) {
+      deps.events.rateSourceFailed({
+        source: source.name,
+        detail: error instanceof Error ? error.message : String(error),
+      });
+    }
+  }
+  const quarantined = kept.filter((rate) => rate.status === 'QUARANTINED').length;
+  return `${kept.length} rates from ${deps.rateSources.length} sources, ${quarantined} quarantined`;
+}
+
+async function judge(deps: ActivityDeps, observation: RateObservation): Promise<NewRate[]> {
+  const good = new Map((await findGoodRates(deps.db)).map((rate) => [rate.currency, rate]));
+  const rates = Object.entries(observation.ratesPerUsd).flatMap(([currency, text]) => {
+    const micros = parseRateMicros(text);
+    return micros === undefined || !/^[A-Z]{3}$/.test(currency) || currency === 'USD'
+      ? []
+      : [{ currency, micros }];
+  });
+  return Promise.all(
+    rates.map(async ({ currency, micros }) => {
+      const trusted =
+        observation.setByOperator === true ||
+        (await isTrusted(deps, good.get(currency), currency, micros, observation.source));
+      if (!trusted) deps.events.rateQuarantined({ currency, source: observation.source });
+      return {
+        currency,
+        micros,
+        source: observation.source,
+        observedAt: observation.observedAt,
+        status: trusted ? ('GOOD' as const) : ('QUARANTINED' as const),
+      };
+    }),
+  );
+}
+
+async function isTrusted(
+  { db, clock }: ActivityDeps,
+  lastGood: Rate | undefined,
+  currency: string,
+  micros: bigint,
+  source: string,
+): Promise<boolean> {
+  if (!lastGood || !isRateJump(lastGood.micros, micros)) return true;
+  const since = new Date(clock.now().getTime() - CONFIRM_WITHIN_MS);
+  const waiting = await findQuarantined(db, currency, since);
+  return waiting.some((other) => other.source !== source && !isRateJump(other.micros, micros));
+}

@@ -1,0 +1,60 @@
+/**
+ * The two floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well, and its steps do nothing;
+ * `empty` answers its Update-with-Start at once. Must follow workflows/purchase.ts and workflows/steps.ts when their shape changes.
+ */
+import {
+  allHandlersFinished,
+  condition,
+  defineUpdate,
+  proxyLocalActivities,
+  setHandler,
+  upsertSearchAttributes,
+} from '@temporalio/workflow';
+import type { PurchaseAnswer, PurchaseInput } from '../../src/domain/purchase.ts';
+import { ACCEPT_UPDATE, type OrderActivities } from '../../workflows/contract.ts';
+import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
+
+const accept = defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE);
+
+const OWN_DATABASE = {
+  startToCloseTimeout: '2500ms',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '5s' },
+} as const;
+const { openPurchase } = proxyLocalActivities<OrderActivities>({
+  ...OWN_DATABASE,
+  summary: 'Open: purchase, eSIM order and wallet hold in one transaction',
+});
+const { settlePurchase } = proxyLocalActivities<OrderActivities>({
+  ...OWN_DATABASE,
+  summary: 'Settle: post the hold, open the eSIM to its owner',
+});
+const { tryDelivering } = proxyLocalActivities<OrderActivities>({
+  startToCloseTimeout: 1_200,
+  retry: { maximumAttempts: 1 },
+  summary: 'Deliver: one quick ask at the supplier',
+});
+
+export async function sameShape(input: PurchaseInput): Promise<{ status: string }> {
+  const buyer: { answer?: PurchaseAnswer } = {};
+  setHandler(accept, async () => {
+    await condition(() => buyer.answer !== undefined);
+    return buyer.answer as PurchaseAnswer;
+  });
+  await openPurchase(input, new Date().toISOString());
+  const delivered = await tryDelivering(input.transactionId);
+  await settlePurchase(input.transactionId);
+  buyer.answer = { status: 'SUCCESS' };
+  await condition(allHandlersFinished);
+  upsertSearchAttributes([
+    { key: PURCHASE_STATUS, value: 'SUCCESS' },
+    { key: NEEDS_ATTENTION, value: false },
+    { key: ICCID, value: delivered.outcome === 'delivered' ? delivered.iccid : '' },
+  ]);
+  return { status: 'SUCCESS' };
+}
+
+export async function empty(): Promise<{ status: string }> {
+  setHandler(accept, (): PurchaseAnswer => ({ status: 'SUCCESS' }));
+  await condition(allHandlersFinished);
+  return { status: 'SUCCESS' };
+}

@@ -1,0 +1,165 @@
+/**
+ * The servers of a run: those named by DATABASE_URL, TEMPORAL_ADDRESS and REDIS_URL, else our own as `npm start` has them (durability
+ * on, Temporal in a file), in a temporary folder. Guarantees that close() leaves no process, database or file behind.
+ */
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import pg from 'pg';
+import type { DevSettings } from '../../src/config.ts';
+import type { ServiceLog } from '../../src/embedded/child.ts';
+import { startPostgres } from '../../src/embedded/postgres.ts';
+import { startRedis } from '../../src/embedded/redis.ts';
+import { startTemporal } from '../../src/embedded/temporal.ts';
+import { migrateDatabase } from '../../src/store/migrate-database.ts';
+import { makeTestFolder } from '../../test/support/test-folder.ts';
+import { prepareNamespaces } from './namespaces.ts';
+import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
+
+export type TemporalKind = 'embedded' | 'postgres';
+
+export interface ServersOptions {
+  readonly settings: DevSettings;
+  readonly temporal: TemporalKind | 'none';
+  readonly redis: boolean;
+  readonly log: ServiceLog;
+}
+
+export interface Servers {
+  /** A folder of this run's own, gone after close(). */
+  readonly folder: string;
+  readonly redisUrl: string | undefined;
+  /** A new, migrated database; dropped by close(). Answers its owner's URL. */
+  createDatabase(): Promise<string>;
+  /** A namespace that knows our search attributes; answers the server's address. */
+  prepareNamespaces(namespaces: readonly string[]): Promise<string>;
+  /** Runs before the servers stop, last registered first. */
+  onClose(step: () => Promise<unknown>): void;
+  /** One line for the report. */
+  describe(): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function startServers(options: ServersOptions): Promise<Servers> {
+  const closers: (() => Promise<unknown>)[] = [];
+  const close = async (): Promise<void> => {
+    const failures: unknown[] = [];
+    for (const step of closers.splice(0).toReversed())
+      await step().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw new AggregateError(failures, 'the bench did not close cleanly');
+  };
+  try {
+    const folder = await makeTestFolder();
+    closers.push(() => rm(folder, { recursive: true, force: true }));
+    const ownerUrl = await postgresOf(options, folder, closers);
+    const temporalAddress = await temporalOf(options, folder, ownerUrl, closers);
+    const redisUrl = await redisOf(options, folder, closers);
+    return {
+      folder,
+      redisUrl,
+      createDatabase: () => createDatabase(ownerUrl, closers),
+      prepareNamespaces: async (namespaces) => {
+        if (temporalAddress === undefined) throw new Error('started without Temporal');
+        await prepareNamespaces(temporalAddress, namespaces);
+        return temporalAddress;
+      },
+      onClose: (step) => void closers.push(step),
+      describe: () => describeServers(ownerUrl, temporalAddress, redisUrl),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+type Closers = (() => Promise<unknown>)[];
+
+async function postgresOf({ settings, log }: ServersOptions, folder: string, closers: Closers) {
+  if (settings.databaseUrl !== undefined) return settings.databaseUrl;
+  const server = await startPostgres({
+    dataDir: join(folder, 'postgres'),
+    spillDir: join(folder, 'spill'),
+    durability: 'on',
+    log,
+  });
+  closers.push(() => server.remove());
+  return server.url;
+}
+
+async function temporalOf(options: ServersOptions, folder: string, ownerUrl: string, closers: Closers) {
+  const { settings, temporal, log } = options;
+  if (temporal === 'none') return undefined;
+  if (settings.temporalAddress !== undefined) return settings.temporalAddress;
+  const { pathEnv, cacheDir } = settings;
+  const dataDir = join(folder, 'temporal');
+  const server =
+    temporal === 'embedded'
+      ? await startTemporal({ dataDir, log, namespaces: [], pathEnv, cacheDir })
+      : await startTemporalOnPostgres({ dataDir, log, pathEnv, cacheDir, ownerUrl });
+  closers.push(() => server.stop());
+  return server.address;
+}
+
+async function redisOf({ settings, redis, log }: ServersOptions, folder: string, closers: Closers) {
+  if (!redis || settings.redisUrl !== undefined) return settings.redisUrl;
+  const server = await startRedis({ dataDir: join(folder, 'redis'), log, pathEnv: settings.pathEnv });
+  if (server === null) return undefined;
+  closers.push(() => server.stop());
+  return server.url;
+}
+
+async function createDatabase(ownerUrl: string, closers: Closers): Promise<string> {
+  const name = `simway_bench_${randomBytes(5).toString('hex')}`;
+  await asOwner(ownerUrl, (client) => client.query(`CREATE DATABASE ${name}`));
+  closers.push(() =>
+    asOwner(ownerUrl, (client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)),
+  );
+  const url = databaseOn(ownerUrl, name);
+  await migrateDatabase(url, () => undefined);
+  return url;
+}
+
+/** The same server and login, another database. */
+export function databaseOn(ownerUrl: string, name: string): string {
+  const url = new URL(ownerUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** One connection as the owner, closed whatever happens. */
+export async function asOwner<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await use(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function describeServers(ownerUrl: string, temporal?: string, redisUrl?: string): Promise<string> {
+  const postgres = await asOwner(ownerUrl, async (client) => {
+    const { rows } = await client.query<{ version: string; fsync: string; commit: string }>(
+      `select current_setting('server_version') as version, current_setting('fsync') as fsync,
+              current_setting('synchronous_commit') as commit`,
+    );
+    const [row] = rows;
+    return `Postgres ${row?.version ?? '?'} (fsync ${row?.fsync ?? '?'}, synchronous_commit ${row?.commit ?? '?'})`;
+  });
+  const parts = [postgres];
+  if (temporal !== undefined) {
+    const connection = await Connection.connect({ address: temporal });
+    try {
+      const { serverVersion } = await connection.workflowService.getSystemInfo({});
+      const { persistenceStore } = await connection.workflowService.getClusterInfo({});
+      parts.push(`Temporal ${serverVersion} on ${persistenceStore}`);
+    } finally {
+      await connection.close();
+    }
+  }
+  parts.push(redisUrl === undefined ? 'no Redis' : 'Redis');
+  return parts.join(', ');
+}

@@ -1,0 +1,167 @@
+/**
+ * The service under test as `npm start` runs it: supplier simulator, worker and API, each a process of its own, on a database and a
+ * Temporal namespace of this run's. Accounts and keys are made through the service's own commands' code.
+ */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { Kysely } from 'kysely';
+import { createAccount, createKey, fund } from '../../src/app/manage-accounts.ts';
+import { openAccounts, openWorld, type Parts } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import { startChild, type Child, type ServiceLog } from '../../src/embedded/child.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { createLogger } from '../../src/observe/logger.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import type { WorldDatabase } from '../../src/store/tables.ts';
+import type { Servers } from './servers.ts';
+
+export interface ServiceOptions {
+  readonly servers: Servers;
+  readonly log: ServiceLog;
+  /** More flags for node, such as --cpu-prof, for API and worker. */
+  readonly nodeFlags?: readonly string[];
+  /** How the service reaches its servers, where not directly. */
+  readonly via?: { readonly databaseUrl?: (url: string) => Promise<string>; readonly redisUrl?: string };
+  /** Without Temporal there is an API only, for reads; its catalogue then comes from `beforeApi`. */
+  readonly worker?: boolean;
+}
+
+export interface BenchAccount {
+  readonly accountId: string;
+  readonly apiKey: string;
+}
+
+export interface Service {
+  readonly apiUrl: string;
+  readonly namespace: string;
+  readonly temporalAddress: string;
+  readonly databaseUrl: string;
+  readonly parts: Parts;
+  readonly owner: Kysely<WorldDatabase>;
+  readonly processes: Readonly<Record<'supplier' | 'worker' | 'api', Child>>;
+  /** A merchant with USD in its wallet and no limit that a bench could reach. */
+  account(fundsMinor?: bigint): Promise<BenchAccount>;
+}
+
+const CHECKOUT = join(import.meta.dirname, '..', '..');
+const READY_DEADLINE_MS = 60_000;
+const STOP_DEADLINE_MS = 40_000;
+const NO_LIMIT_PER_MINUTE = 1_000_000_000;
+const ACTOR = 'bench';
+
+/** Ready means that the catalogue is on sale. Everything ends with the servers. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const { servers, log, via = {}, nodeFlags = [] } = options;
+  const databaseUrl = await servers.createDatabase();
+  const prefix = `bench-${randomBytes(4).toString('hex')}`;
+  const namespace = `${prefix}-test`;
+  const temporalAddress = await servers.prepareNamespaces([namespace]);
+  const start = async (name: string, args: readonly string[], env: Record<string, string>) => {
+    const child = await startChild({
+      name,
+      command: process.execPath,
+      args,
+      cwd: CHECKOUT,
+      env: { ...env, PATH: '/usr/bin:/bin' },
+      log,
+      logFile: join(servers.folder, `${prefix}-${name}.log`),
+      stopDeadlineMs: STOP_DEADLINE_MS,
+    });
+    servers.onClose(() => child.stop());
+    const line = await child.untilReady({ line: /^\{"ready":true/, deadlineMs: READY_DEADLINE_MS });
+    return { child, ready: JSON.parse(line) as Record<string, string> };
+  };
+  const supplierData = join(servers.folder, `${prefix}-supplier`);
+  const supplier = await start(
+    'supplier',
+    ['src/sandbox/supplier/main.ts', '--data', supplierData, '--access-code', 'bench'],
+    {},
+  );
+  const apiPort = await freePort();
+  const adminPort = await freePort({ except: [apiPort] });
+  const redisUrl = via.redisUrl ?? servers.redisUrl;
+  const env: Record<string, string> = {
+    DATABASE_URL: (await via.databaseUrl?.(databaseUrl)) ?? databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    ...(redisUrl === undefined ? {} : { REDIS_URL: redisUrl }),
+    SIMWAY_NAMESPACE_PREFIX: prefix,
+    SIMWAY_LOG_LEVEL: 'info',
+    SIMWAY_HTTP_PORT: String(apiPort),
+    SIMWAY_ADMIN_PORT: String(adminPort),
+    SIMWAY_ID_SECRET: randomBytes(32).toString('hex'),
+    SIMWAY_TEST_SUPPLIER_URL: supplier.ready['url'] ?? '',
+    SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'bench',
+  };
+  const worker = await start('worker', [...nodeFlags, 'src/main.ts', 'worker'], env);
+  const api = await start('api', [...nodeFlags, 'src/main.ts', 'api'], env);
+  await untilReady(`http://127.0.0.1:${adminPort}`);
+  // The bench's own connections do not go through a counter that is between the service and its server.
+  const { config, secrets } = readConfig({ ...env, DATABASE_URL: databaseUrl });
+  const parts: Parts = { config, secrets, logger: createLogger({ level: 'error' }), processName: 'command' };
+  const owner = openDatabase<WorldDatabase>({
+    url: databaseUrl,
+    schema: 'test',
+    maxConnections: 4,
+    statementTimeoutMs: 0,
+    applicationName: 'simway-bench',
+  });
+  servers.onClose(() => owner.destroy());
+  return {
+    apiUrl: `http://127.0.0.1:${apiPort}`,
+    namespace,
+    temporalAddress,
+    databaseUrl,
+    parts,
+    owner,
+    processes: { supplier: supplier.child, worker: worker.child, api: api.child },
+    account: (fundsMinor = 100_000_000_000n) => makeAccount(parts, fundsMinor),
+  };
+}
+
+async function makeAccount(parts: Parts, fundsMinor: bigint): Promise<BenchAccount> {
+  const accounts = openAccounts(parts);
+  const world = openWorld(parts, parts.config.worlds.test);
+  try {
+    const accountId = await createAccount(
+      accounts,
+      {
+        type: 'MERCHANT',
+        name: 'Bench',
+        email: `${randomBytes(6).toString('hex')}@bench.example`,
+        currency: 'USD',
+        plan: 'ENTERPRISE',
+        requestsPerMinute: NO_LIMIT_PER_MINUTE,
+      },
+      ACTOR,
+    );
+    const amount = { amountMinor: fundsMinor, currency: 'USD' } as const;
+    await fund({ accounts, world }, { accountId, amount, reason: 'bench', reference: accountId }, ACTOR);
+    const { apiKey } = await createKey(
+      accounts,
+      {
+        accountId,
+        environment: 'test',
+        brand: parts.config.brand,
+        scopes: ['read', 'purchase'],
+        allowedAddresses: ['127.0.0.1'],
+        companyName: 'Bench',
+        websiteUrl: 'https://bench.example',
+        expiresAt: null,
+      },
+      ACTOR,
+    );
+    return { accountId, apiKey };
+  } finally {
+    await Promise.all([accounts.destroy(), world.destroy()]);
+  }
+}
+
+async function untilReady(adminUrl: string): Promise<void> {
+  const endsAtMs = performance.now() + READY_DEADLINE_MS;
+  for (;;) {
+    const answer = await fetch(`${adminUrl}/readyz`).catch(() => null);
+    if (answer?.ok) return;
+    if (performance.now() > endsAtMs) throw new Error(`not ready: ${(await answer?.text()) ?? 'no answer'}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Temporal's production server and its schema tool, built by Go once and kept in the user's cache folder. Only for benches: `npm start`
+ * and tests use the development server.
+ */
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startChild, type ServiceLog } from '../../src/embedded/child.ts';
+import { waitForLock } from '../../src/embedded/lock.ts';
+import { findProgram, isExecutableFile } from '../../src/embedded/programs.ts';
+
+/** The newest whose modules build without a newer Go. */
+const VERSION = '1.31.2';
+const MODULE = 'go.temporal.io/server/cmd';
+const BUILD_TIMEOUT_MS = 1_800_000;
+
+export interface TemporalServerPrograms {
+  readonly server: string;
+  readonly sqlTool: string;
+}
+
+/** Throws, saying what is missing, when there is neither a kept copy nor Go. */
+export async function findTemporalServer(options: {
+  readonly cacheDir: string;
+  readonly pathEnv: string;
+  readonly log: ServiceLog;
+}): Promise<TemporalServerPrograms> {
+  const { cacheDir, log } = options;
+  const folder = join(cacheDir, `temporal-server-${VERSION}`);
+  const programs = { server: join(folder, 'temporal-server'), sqlTool: join(folder, 'temporal-sql-tool') };
+  const isThere = async (): Promise<boolean> =>
+    (await isExecutableFile(programs.server)) && (await isExecutableFile(programs.sqlTool));
+  if (await isThere()) return programs;
+  await mkdir(cacheDir, { recursive: true });
+  const lock = await waitForLock(join(cacheDir, 'temporal-server.lock'), 'the Temporal server build', {
+    deadlineMs: BUILD_TIMEOUT_MS,
+    onWait: (message) => log.info(message),
+  });
+  try {
+    if (!(await isThere())) await build(options, folder);
+    return programs;
+  } finally {
+    lock.release();
+  }
+}
+
+async function build(
+  { cacheDir, pathEnv, log }: { cacheDir: string; pathEnv: string; log: ServiceLog },
+  folder: string,
+): Promise<void> {
+  const go = await findProgram('go', pathEnv);
+  if (go === null)
+    throw new Error(
+      `--server postgres needs Go on the PATH to build Temporal ${VERSION}, or TEMPORAL_ADDRESS`,
+    );
+  log.info(`building Temporal's server ${VERSION} with ${go} (several minutes, once; kept in ${folder})`);
+  const workDir = await mkdtemp(join(cacheDir, 'temporal-server-partial-'));
+  const goDir = join(workDir, 'go');
+  try {
+    // env(1) adds to the environment we were started with. Go's caches go with the work folder: only the programs stay.
+    // prettier-ignore
+    const args = [
+      `GOBIN=${workDir}`, `GOPATH=${goDir}`, `GOMODCACHE=${join(goDir, 'mod')}`, `GOCACHE=${join(goDir, 'cache')}`,
+      'GOFLAGS=-modcacherw', 'CGO_ENABLED=0', go, 'install', `${MODULE}/server@v${VERSION}`, `${MODULE}/tools/sql@v${VERSION}`,
+    ];
+    const compiler = await startChild({
+      name: 'the Temporal build',
+      command: 'env',
+      args,
+      log,
+      cwd: workDir,
+    });
+    const deadline = setTimeout(() => void compiler.stop(), BUILD_TIMEOUT_MS);
+    const { code, signal } = await compiler.exited;
+    clearTimeout(deadline);
+    if (code !== 0)
+      throw new Error(`the build of Temporal ended with ${signal ?? code ?? '?'}:\n${compiler.tail()}`);
+    const ready = join(workDir, 'ready');
+    await mkdir(ready);
+    await rename(join(workDir, 'server'), join(ready, 'temporal-server'));
+    await rename(join(workDir, 'sql'), join(ready, 'temporal-sql-tool'));
+    await rm(folder, { recursive: true, force: true });
+    await rename(ready, folder);
+  } finally {
+    await rm(workDir, { recursive: true, force: true });
+  }
+}

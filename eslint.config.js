@@ -1,0 +1,50 @@
+// Lint guards what the compiler cannot: forgotten promises, import cycles, floating point near money.
+import tseslint from 'typescript-eslint';
+import importX from 'eslint-plugin-import-x';
+import { createTypeScriptImportResolver } from 'eslint-import-resolver-typescript';
+
+export default tseslint.config(
+  { ignores: ['node_modules', '.data', 'coverage'] },
+  ...tseslint.configs.strictTypeChecked,
+  {
+    languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
+    plugins: { 'import-x': importX },
+    settings: { 'import-x/resolver-next': [createTypeScriptImportResolver()] },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      'import-x/no-cycle': 'error',
+      'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
+      'no-console': 'error',
+    },
+  },
+  {
+    // Money is integers: parsing or rounding through floating point is refused where money lives (promise M9).
+    files: ['src/domain/**', 'src/store/**', 'src/app/**', 'activities/**', 'workflows/**'],
+    rules: {
+      'no-restricted-globals': ['error', 'parseFloat'],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Number', property: 'parseFloat' },
+        { object: 'Math', property: 'round' },
+        { object: 'Math', property: 'floor' },
+        { object: 'Math', property: 'ceil' },
+        { object: 'Math', property: 'random' },
+      ],
+    },
+  },
+  {
+    files: ['test/**', 'bench/**'],
+    rules: {
+      'max-lines-per-function': 'off',
+      'no-console': 'off',
+      '@typescript-eslint/no-non-null-assertion': 'off',
+    },
+  },
+  { files: ['**/*.js'], extends: [tseslint.configs.disableTypeChecked] },
+);

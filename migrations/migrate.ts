@@ -1,0 +1,61 @@
+/**
+ * Brings a database to the present schema: roles, three schemas, their migrations. Run as the owner; safe to run twice and by several
+ * processes at once (Kysely's migrator holds a lock). Adds only, so that it can run beside the version before.
+ */
+import { sql, type Kysely } from 'kysely';
+import { Migrator, type Migration } from 'kysely/migration';
+import { accountsMigrations, worldMigrations } from './registry.ts';
+
+export interface MigrateOptions {
+  /** Opens the database as its owner with this schema as search_path; migrate closes what it opens. */
+  readonly open: (schema: string) => Kysely<unknown>;
+  readonly log: (line: string) => void;
+}
+
+const SCHEMAS: { name: string; migrations: Record<string, Migration> }[] = [
+  { name: 'accounts', migrations: accountsMigrations },
+  { name: 'test', migrations: worldMigrations },
+  { name: 'live', migrations: worldMigrations },
+];
+
+/** Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is left half-done. */
+export async function migrate({ open, log }: MigrateOptions): Promise<number> {
+  let ran = 0;
+  for (const { name, migrations } of SCHEMAS) {
+    const db = open(name);
+    try {
+      await prepareSchema(db, name);
+      const migrator = new Migrator({
+        db,
+        provider: { getMigrations: () => Promise.resolve(migrations) },
+        migrationTableSchema: name,
+      });
+      const { error, results = [] } = await migrator.migrateToLatest();
+      for (const result of results) log(`${name}: ${result.migrationName} ${result.status.toLowerCase()}`);
+      if (error !== undefined)
+        throw error instanceof Error ? error : new Error('migration failed', { cause: error });
+      ran += results.length;
+      if (name !== 'accounts') {
+        await sql`insert into world (environment) values (${name}) on conflict do nothing`.execute(db);
+      }
+    } finally {
+      await db.destroy();
+    }
+  }
+  return ran;
+}
+
+async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void> {
+  const role = sql.id(`simway_${schema}`);
+  await db.transaction().execute(async (trx) => {
+    // Roles belong to the whole cluster, and advisory locks to one database: another one migrating may win the race.
+    await sql`
+      do $$ begin
+        if not exists (select from pg_roles where rolname = ${sql.lit(`simway_${schema}`)}) then create role ${role} nologin; end if;
+      exception when duplicate_object or unique_violation then null;
+      end $$`.execute(trx);
+    await sql`grant ${role} to current_user`.execute(trx);
+    await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
+    await sql`grant usage on schema ${sql.id(schema)} to ${role}`.execute(trx);
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * Exchange rates as decimal text, taken from JSON without ever being a floating-point number. Guarantee: what `rateText` answers is
+ * positive and has at most six decimals, as prices are computed with.
+ */
+
+const DECIMALS = 6;
+const PLAIN_DECIMAL = /^(\d{1,12})(?:\.(\d{1,30}))?$/;
+
+/** Parses JSON with every number kept as the text it was written as. Throws SyntaxError when it is no JSON. */
+export function parseWithNumbersAsText(json: string): unknown {
+  const keepSource = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
+    typeof value === 'number' ? (context?.source ?? '') : value;
+  return JSON.parse(json, keepSource) as unknown;
+}
+
+/**
+ * A provider's rate with at most six decimals, the half rounded up; null for everything that is no positive plain decimal (signs,
+ * exponents, words) or that rounds to nothing.
+ */
+export function rateText(written: unknown): string | null {
+  const match = typeof written === 'string' ? PLAIN_DECIMAL.exec(written) : null;
+  if (match?.[1] === undefined) return null;
+  const fraction = (match[2] ?? '').padEnd(DECIMALS, '0');
+  const micros =
+    BigInt(match[1] + fraction.slice(0, DECIMALS)) + (/^[5-9]/.test(fraction.slice(DECIMALS)) ? 1n : 0n);
+  if (micros === 0n) return null;
+  const digits = micros.toString().padStart(DECIMALS + 1, '0');
+  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`.replace(/\.?0+$/, '');
+}

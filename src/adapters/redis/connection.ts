@@ -1,0 +1,122 @@
+/**
+ * One connection to Redis that may be gone, hung or read-only at any moment. Guarantee: `attempt` answers within 250 ms whatever Redis
+ * does, and no event of the connection ends the process. Must not log the URL: it may hold a password.
+ */
+import { Redis } from 'ioredis';
+import { createBreaker } from './breaker.ts';
+
+/** A healthy Redis answers in one; the rest of the 250 ms that a caller may lose is for this process's own delays. */
+const DEADLINE_MS = 150;
+/** One slow answer is an accident, two in a row are a state. */
+const FAILURES_TO_OPEN = 2;
+/** One probe a second: quick to notice that Redis is back, and one call in a second pays for it. */
+const OPEN_FOR_MS = 1000;
+const LONGEST_RECONNECT_MS = 1000;
+/** Hygiene only, so that no command waits for ever; `attempt` has given up long before. */
+const COMMAND_TIMEOUT_MS = 1000;
+/** A connection that took commands and says nothing for this long is dead, though nobody closed it. */
+const SILENCE_MS = 5000;
+
+export interface RedisLogger {
+  info(message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface RedisConnection {
+  /** For use inside `attempt` only. */
+  readonly client: Redis;
+  /** The call's value, or the stand-in's when Redis is gone, slow or says no. */
+  attempt<T>(call: (client: Redis) => Promise<T>, standIn: () => T | Promise<T>): Promise<T>;
+  /** Whether it answers, waiting for it up to `withinMs`. */
+  isReady(withinMs: number): Promise<boolean>;
+  close(): void;
+}
+
+/** Connects in the background and keeps reconnecting. Throws only when the URL is none. */
+export function createRedis(options: {
+  readonly url: string;
+  readonly logger?: RedisLogger;
+}): RedisConnection {
+  const { logger } = options;
+  const reconnectOnReadOnly = onceIn(LONGEST_RECONNECT_MS);
+  const client = new Redis(options.url, {
+    // A queue for offline times would make callers wait for exactly the Redis that is not there.
+    enableOfflineQueue: false,
+    autoResendUnfulfilledCommands: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1000,
+    commandTimeout: COMMAND_TIMEOUT_MS,
+    socketTimeout: SILENCE_MS,
+    retryStrategy: (attempts) => Math.min(25 * 2 ** Math.min(attempts, 10), LONGEST_RECONNECT_MS),
+    // After a failover the old primary refuses writes: look for the new one behind the same name.
+    reconnectOnError: (error) => error.message.startsWith('READONLY') && reconnectOnReadOnly(),
+    connectionName: 'simway',
+  });
+  const outages = reportOutages(client, logger);
+  const breaker = createBreaker({
+    deadlineMs: DEADLINE_MS,
+    failuresToOpen: FAILURES_TO_OPEN,
+    openForMs: OPEN_FOR_MS,
+    onChange: (state) => {
+      if (state === 'open') logger?.warn({}, 'Redis fails or is too slow: going on without it');
+      else logger?.info('Redis answers again');
+    },
+  });
+  return {
+    client,
+    attempt: async (call, standIn) => {
+      if (client.status !== 'ready') return standIn();
+      return breaker.run(() => call(client), standIn);
+    },
+    isReady: (withinMs) => isReady(client, withinMs),
+    close: () => {
+      outages.mute();
+      client.disconnect();
+    },
+  };
+}
+
+/** One line when it goes and one when it comes back, not one for every attempt in between, and none when we close it. */
+function reportOutages(client: Redis, logger: RedisLogger | undefined): { mute(): void } {
+  let told = true;
+  let connected = true;
+  const gone = (reason: string): void => {
+    if (connected && told) logger?.warn({ reason }, 'Redis is out of reach: going on without it');
+    connected = false;
+  };
+  client.on('error', (error: NodeJS.ErrnoException) => gone(error.code ?? error.message.slice(0, 100)));
+  client.on('close', () => gone('connection closed'));
+  client.on('ready', () => {
+    if (!connected && told) logger?.info('Redis is within reach again');
+    connected = true;
+  });
+  return {
+    mute: () => {
+      told = false;
+    },
+  };
+}
+
+/** Answers true at most once in the given time: many commands fail at once, and one of them is enough to reconnect. */
+function onceIn(intervalMs: number): () => boolean {
+  let nextAtMs = 0;
+  return () => {
+    if (performance.now() < nextAtMs) return false;
+    nextAtMs = performance.now() + intervalMs;
+    return true;
+  };
+}
+
+function isReady(client: Redis, withinMs: number): Promise<boolean> {
+  if (client.status === 'ready') return Promise.resolve(true);
+  return new Promise((resolve) => {
+    const answer = (ready: boolean): void => {
+      clearTimeout(timer);
+      client.off('ready', onReady);
+      resolve(ready);
+    };
+    const onReady = (): void => answer(true);
+    const timer = setTimeout(() => answer(false), withinMs);
+    client.on('ready', onReady);
+  });
+}

@@ -1,0 +1,41 @@
+/** Connections to Temporal: the API's light gRPC client, and a check that a namespace is there and ready. */
+import { Client, Connection } from '@temporalio/client';
+
+export interface TemporalClient {
+  readonly client: Client;
+  /** Whether there is a connection to send on, waiting for one up to the time limit; immediate while connected. */
+  isConnected(timeLimitMs: number): Promise<boolean>;
+  /** Throws when the namespace cannot be described within the time limit. */
+  check(timeLimitMs: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The SDK's connection with the one question it does not answer: can anything be sent right now? */
+class AskableConnection extends Connection {
+  isConnected(timeLimitMs: number): Promise<boolean> {
+    return new Promise((resolve) =>
+      this.client.waitForReady(Date.now() + timeLimitMs, (error) => resolve(error === undefined)),
+    );
+  }
+}
+
+/** Opens lazily: the process starts while Temporal is down and works once it is back. */
+export function connectClient(options: {
+  readonly address: string;
+  readonly namespace: string;
+}): TemporalClient {
+  // `lazy` makes an instance of the class it is called on, which its type does not say.
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
+  const connection = AskableConnection.lazy({ address: options.address }) as AskableConnection;
+  const client = new Client({ connection, namespace: options.namespace });
+  return {
+    client,
+    isConnected: (timeLimitMs) => connection.isConnected(timeLimitMs),
+    check: async (timeLimitMs) => {
+      await connection.withDeadline(Date.now() + timeLimitMs, () =>
+        connection.workflowService.describeNamespace({ namespace: options.namespace }),
+      );
+    },
+    close: () => connection.close(),
+  };
+}

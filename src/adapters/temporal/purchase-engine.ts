@@ -1,0 +1,109 @@
+/**
+ * The purchase engine on Temporal: Update-with-Start under the purchase's own id, so that starting, retrying and attaching are one call.
+ * A deadline that passes is "no answer yet", since the workflow may be running (finding 5 of the measurements behind the design).
+ */
+import {
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+  isGrpcServiceError,
+  type Client,
+} from '@temporalio/client';
+import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { formatMinor } from '../../domain/money.ts';
+import type { PurchaseAnswer, PurchaseInput } from '../../domain/purchase.ts';
+import { EngineUnavailable, type PurchaseEngine } from '../../ports/purchase-engine.ts';
+import type { TemporalClient } from './connect.ts';
+import { ACCEPT_UPDATE, ORDERS_QUEUE, PURCHASE_WORKFLOW } from '../../../workflows/contract.ts';
+import {
+  ACCOUNT_ID,
+  NEEDS_ATTENTION,
+  PAYMENT_METHOD,
+  PURCHASE_STATUS,
+  TRANSACTION_ID,
+} from '../../../workflows/search-attributes.ts';
+
+/**
+ * A worker that dies inside the first task costs the buyer this long, so it is short; steps.ts keeps local activities under 60 % of it.
+ */
+const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+/** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
+const CONNECT_WITHIN_MS = 1_500;
+/** How long to ask, once the deadline has passed, whether anything was started at all. */
+const DESCRIBE_WITHIN_MS = 1_000;
+
+export function createPurchaseEngine(temporal: TemporalClient): PurchaseEngine {
+  const { client } = temporal;
+  return {
+    purchase: async (input, deadlineMs) => {
+      if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
+        throw new EngineUnavailable('no connection to Temporal');
+      const startWorkflowOperation = new WithStartWorkflowOperation(PURCHASE_WORKFLOW, {
+        workflowId: input.transactionId,
+        taskQueue: ORDERS_QUEUE,
+        args: [input],
+        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+        staticSummary: summaryOf(input),
+        memo: { requestId: input.requestId },
+        typedSearchAttributes: [
+          { key: TRANSACTION_ID, value: input.transactionId },
+          { key: ACCOUNT_ID, value: input.accountId },
+          { key: PAYMENT_METHOD, value: input.paymentMethod },
+          { key: PURCHASE_STATUS, value: input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING' },
+          { key: NEEDS_ATTENTION, value: false },
+        ],
+      });
+      try {
+        return await client.withDeadline(Date.now() + deadlineMs, () =>
+          client.workflow.executeUpdateWithStart<() => Promise<unknown>, PurchaseAnswer, []>(ACCEPT_UPDATE, {
+            updateId: ACCEPT_UPDATE,
+            startWorkflowOperation,
+          }),
+        );
+      } catch (error) {
+        if (!isNoAnswer(error)) throw error;
+        const known = await isStarted(client, input.transactionId);
+        if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
+        return known === undefined ? 'in-doubt' : 'no-answer-yet';
+      }
+    },
+  };
+}
+
+/**
+ * Time-outs and broken connections leave it open whether the purchase runs. One that ended long ago, its update's outcome forgotten,
+ * has its answer in its rows.
+ */
+function isNoAnswer(error: unknown): boolean {
+  return (
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    error instanceof WorkflowExecutionAlreadyStartedError ||
+    error instanceof ServiceError ||
+    isGrpcServiceError(error)
+  );
+}
+
+/** Whether there is such a workflow, by Temporal's own word; undefined when it does not say. */
+async function isStarted(client: Client, transactionId: string): Promise<boolean | undefined> {
+  try {
+    await client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, () =>
+      client.workflow.getHandle(transactionId).describe(),
+    );
+    return true;
+  } catch (error) {
+    return error instanceof WorkflowNotFoundError ? false : undefined;
+  }
+}
+
+/** At most 200 bytes, no personal data. */
+function summaryOf(input: PurchaseInput): string {
+  const { quote } = input;
+  return `${input.packageType} ${input.packageCode} for ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}, ${input.paymentMethod}`.slice(
+    0,
+    200,
+  );
+}

@@ -1,0 +1,102 @@
+/** What use cases hand to the doors (HTTP, operators): plain values in domain units. Presenters turn them into the documented JSON. */
+import type { CataloguePackage, LocationNetwork, PackageSnapshot, Region } from '../domain/catalogue.ts';
+import type { Money } from '../domain/money.ts';
+import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
+
+export interface RegionView extends Region {
+  readonly packageCount: number;
+}
+
+export interface PricedPackage {
+  readonly item: CataloguePackage;
+  /** In the currency asked for. */
+  readonly price: Money;
+  /** US cents, with markup. */
+  readonly priceUsdMinor: bigint;
+}
+
+export interface EsimView {
+  readonly esimId: string;
+  readonly accountId: string;
+  readonly transactionId: string;
+  readonly packageCode: string;
+  readonly packageName: string;
+  readonly status: EsimStatus;
+  readonly price: Money;
+  readonly snapshot: PackageSnapshot;
+  readonly orderNo: string;
+  readonly esimTranNo: string;
+  readonly iccid: string;
+  readonly imsi: string;
+  readonly msisdn: string | null;
+  /** Install data: empty strings until known. Secret: never logged. */
+  readonly ac: string;
+  readonly qrCodeUrl: string;
+  readonly shortUrl: string;
+  readonly smdpAddress: string;
+  readonly matchingId: string;
+  readonly pin: string | null;
+  readonly puk: string | null;
+  readonly eid: string;
+  readonly smdpStatus: string;
+  readonly activeType: string;
+  readonly activateTime: Date | null;
+  readonly expiredTime: Date | null;
+  readonly totalVolumeBytes: number;
+  readonly orderUsageBytes: number;
+  readonly validityDays: number;
+  readonly durationUnit: string;
+  readonly totalDuration: number;
+  readonly validityRemaining: number;
+  readonly apn: string;
+  readonly smsStatus: number;
+  readonly dataType: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface PurchaseView {
+  readonly transactionId: string;
+  readonly packageType: PackageType;
+  readonly paymentMethod: PaymentMethod;
+  readonly status: PurchaseStatus;
+  /** Machine-readable, only on FAILED. */
+  readonly reason: string | null;
+  readonly package: {
+    readonly packageCode: string;
+    readonly packageName: string;
+    readonly price: Money;
+    readonly volumeBytes: number;
+    readonly duration: number;
+  };
+  /** The eSIM bought (BASE) or topped up (TOPUP); null while its order is not written yet, or was refused. */
+  readonly esim: EsimView | null;
+  /** TOPUP on SUCCESS: the totals right after it, frozen. */
+  readonly topUp: {
+    readonly iccid: string;
+    readonly totalVolumeBytes: number;
+    readonly dataRemainingBytes: number;
+  } | null;
+  readonly timeline: readonly { readonly at: Date; readonly what: string }[];
+}
+
+export interface WalletView {
+  readonly balance: Money;
+  readonly updatedAt: Date;
+}
+
+export interface ExchangeRateView {
+  /** Decimal text: how many NGN one USD is. */
+  readonly rate: string;
+  readonly observedAt: Date;
+  readonly source: string;
+}
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly page: number;
+  readonly limit: number;
+}
+
+export type { CataloguePackage, LocationNetwork, PackageSnapshot };

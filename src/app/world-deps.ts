@@ -1,0 +1,32 @@
+/** What every use case of one world is handed. */
+import type { Environment } from '../domain/account.ts';
+import type { PurchaseTimings } from '../domain/purchase.ts';
+import type { Events } from '../observe/events.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { EsimSupplier } from '../ports/esim-supplier.ts';
+import type { PurchaseEngine } from '../ports/purchase-engine.ts';
+import type { WorldDb } from '../store/tables.ts';
+import type { CatalogueMemory } from './catalogue-memory.ts';
+
+export interface WorldSettings {
+  readonly timings: PurchaseTimings;
+  /** A read looks an eSIM up again at the supplier when what we know is older. */
+  readonly esimFreshMs: number;
+  /** A package's top-ups are asked for again when the list is older. */
+  readonly topUpsFreshMs: number;
+  /** Sales that need an older rate are refused (promise F1). */
+  readonly rateMaxAgeMs: number;
+}
+
+export interface WorldDeps {
+  readonly environment: Environment;
+  readonly db: WorldDb;
+  readonly supplier: EsimSupplier;
+  readonly engine: PurchaseEngine;
+  readonly clock: Clock;
+  readonly events: Events;
+  readonly catalogue: CatalogueMemory;
+  readonly settings: WorldSettings;
+  /** Key of the HMAC that turns an Idempotency-Key into a transactionId. */
+  readonly idSecret: Buffer;
+}

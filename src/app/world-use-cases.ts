@@ -1,0 +1,37 @@
+/** Puts the verbs of one world together; nothing else happens here. */
+import { unavailableWhenAway } from './availability.ts';
+import { getPackage, listPackages, listRegions, listTopUps } from './browse.ts';
+import { buy } from './buy.ts';
+import { getEsim, listEsims } from './esims.ts';
+import { findStoredAnswer, storeAnswer } from './idempotency.ts';
+import { exchangeRateView, priceRevision } from './prices.ts';
+import { createTopUps } from './top-ups.ts';
+import { getTransaction } from './transactions.ts';
+import type { WorldUseCases } from './use-cases.ts';
+import { getWallet } from './wallet.ts';
+import type { WorldDeps } from './world-deps.ts';
+
+export function createWorldUseCases(world: WorldDeps): WorldUseCases {
+  const deps = { ...world, topUps: createTopUps(world) };
+  return unavailableWhenAway<WorldUseCases>({
+    environment: world.environment,
+    catalogueRevision: () => priceRevision(world, world.catalogue.current()),
+    listRegions: (query) => promised(() => listRegions(deps, query)),
+    listPackages: (account, query) => promised(() => listPackages(deps, account, query)),
+    listTopUps: (account, query) => listTopUps(deps, account, query),
+    getPackage: (account, query) => getPackage(deps, account, query),
+    buy: (principal, command, context) => buy(deps, principal, command, context),
+    getTransaction: (principal, transactionId) => getTransaction(deps, principal, transactionId),
+    listEsims: (principal, query) => listEsims(deps, principal, query),
+    getEsim: (principal, esimId) => getEsim(deps, principal, esimId),
+    getWallet: (principal) => getWallet(deps, principal),
+    getExchangeRate: () => promised(() => exchangeRateView(deps, world.catalogue.current())),
+    findStoredAnswer: (principal, tag) => findStoredAnswer(deps, principal, tag),
+    storeAnswer: (principal, tag, answer) => storeAnswer(deps, principal, tag, answer),
+  });
+}
+
+/** What memory answers at once, with a refusal as a rejection like everybody else's. */
+function promised<T>(answer: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(answer()));
+}

@@ -1,0 +1,79 @@
+/** What all processes share through Redis: request limits, the supplier's allowance, the rate cache; or per process without it. */
+import { createRedis } from './adapters/redis/connection.ts';
+import {
+  createInProcessPacer,
+  createInProcessRateLimiter,
+  createUnlimitedPacer,
+} from './adapters/redis/in-process.ts';
+import { createRedisPacer } from './adapters/redis/pacer.ts';
+import { createInProcessJsonCache, createRedisJsonCache } from './adapters/redis/rate-cache.ts';
+import { createRedisRateLimiter } from './adapters/redis/rate-limiter.ts';
+import type { Config, Secrets, WorldConfig } from './config.ts';
+import type { Environment } from './domain/account.ts';
+import type { Logger } from './observe/logger.ts';
+import type { JsonCache } from './ports/json-cache.ts';
+import type { Pacer, RateLimiter } from './ports/rate-limiter.ts';
+
+export interface Shared {
+  readonly rateLimiter: RateLimiter;
+  pacerFor(world: WorldConfig): Pacer;
+  cacheFor(environment: Environment): JsonCache;
+  /** Never fails readiness: everything goes on without Redis. */
+  check(): Promise<{ name: string; ok: boolean; detail?: string }>;
+  close(): Promise<void>;
+}
+
+/** How long readiness waits for Redis to answer. */
+const CHECK_WITHIN_MS = 200;
+
+export function composeShared(config: Config, secrets: Secrets, logger: Logger): Shared {
+  return secrets.redisUrl === undefined ? perProcess() : throughRedis(config, secrets.redisUrl, logger);
+}
+
+function perProcess(): Shared {
+  return {
+    rateLimiter: createInProcessRateLimiter(),
+    pacerFor: ({ supplier }) =>
+      supplier.requestsPerSecond === null
+        ? createUnlimitedPacer()
+        : createInProcessPacer({ requestsPerSecond: supplier.requestsPerSecond }),
+    cacheFor: () => createInProcessJsonCache(),
+    check: () =>
+      Promise.resolve({ name: 'redis', ok: true, detail: 'not configured, limits are per process' }),
+    close: () => Promise.resolve(),
+  };
+}
+
+function throughRedis(config: Config, url: string, logger: Logger): Shared {
+  const redis = createRedis({
+    url,
+    logger: {
+      info: (message) => logger.info({ part: 'redis' }, message),
+      warn: (fields, message) => logger.warn({ part: 'redis', ...fields }, message),
+    },
+  });
+  return {
+    rateLimiter: createRedisRateLimiter({ redis, keyPrefix: `${config.brand}:limit:` }),
+    pacerFor: ({ supplier, environment }) =>
+      supplier.requestsPerSecond === null
+        ? createUnlimitedPacer()
+        : createRedisPacer({
+            redis,
+            key: `${config.brand}:pace:${environment}:supplier`,
+            requestsPerSecond: supplier.requestsPerSecond,
+            withoutRedis: createInProcessPacer({
+              requestsPerSecond: supplier.requestsPerSecond * supplier.shareWithoutRedis,
+            }),
+          }),
+    cacheFor: (environment) =>
+      createRedisJsonCache({ redis, keyPrefix: `${config.brand}:cache:${environment}:` }),
+    check: async () =>
+      (await redis.isReady(CHECK_WITHIN_MS))
+        ? { name: 'redis', ok: true }
+        : { name: 'redis', ok: true, detail: 'not reachable, limits are per process' },
+    close: () => {
+      redis.close();
+      return Promise.resolve();
+    },
+  };
+}

@@ -1,0 +1,228 @@
+/** The one place that knows every concrete class: Config → accounts and a World per environment, for the API and for workers. */
+import { createActivities, type Activities } from '../activities/index.ts';
+import { createEsimAccessSupplier, type EsimAccessSupplier } from './adapters/esim-access/supplier.ts';
+import { createFixedRates } from './adapters/rates/fixed.ts';
+
+import { createOpenErApi } from './adapters/rates/open-er-api.ts';
+import { connectClient, type TemporalClient } from './adapters/temporal/connect.ts';
+import { createPurchaseEngine } from './adapters/temporal/purchase-engine.ts';
+import { createAuthenticator } from './app/authenticate.ts';
+import { createCatalogueMemory, type CatalogueMemory } from './app/catalogue-memory.ts';
+import type { UseCases, WorldUseCases } from './app/use-cases.ts';
+import { createWorldUseCases } from './app/world-use-cases.ts';
+import { composeShared, type Shared } from './compose-shared.ts';
+import type { Config, Secrets, WorldConfig } from './config.ts';
+import { createEvents, type Events } from './observe/events.ts';
+import type { Logger } from './observe/logger.ts';
+import type { Clock } from './ports/clock.ts';
+import type { RateSource } from './ports/rate-source.ts';
+import { openDatabase } from './store/database.ts';
+import { readRevisions } from './store/revisions.ts';
+import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from './store/tables.ts';
+
+export interface Parts {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+  readonly processName: 'api' | 'worker' | 'command';
+}
+
+export const systemClock: Clock = { now: () => new Date() };
+
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export interface ApiComposition {
+  readonly useCases: UseCases;
+  readonly shared: Shared;
+  readonly checks: () => Promise<readonly Check[]>;
+  /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
+  start(): Promise<void>;
+  /** Closes pools and connections, last of all. */
+  close(): Promise<void>;
+}
+
+export interface WorkerWorld {
+  readonly world: WorldConfig;
+  readonly db: WorldDb;
+  readonly activities: Activities;
+  readonly temporal: TemporalClient;
+  close(): Promise<void>;
+}
+
+/** Everything an API process needs, for every world that is switched on. */
+export function composeApi(parts: Parts): ApiComposition {
+  const { config, secrets, logger } = parts;
+  const events = createEvents(logger);
+  const shared = composeShared(config, secrets, logger);
+  const accountsDb = openAccounts(parts);
+  const authenticator = createAuthenticator({
+    db: accountsDb,
+    clock: systemClock,
+    brand: config.brand,
+    onError: notRefreshed(events, 'api keys'),
+  });
+  const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared, events));
+  const byEnvironment = Object.fromEntries(
+    worlds.map((world) => [world.useCases.environment, world.useCases]),
+  );
+  return {
+    useCases: {
+      accounts: authenticator,
+      worlds: byEnvironment as { test: WorldUseCases; live?: WorldUseCases },
+    },
+    shared,
+    checks: async () => [
+      ...(await Promise.all(worlds.flatMap((world) => world.checks()))),
+      await shared.check(),
+    ],
+    start: async () => {
+      await Promise.all(worlds.map((world) => world.catalogue.start()));
+      authenticator.start();
+    },
+    close: async () => {
+      authenticator.stop();
+      await Promise.allSettled([
+        ...worlds.map((world) => world.close()),
+        accountsDb.destroy(),
+        shared.close(),
+      ]);
+    },
+  };
+}
+
+function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, events: Events) {
+  const db = openWorld(parts, world);
+  const temporal = connectClient({ address: parts.config.temporal.address, namespace: world.namespace });
+  const supplier = composeSupplier(parts, world, shared);
+  const catalogue: CatalogueMemory = createCatalogueMemory({
+    db,
+    rateCache: shared.cacheFor(world.environment),
+    onError: notRefreshed(events, `${world.environment} catalogue`),
+  });
+  const useCases = createWorldUseCases({
+    environment: world.environment,
+    db,
+    supplier,
+    engine: createPurchaseEngine(temporal),
+    clock: systemClock,
+    events,
+    catalogue,
+    settings: {
+      timings: world.timings,
+      esimFreshMs: world.esimFreshMs,
+      topUpsFreshMs: world.topUpsFreshMs,
+      rateMaxAgeMs: parts.config.rates.maxAgeMs,
+    },
+    idSecret: Buffer.from(parts.secrets.idSecret),
+  });
+  return {
+    useCases,
+    catalogue,
+    checks: () => [
+      check(`postgres ${world.environment}`, () => readRevisions(db)),
+      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
+      check(`catalogue ${world.environment}`, () => {
+        if (catalogue.current().regions.length === 0) throw new Error('nothing is on sale yet');
+        return Promise.resolve();
+      }),
+    ],
+    close: async () => {
+      catalogue.stop();
+      supplier.close();
+      await Promise.allSettled([db.destroy(), temporal.close()]);
+    },
+  };
+}
+
+/** What a worker needs for one world. */
+export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Shared): WorkerWorld {
+  const db = openWorld(parts, world);
+  const supplier = composeSupplier(parts, world, shared);
+  const temporal = connectClient({ address: parts.config.temporal.address, namespace: world.namespace });
+  return {
+    world,
+    db,
+    temporal,
+    activities: createActivities({
+      db,
+      supplier,
+      rateSources: composeRateSources(parts.config),
+      clock: systemClock,
+      events: createEvents(parts.logger),
+    }),
+    close: async () => {
+      supplier.close();
+      await Promise.allSettled([db.destroy(), temporal.close()]);
+    },
+  };
+}
+
+/** Accounts and one world's books, for commands that write both. */
+export function openAccounts({ config, secrets, processName }: Parts): AccountsDb {
+  return openDatabase<AccountsDatabase>({
+    url: secrets.databaseUrl,
+    schema: 'accounts',
+    role: 'simway_accounts',
+    // Keys are answered from memory, so a few connections go far.
+    maxConnections: 4,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: `simway-${processName}`,
+  });
+}
+
+export function openWorld({ config, secrets, processName, logger }: Parts, world: WorldConfig): WorldDb {
+  return openDatabase<WorldDatabase>({
+    url: secrets.databaseUrl,
+    schema: world.schema,
+    role: `simway_${world.schema}`,
+    maxConnections: config.database.maxConnections,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: `simway-${processName}-${world.environment}`,
+    onIdleError: (error) => logger.warn({ detail: error.message }, 'a database connection broke'),
+  });
+}
+
+/** The worlds that are switched on: always test, live once its settings are there. */
+export function worldConfigs(config: Config): WorldConfig[] {
+  return config.worlds.live ? [config.worlds.test, config.worlds.live] : [config.worlds.test];
+}
+
+function composeSupplier({ secrets, logger }: Parts, world: WorldConfig, shared: Shared): EsimAccessSupplier {
+  const credentials = secrets.suppliers[world.environment];
+  if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
+  return createEsimAccessSupplier({
+    baseUrl: world.supplier.baseUrl,
+    accessCode: credentials.accessCode,
+    secretKey: credentials.secretKey,
+    sign: true,
+    pacer: shared.pacerFor(world),
+    clock: systemClock,
+    logger,
+    timeLimitMs: world.supplier.timeLimitMs,
+  });
+}
+
+function composeRateSources(config: Config): RateSource[] {
+  const fixed = createFixedRates({ ratesPerUsd: config.rates.fixed, clock: systemClock });
+  return config.rates.openProvider ? [fixed, createOpenErApi({ clock: systemClock })] : [fixed];
+}
+
+const CHECK_TIME_LIMIT_MS = 2_000;
+
+async function check(name: string, probe: () => Promise<unknown>): Promise<Check> {
+  try {
+    await probe();
+    return { name, ok: true };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : 'failed' };
+  }
+}
+
+function notRefreshed(events: Events, what: string): (error: unknown) => void {
+  return (error) =>
+    events.memoryNotRefreshed({ what, detail: error instanceof Error ? error.message : String(error) });
+}

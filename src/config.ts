@@ -1,0 +1,337 @@
+/**
+ * Everything the environment decides, read once, checked, grouped and frozen. Secrets stand in an object of their own that is never
+ * logged. A wrong value ends the program with a sentence naming it; nothing else reads the environment.
+ */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LOG_LEVELS, type LogLevel } from './observe/logger.ts';
+import { parseRateMicros } from './domain/pricing.ts';
+import type { Environment } from './domain/account.ts';
+
+export interface WorldConfig {
+  readonly environment: Environment;
+  readonly schema: Environment;
+  readonly namespace: string;
+  readonly supplier: {
+    readonly baseUrl: string;
+    readonly requestsPerSecond: number | null;
+    /** Without Redis each process takes this share of the allowance. */
+    readonly shareWithoutRedis: number;
+    readonly timeLimitMs: number;
+  };
+  readonly timings: {
+    readonly answerWithinMs: number;
+    readonly lookFirstMs: number;
+    readonly lookMaxMs: number;
+    readonly attentionAfterMs: number;
+    readonly slowLookMs: number;
+    readonly doubtMs: number;
+  };
+  readonly esimFreshMs: number;
+  readonly topUpsFreshMs: number;
+}
+
+export interface Config {
+  readonly brand: string;
+  readonly logLevel: LogLevel;
+  readonly http: {
+    readonly host: string;
+    readonly port: number;
+    readonly adminHost: string;
+    readonly adminPort: number;
+    readonly trustedProxies: readonly string[];
+    readonly stopDeadlineMs: number;
+  };
+  readonly database: { readonly maxConnections: number; readonly statementTimeoutMs: number };
+  readonly temporal: { readonly address: string };
+  readonly worker: { readonly maxCachedWorkflows: number; readonly shutdownGraceMs: number };
+  readonly rates: {
+    readonly fixed: Readonly<Record<string, string>>;
+    readonly openProvider: boolean;
+    readonly maxAgeMs: number;
+  };
+  readonly schedules: {
+    readonly syncCatalogueMs: number;
+    readonly refreshRatesMs: number;
+    readonly refreshUsageMs: number;
+    readonly sweepMs: number;
+  };
+  readonly worlds: { readonly test: WorldConfig; readonly live?: WorldConfig };
+}
+
+export interface Secrets {
+  readonly databaseUrl: string;
+  readonly redisUrl: string | undefined;
+  /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
+  readonly idSecret: string;
+  readonly suppliers: Readonly<
+    Partial<Record<Environment, { readonly accessCode: string; readonly secretKey: string | undefined }>>
+  >;
+}
+
+/** What `npm start` takes from the machine before there is a Config. */
+export interface DevSettings {
+  readonly databaseUrl: string | undefined;
+  readonly redisUrl: string | undefined;
+  readonly temporalAddress: string | undefined;
+  readonly temporalUiUrl: string | undefined;
+  readonly pathEnv: string;
+  readonly cacheDir: string;
+  readonly dataDir: string;
+  readonly httpPort: number;
+  readonly logLevel: LogLevel;
+  /** The whole environment, for child processes to inherit. */
+  readonly inherited: Readonly<Record<string, string>>;
+}
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
+const list = z
+  .string()
+  .default('')
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter(Boolean),
+  );
+const logLevel = z.enum(LOG_LEVELS).default('info');
+
+const fixedRates = z
+  .string()
+  .default('NGN=1600.00,EUR=0.92,GBP=0.79,GHS=12.50,KES=129.00,XOF=605.00')
+  .transform((text, context) => {
+    const pairs = text
+      .split(',')
+      .filter(Boolean)
+      .map((pair) => pair.trim().split('='));
+    for (const [currency = '', rate = ''] of pairs) {
+      if (!/^[A-Z]{3}$/.test(currency) || parseRateMicros(rate) === undefined) {
+        context.addIssue({ code: 'custom', message: 'takes pairs such as NGN=1600.00,EUR=0.92' });
+      }
+    }
+    return Object.fromEntries(pairs) as Record<string, string>;
+  });
+
+const timings = z
+  .string()
+  .default('{}')
+  .transform((text, context): Partial<WorldConfig['timings']> => {
+    try {
+      return z.record(z.string(), z.number().int().positive()).parse(JSON.parse(text));
+    } catch {
+      context.addIssue({ code: 'custom', message: 'takes JSON such as {"attentionAfterMs":5000}' });
+      return z.NEVER;
+    }
+  });
+
+const schema = z.object({
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
+  REDIS_URL: z
+    .string()
+    .regex(/^rediss?:\/\//)
+    .optional(),
+  TEMPORAL_ADDRESS: z.string().regex(/^[^:]+:\d+$/),
+  SIMWAY_ID_SECRET: z.string().min(32),
+  SIMWAY_NAMESPACE_PREFIX: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]{1,40}$/)
+    .default('simway'),
+  SIMWAY_BRAND: z
+    .string()
+    .regex(/^[a-z][a-z0-9]{1,19}$/)
+    .default('simway'),
+  SIMWAY_LOG_LEVEL: logLevel,
+  SIMWAY_HTTP_HOST: z.string().default('127.0.0.1'),
+  SIMWAY_HTTP_PORT: port(3000),
+  SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),
+  SIMWAY_ADMIN_PORT: port(3001),
+  SIMWAY_TRUSTED_PROXIES: list,
+  SIMWAY_STOP_DEADLINE_MS: positive(20_000),
+  SIMWAY_DATABASE_CONNECTIONS: positive(20),
+  SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS: positive(2_000),
+  /** 0 replays every workflow at every task: slow, and how the tests find what is not deterministic. */
+  SIMWAY_WORKER_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(600),
+  SIMWAY_WORKER_GRACE_MS: positive(15_000),
+  SIMWAY_FIXED_RATES: fixedRates,
+  SIMWAY_OPEN_RATES: z.enum(['on', 'off']).default('off'),
+  SIMWAY_SYNC_CATALOGUE_MS: positive(3_600_000),
+  SIMWAY_REFRESH_RATES_MS: positive(600_000),
+  SIMWAY_TEST_SUPPLIER_URL: z.url(),
+  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: z.string().min(1),
+  SIMWAY_TEST_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
+  SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
+  SIMWAY_TEST_TIMINGS: timings,
+  SIMWAY_LIVE_SUPPLIER_URL: z.url().default('https://api.esimaccess.com'),
+  SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: z.string().min(1).optional(),
+  SIMWAY_LIVE_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
+});
+
+type Settings = z.output<typeof schema>;
+
+/** The vendor's published allowance. */
+const LIVE_SUPPLIER_REQUESTS_PER_SECOND = 8;
+const RATE_MAX_AGE_MS = 24 * 3_600_000;
+
+/** Throws ConfigError naming every wrong variable, never its value. */
+export function readConfig(env: Env = process.env): { config: Config; secrets: Secrets } {
+  const parsed = schema.safeParse(
+    Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
+  );
+  if (!parsed.success) {
+    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+  }
+  const settings = parsed.data;
+  return { config: deepFreeze(toConfig(settings)), secrets: toSecrets(settings) };
+}
+
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The environment is not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
+function toConfig(s: Settings): Config {
+  return {
+    brand: s.SIMWAY_BRAND,
+    logLevel: s.SIMWAY_LOG_LEVEL,
+    http: {
+      host: s.SIMWAY_HTTP_HOST,
+      port: s.SIMWAY_HTTP_PORT,
+      adminHost: s.SIMWAY_ADMIN_HOST,
+      adminPort: s.SIMWAY_ADMIN_PORT,
+      trustedProxies: s.SIMWAY_TRUSTED_PROXIES,
+      stopDeadlineMs: s.SIMWAY_STOP_DEADLINE_MS,
+    },
+    database: {
+      maxConnections: s.SIMWAY_DATABASE_CONNECTIONS,
+      statementTimeoutMs: s.SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS,
+    },
+    temporal: { address: s.TEMPORAL_ADDRESS },
+    worker: {
+      maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,
+      shutdownGraceMs: s.SIMWAY_WORKER_GRACE_MS,
+    },
+    rates: {
+      fixed: s.SIMWAY_FIXED_RATES,
+      openProvider: s.SIMWAY_OPEN_RATES === 'on',
+      maxAgeMs: RATE_MAX_AGE_MS,
+    },
+    schedules: {
+      syncCatalogueMs: s.SIMWAY_SYNC_CATALOGUE_MS,
+      refreshRatesMs: s.SIMWAY_REFRESH_RATES_MS,
+      refreshUsageMs: 900_000,
+      sweepMs: 3_600_000,
+    },
+    worlds: {
+      test: testWorld(s),
+      ...(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined ? {} : { live: liveWorld(s) }),
+    },
+  };
+}
+
+function testWorld(s: Settings): WorldConfig {
+  return {
+    ...namesOf(s, 'test'),
+    supplier: {
+      baseUrl: s.SIMWAY_TEST_SUPPLIER_URL,
+      requestsPerSecond: s.SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND ?? null,
+      shareWithoutRedis: 0.5,
+      timeLimitMs: 5_000,
+    },
+    timings: {
+      answerWithinMs: 8_000,
+      lookFirstMs: 250,
+      lookMaxMs: 3_000,
+      attentionAfterMs: 120_000,
+      slowLookMs: 10_000,
+      doubtMs: 10_000,
+      ...s.SIMWAY_TEST_TIMINGS,
+    },
+    esimFreshMs: 2_000,
+    topUpsFreshMs: 3_600_000,
+  };
+}
+
+function liveWorld(s: Settings): WorldConfig {
+  return {
+    ...namesOf(s, 'live'),
+    supplier: {
+      baseUrl: s.SIMWAY_LIVE_SUPPLIER_URL,
+      requestsPerSecond: LIVE_SUPPLIER_REQUESTS_PER_SECOND,
+      shareWithoutRedis: 0.25,
+      timeLimitMs: 5_000,
+    },
+    // The vendor's advice: a look every 3 s, up to 30 s expected.
+    timings: {
+      answerWithinMs: 8_000,
+      lookFirstMs: 1_000,
+      lookMaxMs: 3_000,
+      attentionAfterMs: 600_000,
+      slowLookMs: 300_000,
+      doubtMs: 10_000,
+    },
+    esimFreshMs: 60_000,
+    topUpsFreshMs: 3_600_000,
+  };
+}
+
+function namesOf(s: Settings, environment: Environment) {
+  return { environment, schema: environment, namespace: `${s.SIMWAY_NAMESPACE_PREFIX}-${environment}` };
+}
+
+function toSecrets(s: Settings): Secrets {
+  return {
+    databaseUrl: s.DATABASE_URL,
+    redisUrl: s.REDIS_URL,
+    idSecret: s.SIMWAY_ID_SECRET,
+    suppliers: {
+      test: { accessCode: s.SIMWAY_TEST_SUPPLIER_ACCESS_CODE, secretKey: s.SIMWAY_TEST_SUPPLIER_SECRET_KEY },
+      ...(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined
+        ? {}
+        : {
+            live: {
+              accessCode: s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE,
+              secretKey: s.SIMWAY_LIVE_SUPPLIER_SECRET_KEY,
+            },
+          }),
+    },
+  };
+}
+
+/** Settings of the embedded start; everything is optional. */
+export function readDevSettings(env: Env = process.env): DevSettings {
+  const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
+  return {
+    databaseUrl: given('DATABASE_URL'),
+    redisUrl: given('REDIS_URL'),
+    temporalAddress: given('TEMPORAL_ADDRESS'),
+    temporalUiUrl: given('TEMPORAL_UI_URL'),
+    pathEnv: env['PATH'] ?? '',
+    cacheDir: join(given('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), 'simway'),
+    dataDir: join(import.meta.dirname, '..', '.data'),
+    httpPort: port(3000).parse(given('SIMWAY_HTTP_PORT')),
+    logLevel: z.enum(LOG_LEVELS).default('warn').parse(given('SIMWAY_LOG_LEVEL')),
+    inherited: Object.fromEntries(
+      Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+    ),
+  };
+}
+
+/** The owner's connection, for commands that need nothing else. */
+export function readDatabaseUrl(env: Env = process.env): string {
+  const url = env['DATABASE_URL'];
+  if (url === undefined || !/^postgres(ql)?:\/\//.test(url))
+    throw new ConfigError(['DATABASE_URL: must be a postgres:// URL']);
+  return url;
+}
+
+function deepFreeze<T extends object>(value: T): T {
+  for (const inner of Object.values(value))
+    if (typeof inner === 'object' && inner !== null) deepFreeze(inner as object);
+  return Object.freeze(value);
+}

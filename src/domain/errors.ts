@@ -1,0 +1,57 @@
+/**
+ * The closed vocabulary of everything that can be refused. Codes are shared by the API, the workflows, the database rows and the
+ * docs; `docs/ERRORS.md` is tested to list exactly these. HTTP statuses live in http/, not here.
+ */
+export const ERROR_CODES = [
+  'VALIDATION_ERROR',
+  'INVALID_JSON',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'UNAUTHORIZED',
+  'INVALID_TOKEN',
+  'FORBIDDEN',
+  'IP_NOT_WHITELISTED',
+  'ENVIRONMENT_UNAVAILABLE',
+  'NOT_FOUND',
+  'METHOD_NOT_ALLOWED',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'RATE_LIMIT_EXCEEDED',
+  'SERVICE_UNAVAILABLE',
+  'INTERNAL_ERROR',
+  'MISSING_REGION_CODE',
+  'REGION_NOT_FOUND',
+  'PACKAGE_NOT_FOUND',
+  'PACKAGE_UNAVAILABLE',
+  'INSUFFICIENT_BALANCE',
+  'INVALID_TOPUP',
+  'PAYMENT_FAILED',
+  'PAYMENT_METHOD_UNAVAILABLE',
+  'EXCHANGE_RATE_UNAVAILABLE',
+  'ESIM_NOT_FOUND',
+  'NOT_YOUR_ESIM',
+  'TRANSACTION_NOT_FOUND',
+  'IDEMPOTENCY_KEY_REUSED',
+  'IDEMPOTENCY_KEY_IN_USE',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** A refusal that a caller can act on. `details` is safe to show; `retryAfterSeconds` goes out as Retry-After. */
+export class DomainError extends Error {
+  readonly code: ErrorCode;
+  readonly details: string | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    extra: { details?: string; retryAfterSeconds?: number } = {},
+  ) {
+    super(message);
+    this.name = 'DomainError';
+    this.code = code;
+    this.details = extra.details;
+    this.retryAfterSeconds = extra.retryAfterSeconds;
+  }
+}

@@ -1,0 +1,18 @@
+/** When to look again for what the supplier has not delivered yet: a pure schedule, quick at first, slower once a person was called. */
+import type { PurchaseTimings } from './purchase.ts';
+
+export interface NextLook {
+  readonly delayMs: number;
+  readonly needsAttention: boolean;
+}
+
+/** The slow pace doubles with every look up to this many times the first slow pause, which bounds the history of a parked purchase. */
+const MAX_SLOW_FACTOR = 12;
+
+/** `slowLooks`: how many looks were already made at the slow pace. */
+export function nextLook(elapsedMs: number, slowLooks: number, timings: PurchaseTimings): NextLook {
+  const leftMs = timings.attentionAfterMs - elapsedMs;
+  if (leftMs > 0) return { delayMs: Math.min(timings.lookMaxMs, leftMs), needsAttention: false };
+  const factor = Math.min(2 ** Math.min(slowLooks, 30), MAX_SLOW_FACTOR);
+  return { delayMs: timings.slowLookMs * factor, needsAttention: true };
+}

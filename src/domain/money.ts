@@ -1,0 +1,39 @@
+/**
+ * Money is a whole number of minor units with its currency. Every amount is a bigint from the database to the edge, so nothing is
+ * ever rounded by the machine (promise M9); decimals exist only as text.
+ */
+
+/** Currencies that wallets are kept in. */
+export const ACCOUNT_CURRENCIES = ['NGN', 'USD'] as const;
+export type AccountCurrency = (typeof ACCOUNT_CURRENCIES)[number];
+
+/** ISO 4217 alphabetic code; every currency is shown with two decimals at the edge. */
+export type Currency = string;
+
+export interface Money {
+  readonly amountMinor: bigint;
+  readonly currency: Currency;
+}
+
+const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,2}))?$/;
+
+/** `{amountMinor: 1234n}` → `"12.34"`. */
+export function formatMinor(amountMinor: bigint): string {
+  const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(3, '0');
+  return `${amountMinor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/** `"12.3"` → `1230n`; undefined when the text is no decimal with at most two places. */
+export function parseMinor(text: string): bigint | undefined {
+  const match = DECIMAL.exec(text);
+  if (!match) return undefined;
+  const [, sign, whole = '0', fraction = ''] = match;
+  const minor = BigInt(whole) * 100n + BigInt(fraction.padEnd(2, '0'));
+  return sign === '-' ? -minor : minor;
+}
+
+/** numerator ÷ denominator for non-negative numbers, the half rounded up. */
+export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  if (denominator <= 0n || numerator < 0n) throw new RangeError('divideHalfUp takes n >= 0 and d > 0');
+  return (2n * numerator + denominator) / (2n * denominator);
+}

@@ -1,0 +1,56 @@
+/**
+ * The states of a purchase and of an eSIM with their legal moves. The workflow asks these tables and SQL repeats them as
+ * `where status in (…)`, so a late or doubled step changes nothing.
+ */
+export const PURCHASE_STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const;
+export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number];
+
+export const ESIM_STATUSES = [
+  'PENDING',
+  'CREATED',
+  'ACTIVE',
+  'EXPIRED',
+  'FAILED',
+  'CANCELLED',
+  'SUSPENDED',
+] as const;
+export type EsimStatus = (typeof ESIM_STATUSES)[number];
+
+/** What the `status` filter of my-esims accepts. */
+export const ESIM_STATUS_FILTERS = ['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED'] as const;
+
+export const PACKAGE_TYPES = ['BASE', 'TOPUP'] as const;
+export type PackageType = (typeof PACKAGE_TYPES)[number];
+
+export const PAYMENT_METHODS = ['WALLET', 'CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
+export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+
+const PURCHASE_MOVES: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
+  PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
+  PROCESSING: ['SUCCESS', 'FAILED'],
+  SUCCESS: [],
+  FAILED: [],
+};
+
+/** The statuses a purchase may be in just before it becomes `to`. */
+export function purchaseStatusesBefore(to: PurchaseStatus): PurchaseStatus[] {
+  return PURCHASE_STATUSES.filter((from) => PURCHASE_MOVES[from].includes(to));
+}
+
+/** eSIM states that the supplier may still change, so a read looks again. */
+export const MOVING_ESIM_STATUSES: readonly EsimStatus[] = ['CREATED', 'ACTIVE', 'SUSPENDED'];
+
+const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
+  PENDING: ['CREATED', 'ACTIVE', 'FAILED', 'CANCELLED'],
+  CREATED: ['ACTIVE', 'EXPIRED', 'CANCELLED', 'SUSPENDED'],
+  ACTIVE: ['EXPIRED', 'CANCELLED', 'SUSPENDED'],
+  SUSPENDED: ['CREATED', 'ACTIVE', 'EXPIRED', 'CANCELLED'],
+  EXPIRED: [],
+  FAILED: [],
+  CANCELLED: [],
+};
+
+/** Whether the supplier's word may move a delivered eSIM from one state to another (staying is always fine). */
+export function canEsimMove(from: EsimStatus, to: EsimStatus): boolean {
+  return from === to || ESIM_MOVES[from].includes(to);
+}

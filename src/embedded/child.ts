@@ -1,0 +1,239 @@
+// One child process of ours: started in a session of its own, its output kept in a file, awaited until ready,
+// ended with a deadline. A child never outlives this process: watchdog.ts sees to it when this process is killed.
+// Must not know what the child is.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { chmod, rename, stat } from 'node:fs/promises';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setWatchdog, type Watchdog } from './watchdog.ts';
+
+const LOG_FILE_LIMIT_BYTES = 10 * 1024 * 1024;
+const TAIL_LINES = 30;
+const PROBE_INTERVAL_MS = 50;
+const LAST_WORDS_MS = 500;
+const PROGRESS_INTERVAL_MS = 3_000;
+
+/** Where the services of this room say what they do; a pino logger fits. */
+export interface ServiceLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+export interface ExitReport {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ChildOptions {
+  /** As people call it, for messages: "Postgres". */
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly log: ServiceLog;
+  readonly cwd?: string | undefined;
+  /** The whole environment of the child; without it the child inherits ours. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
+  readonly uid?: number | undefined;
+  readonly gid?: number | undefined;
+  /** Everything the child prints goes to this file. */
+  readonly logFile?: string | undefined;
+  /** The signal that asks it to end. */
+  readonly stopSignal?: NodeJS.Signals;
+  /** How long it may take to end before it is killed. */
+  readonly stopDeadlineMs?: number;
+}
+
+export interface Child {
+  readonly name: string;
+  readonly pid: number;
+  /** Resolves when the process has ended, whoever ended it. */
+  readonly exited: Promise<ExitReport>;
+  isRunning(): boolean;
+  /** The last lines it printed. */
+  tail(): string;
+  /**
+   * Wait until it is ready: `line` has been printed, or `probe` answers true (it is asked again and again, its
+   * errors mean "not yet"). Says so every few seconds. Throws when the child ends or the deadline passes first;
+   * the error holds the child's last lines. Answers the ready line.
+   */
+  untilReady(condition: ReadyCondition): Promise<string>;
+  /** Ask it to end, kill it after the deadline. Resolves when it is gone; safe to call at any time, any number of times. */
+  stop(): Promise<void>;
+  /** SIGKILL at once: a crash. Resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+export interface ReadyCondition {
+  readonly line?: RegExp;
+  readonly probe?: () => Promise<boolean>;
+  readonly deadlineMs: number;
+}
+
+/** Start a child process. Throws when the program cannot be started at all. */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const {
+    name,
+    command,
+    args,
+    cwd,
+    env,
+    uid,
+    gid,
+    stopSignal = 'SIGTERM',
+    stopDeadlineMs = 10_000,
+  } = options;
+  const file = options.logFile === undefined ? null : await openLogFile(options.logFile);
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
+    ...(env === undefined ? {} : { env: { ...env } }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(gid === undefined ? {} : { gid }),
+  });
+  const output = collectOutput(child, file);
+  const watch: { dog: Watchdog | null } = { dog: null };
+  const exited = new Promise<ExitReport>((resolve) => {
+    child.once('exit', (code, signal) => {
+      watch.dog?.dismiss();
+      resolve({ code, signal });
+    });
+  });
+  const pid = await startedPid(child, name);
+  watch.dog = setWatchdog(pid, stopSignal, Math.ceil(stopDeadlineMs / 1000));
+  if (hasEnded(child)) watch.dog.dismiss();
+
+  const kill = async (): Promise<void> => {
+    if (!hasEnded(child)) signalGroup(pid);
+    await exited;
+  };
+  const stop = async (): Promise<void> => {
+    if (hasEnded(child)) return;
+    child.kill(stopSignal);
+    const deadline = AbortSignal.timeout(stopDeadlineMs);
+    const late = new Promise<'late'>((resolve) => deadline.addEventListener('abort', () => resolve('late')));
+    if ((await Promise.race([exited, late])) !== 'late') return;
+    options.log.warn(`${name} did not end within ${stopDeadlineMs / 1000} s and is killed`);
+    await kill();
+  };
+  return {
+    name,
+    pid,
+    exited,
+    isRunning: () => !hasEnded(child),
+    tail: () => output.tail.join('\n'),
+    untilReady: (condition) => untilReady({ name, log: options.log, child, output, condition }),
+    stop,
+    kill,
+  };
+}
+
+interface Output {
+  readonly tail: string[];
+  onLine: ((line: string) => void) | null;
+}
+
+function collectOutput(child: ChildProcess, file: WriteStream | null): Output {
+  const output: Output = { tail: [], onLine: null };
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream, crlfDelay: Infinity }).on('line', (line) => {
+      output.tail.push(line);
+      if (output.tail.length > TAIL_LINES) output.tail.shift();
+      file?.write(`${line}\n`);
+      output.onLine?.(line);
+    });
+  }
+  child.once('close', () => file?.end());
+  return output;
+}
+
+async function startedPid(child: ChildProcess, name: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', (cause) =>
+      reject(new Error(`${name} could not be started: ${cause.message}`, { cause })),
+    );
+  });
+  if (child.pid === undefined) throw new Error(`${name} could not be started`);
+  return child.pid;
+}
+
+async function untilReady(waiting: {
+  name: string;
+  log: ServiceLog;
+  child: ChildProcess;
+  output: Output;
+  condition: ReadyCondition;
+}): Promise<string> {
+  const { name, log, child, output, condition } = waiting;
+  const startedAt = performance.now();
+  const exited = new Promise<false>((resolve) => child.once('exit', () => resolve(false)));
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  let saidAt = startedAt;
+  let readyLine =
+    condition.line === undefined ? undefined : output.tail.find((line) => condition.line?.test(line));
+  output.onLine = (line) => {
+    if (condition.line?.test(line) === true) readyLine ??= line;
+  };
+  try {
+    for (;;) {
+      if (readyLine !== undefined) return readyLine;
+      if (hasEnded(child)) {
+        // Its last words may still be on their way; a process of its own may keep the pipe open for long.
+        await Promise.race([closed, sleep(LAST_WORDS_MS)]);
+        throw new Error(withTail(`${name} ended before it was ready`, output));
+      }
+      // A probe may hang on another program's port: the child's end is not kept waiting for it.
+      if (condition.probe !== undefined && (await Promise.race([ask(condition.probe), exited]))) return '';
+      const now = performance.now();
+      if (now - startedAt > condition.deadlineMs) {
+        throw new Error(withTail(`${name} was not ready after ${condition.deadlineMs / 1000} s`, output));
+      }
+      if (now - saidAt > PROGRESS_INTERVAL_MS) {
+        saidAt = now;
+        log.info(`waiting for ${name} (${Math.round((now - startedAt) / 1000)} s)`);
+      }
+      await sleep(PROBE_INTERVAL_MS);
+    }
+  } finally {
+    output.onLine = null;
+  }
+}
+
+async function ask(probe: () => Promise<boolean>): Promise<boolean> {
+  return probe().catch(() => false);
+}
+
+function withTail(message: string, output: Output): string {
+  return output.tail.length === 0 ? message : `${message}; its last lines:\n${output.tail.join('\n')}`;
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
+/** The child leads a process group of its own, so its own children go with it. */
+function signalGroup(pid: number): void {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, 'SIGKILL');
+    } catch {
+      // Gone already, which is what we want.
+    }
+  }
+}
+
+async function openLogFile(path: string): Promise<WriteStream> {
+  const size = await stat(path).then(
+    (found) => found.size,
+    () => 0,
+  );
+  if (size > LOG_FILE_LIMIT_BYTES) await rename(path, `${path}.old`);
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  // A full disk must not take the whole program down because of a log line.
+  stream.on('error', () => undefined);
+  if (size > 0) await chmod(path, 0o600);
+  return stream;
+}

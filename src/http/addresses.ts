@@ -1,0 +1,90 @@
+/**
+ * Client addresses: who is really at the other end, and whether a key may be used from there. Everything here fails closed: a text
+ * that is not plainly an address is no address, and a list entry that cannot be read matches nobody.
+ */
+import ipaddr from 'ipaddr.js';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+const BRACKETED = /^\[([^\]]+)\](?::\d{1,5})?$/;
+const WITH_PORT = /^([^:]+):\d{1,5}$/;
+const MAPPED_PREFIX_BITS = 96;
+/** What one customer of an IPv6 network usually holds. */
+const IPV6_BUCKET_BITS = 64;
+
+/** An address in one spelling (IPv4-mapped IPv6 becomes IPv4), or undefined when the text is none. No zone ids, octal or short forms. */
+export function normaliseAddress(text: string): string | undefined {
+  return parseAddress(text)?.toString();
+}
+
+function parseAddress(text: string): Address | undefined {
+  if (isIPv4(text)) return ipaddr.IPv4.parse(text);
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  const address = ipaddr.IPv6.parse(text);
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address;
+}
+
+/** One element of X-Forwarded-For: an address, perhaps with a port (`1.2.3.4:80`, `[2001:db8::1]:80`). */
+function parseForwardedElement(element: string): string | undefined {
+  if (isIP(element) !== 0) return normaliseAddress(element);
+  const inner = BRACKETED.exec(element)?.[1];
+  if (inner !== undefined) return isIPv6(inner) ? normaliseAddress(inner) : undefined;
+  const host = WITH_PORT.exec(element)?.[1];
+  return host !== undefined && isIPv4(host) ? normaliseAddress(host) : undefined;
+}
+
+/** A single address or a CIDR range; undefined when it is neither. Ranges inside ::ffff:0:0/96 become IPv4 ranges. */
+export function parseRange(text: string): Range | undefined {
+  const slash = text.indexOf('/');
+  if (slash < 0) {
+    const address = parseAddress(text);
+    return address && [address, address.kind() === 'ipv4' ? 32 : 128];
+  }
+  const host = text.slice(0, slash);
+  const bitsText = text.slice(slash + 1);
+  if (isIP(host) === 0 || host.includes('%') || !/^\d{1,3}$/.test(bitsText)) return undefined;
+  const bits = Number(bitsText);
+  const address = ipaddr.parse(host);
+  if (bits > (address.kind() === 'ipv4' ? 32 : 128)) return undefined;
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() && bits >= MAPPED_PREFIX_BITS) {
+    return [address.toIPv4Address(), bits - MAPPED_PREFIX_BITS];
+  }
+  return [address, bits];
+}
+
+/** Answers whether a normalised address lies in any of the ranges. Entries that cannot be read match nothing. */
+export function compileRanges(entries: readonly string[]): (address: string) => boolean {
+  const ranges = entries.map(parseRange).filter((range) => range !== undefined);
+  return (text) => {
+    const address = parseAddress(text);
+    if (!address) return false;
+    return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
+  };
+}
+
+/**
+ * The client's address: the socket's peer, unless that is a trusted proxy; then the first address from the right of X-Forwarded-For
+ * that is none (all trusted: the leftmost). Undefined when the header, as far as it has to be read, is malformed.
+ */
+export function resolveClientAddress(
+  peer: string,
+  forwardedFor: string | undefined,
+  isTrusted: (address: string) => boolean,
+): string | undefined {
+  // A link-local peer carries a zone id (`fe80::1%eth0`), which says something about us, not about the peer.
+  let client = normaliseAddress(peer.split('%', 1)[0] ?? '');
+  if (client === undefined || !isTrusted(client) || forwardedFor === undefined) return client;
+  for (const element of forwardedFor.split(',').reverse()) {
+    client = parseForwardedElement(element.trim());
+    if (client === undefined || !isTrusted(client)) return client;
+  }
+  return client;
+}
+
+/** What requests without a key are counted by: the address, or for IPv6 its /64, which one customer can change within at will. */
+export function addressBucket(address: string): string {
+  if (!address.includes(':')) return address;
+  return `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${IPV6_BUCKET_BITS}`).toString()}/${IPV6_BUCKET_BITS}`;
+}

@@ -1,0 +1,77 @@
+/**
+ * The HTTP door. One chain of middleware that reads as a sentence, the same for every route; what differs stands in the route table.
+ * Knows use cases and the limiter only through their contracts, so it runs on anything that keeps them.
+ */
+import Koa from 'koa';
+import type { UseCases } from '../app/use-cases.ts';
+import type { HttpEvents } from '../observe/http-events.ts';
+import type { RateLimiter } from '../ports/rate-limiter.ts';
+import { MAX_BODY_BYTES } from './limits.ts';
+import { compileRoutes } from './matcher.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { checkScope } from './middleware/check-scope.ts';
+import { findClientAddress } from './middleware/client-address.ts';
+import { answerErrors } from './middleware/error.ts';
+import { findRoute } from './middleware/find-route.ts';
+import { handle } from './middleware/handle.ts';
+import { honourIdempotencyKey } from './middleware/idempotency.ts';
+import { pickWorld } from './middleware/pick-world.ts';
+import { failureCounter, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
+import { readBody } from './middleware/read-body.ts';
+import { refuseUnknown } from './middleware/refuse-unknown.ts';
+import { assignRequestId } from './middleware/request-id.ts';
+import { validate } from './middleware/validate.ts';
+import type { Middleware, RequestState } from './request.ts';
+import { createRouteTable } from './route-table.ts';
+
+export interface AppSettings extends RateLimits {
+  /** First part of every API key, for the reference. */
+  readonly brand: string;
+  /** Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly maxBodyBytes: number;
+}
+
+export const DEFAULT_APP_SETTINGS: AppSettings = {
+  brand: 'simway',
+  trustedProxies: [],
+  publicRequestsPerMinute: 100,
+  failedAuthPerMinute: 100,
+  maxBodyBytes: MAX_BODY_BYTES,
+};
+
+export interface AppDeps {
+  readonly useCases: UseCases;
+  readonly rateLimiter: RateLimiter;
+  readonly events: HttpEvents;
+  readonly settings: AppSettings;
+  /** Of this service, shown in the reference. */
+  readonly version: string;
+}
+
+export type HttpApp = Koa<RequestState>;
+
+/** Builds the API. Throws RangeError when a trusted proxy is no address. */
+export function buildApp({ useCases, rateLimiter, events, settings, version }: AppDeps): HttpApp {
+  const routes = createRouteTable({ version, brand: settings.brand });
+  const app = new Koa<RequestState>();
+  // What goes wrong after the chain is a broken connection: there is nobody left to tell.
+  app.on('error', (error) => events.connectionFailed(error));
+  const chain: readonly Middleware[] = [
+    answerErrors(events),
+    assignRequestId(),
+    findRoute(compileRoutes(routes)),
+    findClientAddress(settings.trustedProxies),
+    authenticate(useCases.accounts, failureCounter(rateLimiter, settings)),
+    limitRequests(rateLimiter, settings),
+    refuseUnknown(),
+    pickWorld(useCases.worlds),
+    checkScope(),
+    readBody(settings.maxBodyBytes),
+    validate(),
+    honourIdempotencyKey(events),
+    handle(),
+  ];
+  for (const middleware of chain) app.use(middleware);
+  return app;
+}

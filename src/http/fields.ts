@@ -1,0 +1,68 @@
+/**
+ * Building blocks of request schemas. Each makes a zod schema with messages a caller can act on and the matching OpenAPI words, from
+ * the same numbers, so that reference and behaviour cannot differ. Messages never repeat what the caller sent.
+ */
+import { z } from 'zod';
+
+// C0, DEL and C1. A NUL would be refused by Postgres, the others have no place in any value of ours.
+
+const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
+
+/** Whether a text is whole Unicode without control characters, and so may travel to SQL and into logs. */
+export function isCleanText(text: string): boolean {
+  return !CONTROL_CHARACTERS.test(text) && text.isWellFormed();
+}
+
+function missingOr(message: string): (issue: { readonly input?: unknown }) => string {
+  return (issue) => (issue.input === undefined ? 'is required' : message);
+}
+
+/** A text of 1 to `max` UTF-16 units. */
+export function textField(options: {
+  readonly max: number;
+  readonly description: string;
+  readonly example?: string;
+}) {
+  const { max, ...words } = options;
+  return z
+    .string({ error: missingOr('must be a string') })
+    .min(1, 'must not be empty')
+    .max(max, `must be at most ${max} characters long`)
+    .refine(isCleanText, 'must not contain control characters or broken Unicode')
+    .meta(words);
+}
+
+/** One of a few words, exactly as written. */
+export function choiceField<const Values extends readonly [string, ...string[]]>(
+  values: Values,
+  words: { readonly description: string; readonly example?: Values[number] },
+) {
+  return z.enum(values, { error: missingOr(`must be one of ${values.join(', ')}`) }).meta(words);
+}
+
+/** A whole number in a query string: digits only, within bounds. */
+export function wholeNumberField(options: {
+  readonly min: number;
+  readonly max: number;
+  readonly fallback: number;
+  readonly description: string;
+}) {
+  const { min, max, fallback, description } = options;
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string(message)
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+    .refine((value) => value >= min && value <= max, message)
+    .default(fallback)
+    .meta({ type: 'integer', minimum: min, maximum: max, default: fallback, description });
+}
+
+/** An ISO 4217 code as callers write it; whether we hold a rate for it is decided later. */
+export function currencyField(words: { readonly description: string }) {
+  return z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+    .default('USD')
+    .meta({ ...words, example: 'NGN', pattern: '^[A-Z]{3}$' });
+}

@@ -1,0 +1,49 @@
+/**
+ * Every number that a caller can run into at the HTTP door, in one place: docs/API.md lists these and a test keeps it equal.
+ * Plain constants only; what an operator may change comes in through AppSettings.
+ */
+
+/** The largest request body. A purchase is under 1 KiB; 64 KiB leaves room for growth without letting anyone fill memory. */
+export const MAX_BODY_BYTES = 65_536;
+/** A refused body of at most this many bytes is still read and thrown away, so that the caller gets to see the 413. */
+export const MAX_DISCARDED_BODY_BYTES = 16_777_216;
+/** How deep a body may nest, the outermost object counted as 1. Ours are flat. */
+export const MAX_JSON_DEPTH = 8;
+/** Members of objects and items of arrays in a body, all levels together. */
+export const MAX_JSON_MEMBERS = 200;
+
+/** Parameters in one query string, unknown ones included. */
+export const MAX_QUERY_PARAMETERS = 50;
+/** Request line and headers together; Node answers 431 above it. */
+export const MAX_HEADER_BYTES = 16_384;
+
+export const DEFAULT_PAGE_LIMIT = 10;
+export const MAX_PAGE_LIMIT = 100;
+/** Beyond a hundred million rows nobody pages on purpose, and the offset stays a small integer. */
+export const MAX_PAGE = 1_000_000;
+export const MAX_SEARCH_CHARACTERS = 100;
+export const MAX_PACKAGE_CODE_CHARACTERS = 64;
+export const MAX_REGION_CODE_CHARACTERS = 64;
+export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
+/** A key is about 60 characters; anything far longer is junk and is not even hashed. */
+export const MAX_API_KEY_CHARACTERS = 200;
+export const MAX_REQUEST_ID_CHARACTERS = 128;
+
+/** A client must have sent its headers, and then its whole request, this soon: slow senders hold sockets, not threads. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+export const REQUEST_TIMEOUT_MS = 10_000;
+/** How often Node looks for requests that are late. */
+export const CONNECTIONS_CHECK_INTERVAL_MS = 5_000;
+/** Longer than the idle time of common load balancers (60 s), so that the balancer closes first and never meets a closed socket. */
+export const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+/** How long rendered catalogue answers may be served at most; the catalogue's revision usually ends them sooner. */
+export const RENDER_CACHE_TTL_MS = 60_000;
+export const RENDER_CACHE_BYTES = 67_108_864;
+
+/** Sent with 503 and 409 where the refusal itself names no time. */
+export const DEFAULT_RETRY_AFTER_SECONDS = {
+  SERVICE_UNAVAILABLE: 5,
+  EXCHANGE_RATE_UNAVAILABLE: 60,
+  IDEMPOTENCY_KEY_IN_USE: 1,
+} as const;

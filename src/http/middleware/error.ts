@@ -1,0 +1,57 @@
+/**
+ * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
+ * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
+ */
+import type { HttpEvents } from '../../observe/http-events.ts';
+import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
+import { newRequestState, writeAnswer, type Middleware, type RequestKoa } from '../request.ts';
+
+/** nginx's number for "client closed request": shows in metrics and the log, is never sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+export function answerErrors(events: HttpEvents): Middleware {
+  return async (ctx, next) => {
+    const state = newRequestState(performance.now());
+    ctx.state = state;
+    try {
+      await next();
+      state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
+    } catch (error) {
+      if (error instanceof ClientGone) {
+        ctx.respond = false;
+        report(ctx, CLIENT_CLOSED_REQUEST, events);
+        return;
+      }
+      state.answer = refuse(ctx, error, events);
+    }
+    writeAnswer(ctx, state.answer);
+    report(ctx, state.answer.status, events);
+  };
+}
+
+function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
+  const refusal = asRefusal(error);
+  if (refusal !== error) events.failed({ requestId: ctx.state.requestId, route: routeLabel(ctx), error });
+  const rendered = renderError(refusal, ctx.state.shape);
+  ctx.state.errorCode = rendered.code;
+  return rendered;
+}
+
+function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
+  const { state } = ctx;
+  events.answered({
+    requestId: state.requestId,
+    route: routeLabel(ctx),
+    method: ctx.req.method ?? '',
+    status,
+    durationMs: performance.now() - state.startedAtMs,
+    clientAddress: state.clientAddress,
+    accountId: state.principal?.account.id,
+    environment: state.principal?.environment,
+    errorCode: state.errorCode,
+  });
+}
+
+function routeLabel(ctx: RequestKoa): string {
+  return ctx.state.match.kind === 'route' ? ctx.state.match.route.path : 'unmatched';
+}

@@ -1,0 +1,20 @@
+/** Innermost: hands the validated request to its route and sends what comes back. */
+import type { Middleware } from '../request.ts';
+
+export function handle(): Middleware {
+  return async (ctx) => {
+    const { match, world, principal, input, idempotency, requestId } = ctx.state;
+    if (match.kind !== 'route' || !world)
+      throw new Error('a request reached its handler without a route or a world');
+    ctx.state.answer = await match.route.handle({
+      world,
+      // Routes that need a key were refused without one by authenticate.ts.
+      principal,
+      params: input.params,
+      query: input.query,
+      body: input.body,
+      context: { requestId },
+      idempotency,
+    });
+  };
+}

@@ -1,0 +1,48 @@
+/**
+ * Counts requests and says so: three X-RateLimit-* headers on every answer that was counted, errors included. With a key the bucket
+ * is account and environment; without one it is the client address; failed authentications have a bucket of their own.
+ */
+import { DomainError } from '../../domain/errors.ts';
+import type { LimitVerdict, RateLimiter } from '../../ports/rate-limiter.ts';
+import { addressBucket } from '../addresses.ts';
+import type { Middleware, RequestKoa } from '../request.ts';
+
+export interface RateLimits {
+  readonly publicRequestsPerMinute: number;
+  readonly failedAuthPerMinute: number;
+}
+
+/** Counts an identified caller or a public one. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
+export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
+  return async (ctx, next) => {
+    const { principal, clientAddress } = ctx.state;
+    const verdict = principal
+      ? await limiter.consume(
+          `account:${principal.environment}:${principal.account.id}`,
+          principal.account.requestsPerMinute,
+        )
+      : await limiter.consume(`public:${addressBucket(clientAddress)}`, limits.publicRequestsPerMinute);
+    apply(ctx, verdict);
+    return next();
+  };
+}
+
+/** Counts one failed authentication against the client address; for authenticate.ts. */
+export function failureCounter(limiter: RateLimiter, limits: RateLimits): (ctx: RequestKoa) => Promise<void> {
+  return async (ctx) => {
+    const bucket = `failed-auth:${addressBucket(ctx.state.clientAddress)}`;
+    apply(ctx, await limiter.consume(bucket, limits.failedAuthPerMinute));
+  };
+}
+
+function apply(ctx: RequestKoa, verdict: LimitVerdict): void {
+  const { headers } = ctx.state;
+  headers['X-RateLimit-Limit'] = String(verdict.limit);
+  headers['X-RateLimit-Remaining'] = String(Math.max(0, verdict.remaining));
+  headers['X-RateLimit-Reset'] = String(Math.ceil(verdict.resetAtMs / 1000));
+  if (verdict.allowed) return;
+  const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - Date.now()) / 1000));
+  throw new DomainError('RATE_LIMIT_EXCEEDED', `At most ${verdict.limit} requests a minute are allowed`, {
+    retryAfterSeconds,
+  });
+}

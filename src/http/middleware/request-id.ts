@@ -1,0 +1,19 @@
+/** Gives every request an id, on every answer: the caller's own when it is well formed, else a fresh one. */
+import { randomUUID } from 'node:crypto';
+import { MAX_REQUEST_ID_CHARACTERS } from '../limits.ts';
+import type { Middleware } from '../request.ts';
+
+const WELL_FORMED = new RegExp(`^[A-Za-z0-9._-]{1,${MAX_REQUEST_ID_CHARACTERS}}$`);
+
+/** The id to use for what a caller sent. */
+export function requestIdFrom(header: unknown): string {
+  return typeof header === 'string' && WELL_FORMED.test(header) ? header : randomUUID();
+}
+
+export function assignRequestId(): Middleware {
+  return (ctx, next) => {
+    ctx.state.requestId = requestIdFrom(ctx.req.headers['x-request-id']);
+    ctx.state.headers['X-Request-Id'] = ctx.state.requestId;
+    return next();
+  };
+}

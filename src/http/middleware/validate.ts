@@ -1,0 +1,67 @@
+/**
+ * Turns raw input into what the handler's types promise. A path parameter that cannot be ours is not found; then come the refusals
+ * with the specification's own words; everything else is one VALIDATION_ERROR that names every wrong field.
+ */
+import type { z } from 'zod';
+import { DomainError } from '../../domain/errors.ts';
+import type { RawQuery } from '../query.ts';
+import type { Middleware } from '../request.ts';
+import type { Route } from '../route.ts';
+
+export function validate(): Middleware {
+  return (ctx, next) => {
+    const { state } = ctx;
+    if (state.match.kind === 'route') {
+      const { route, params } = state.match;
+      const known = checkParams(route, params);
+      route.refuseFirst?.({ query: state.query.values, body: state.rawBody });
+      const problems: string[] = state.query.problem === undefined ? [] : [state.query.problem];
+      const query = route.query && checkQuery(route, route.query, state.query, problems);
+      const body = route.body && check(route.body, state.rawBody, problems);
+      if (problems.length > 0) {
+        throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
+      }
+      state.input = { params: known, query, body };
+    }
+    return next();
+  };
+}
+
+function checkParams(
+  route: Route,
+  found: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const known: Record<string, string> = {};
+  for (const [name, parameter] of Object.entries(route.params ?? {})) {
+    const text = found[name];
+    if (text === undefined || !parameter.isPossible(text)) {
+      throw new DomainError(parameter.notFound.code, parameter.notFound.message);
+    }
+    known[name] = text;
+  }
+  return known;
+}
+
+function checkQuery(route: Route, schema: z.ZodObject, raw: RawQuery, problems: string[]): unknown {
+  const values: Record<string, string> = {};
+  for (const name of route.queryNames) {
+    const value = raw.values.get(name);
+    if (raw.repeated.has(name)) problems.push(`${name}: must be given once`);
+    else if (value !== undefined) values[name] = value;
+  }
+  return check(schema, values, problems);
+}
+
+/** The schema's output; problems are added as `field: what is wrong`, one for each field. */
+function check(schema: z.ZodObject, value: unknown, problems: string[]): unknown {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const named = new Set(problems.map((problem) => problem.split(':', 1)[0]));
+  for (const issue of result.error.issues) {
+    const field = issue.path.join('.') || 'body';
+    if (named.has(field)) continue;
+    named.add(field);
+    problems.push(`${field}: ${issue.message}`);
+  }
+  return undefined;
+}

@@ -1,0 +1,85 @@
+/**
+ * What the middleware learns about a request on its way in, one field after the other, and the Koa types that carry it.
+ * Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond its own beginning.
+ */
+import type Koa from 'koa';
+import type { IdempotencyTag, WorldUseCases } from '../app/use-cases.ts';
+import type { Principal } from '../domain/account.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Answer, ErrorShape } from './errors.ts';
+import type { Match } from './matcher.ts';
+import { EMPTY_QUERY, type RawQuery } from './query.ts';
+
+export interface RequestState {
+  readonly startedAtMs: number;
+  requestId: string;
+  path: string;
+  query: RawQuery;
+  match: Match;
+  /** How a refusal of this request is to be told. */
+  shape: ErrorShape;
+  clientAddress: string;
+  principal: Principal | undefined;
+  world: WorldUseCases | undefined;
+  /** The parsed body's own fields, still unchecked. */
+  rawBody: Readonly<Record<string, unknown>>;
+  input: {
+    readonly params: Readonly<Record<string, string>>;
+    readonly query: unknown;
+    readonly body: unknown;
+  };
+  idempotency: IdempotencyTag | undefined;
+  /** What the answer will carry beside its own headers. */
+  readonly headers: Record<string, string>;
+  answer: Answer | undefined;
+  /** Code of the refusal that was sent, for metrics and the log. */
+  errorCode: ErrorCode | undefined;
+}
+
+export type RequestKoa = Koa.ParameterizedContext<RequestState>;
+export type Middleware = (ctx: RequestKoa, next: () => Promise<void>) => Promise<void>;
+
+const NO_FIELDS = Object.freeze({});
+const JSON_TYPE = 'application/json; charset=utf-8';
+const NO_CONTENT = 204;
+
+/** The state of a request of which nothing is known yet. */
+export function newRequestState(startedAtMs: number): RequestState {
+  return {
+    startedAtMs,
+    requestId: '',
+    path: '',
+    query: EMPTY_QUERY,
+    match: { kind: 'unknown' },
+    shape: 'shape-3',
+    clientAddress: '',
+    principal: undefined,
+    world: undefined,
+    rawBody: NO_FIELDS,
+    input: { params: {}, query: undefined, body: undefined },
+    idempotency: undefined,
+    // Answers hold prices and install codes: unless a route says otherwise, nothing in between may keep them.
+    headers: { 'X-Request-Id': '', 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' },
+    answer: undefined,
+    errorCode: undefined,
+  };
+}
+
+/**
+ * Sends a request's answer in one piece. Koa would set every header on its own and look at the body again, which costs a cached read
+ * a quarter of its speed (promise L3), so its own ending is switched off.
+ */
+export function writeAnswer(ctx: RequestKoa, answer: Answer): void {
+  const { headers } = ctx.state;
+  if (answer.headers) Object.assign(headers, answer.headers);
+  if (answer.status === NO_CONTENT) Reflect.deleteProperty(headers, 'Content-Type');
+  else headers['Content-Length'] = String(bytesOf(answer.body));
+  ctx.respond = false;
+  ctx.res.writeHead(answer.status, headers);
+  // Node leaves the body out where there must be none (HEAD, 204).
+  ctx.res.end(answer.body);
+}
+
+function bytesOf(body: string | Buffer): number {
+  return typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+}

@@ -1,0 +1,21 @@
+/** Every route there is. The matcher, the OpenAPI document and the tests read this one list. */
+import { catalogueRoutes } from './catalogue/routes.ts';
+import { docsRoutes } from './docs/routes.ts';
+import { esimRoutes } from './esim/routes.ts';
+import { createRenderCache } from './render-cache.ts';
+import type { Route } from './route.ts';
+import { settingsRoutes } from './settings/routes.ts';
+import { walletRoutes } from './wallet/routes.ts';
+
+export function createRouteTable(about: {
+  readonly version: string;
+  readonly brand: string;
+}): readonly Route[] {
+  const api = [
+    ...catalogueRoutes(createRenderCache()),
+    ...esimRoutes(),
+    ...walletRoutes(),
+    ...settingsRoutes(),
+  ];
+  return [...api, ...docsRoutes(api, about)];
+}

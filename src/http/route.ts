@@ -1,0 +1,116 @@
+/**
+ * What a route is. The router, the middleware, the OpenAPI document and the tests all read these definitions, so a route cannot
+ * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
+ */
+import type { z } from 'zod';
+import type { IdempotencyTag, RequestContext, WorldUseCases } from '../app/use-cases.ts';
+import type { Principal, Scope } from '../domain/account.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { Answer, ErrorShape } from './errors.ts';
+
+export type HttpMethod = 'GET' | 'POST';
+
+/** `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. */
+export type KeyRule = 'required' | 'optional' | 'public';
+
+export interface PathParameter {
+  readonly description: string;
+  readonly example: string;
+  /** Whether the decoded text can name something of ours; anything else is not found, before any use case. */
+  readonly isPossible: (text: string) => boolean;
+  readonly notFound: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** Looks into the raw request, before validation: which of two shapes a request asks for shows in one field of it. */
+export interface RawInput {
+  readonly query: ReadonlyMap<string, string>;
+  /** The parsed body's own fields, or nothing while the body has not been read. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface HandlerInput<Rule extends KeyRule, Query, Body> {
+  readonly world: WorldUseCases;
+  readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly context: RequestContext;
+  /** Only on POST with an Idempotency-Key. */
+  readonly idempotency: IdempotencyTag | undefined;
+}
+
+interface RouteWords {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+}
+
+export interface RouteResponse {
+  readonly description: string;
+  readonly contentType?: string;
+  readonly schema: z.ZodType;
+}
+
+export interface RouteDefinition<
+  Rule extends KeyRule,
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodObject | undefined,
+> {
+  readonly method: HttpMethod;
+  /** `{name}` marks a parameter. */
+  readonly path: string;
+  readonly key: Rule;
+  /** What the key must allow; undefined where everyone may read. */
+  readonly scope: Scope | undefined;
+  /** Wallet routes know only UNAUTHORIZED (decisions.md, "401 codes"). */
+  readonly keyErrors?: 'wallet';
+  /** The shapes this route may refuse in; `pickShape` chooses where there are two. */
+  readonly shapes: readonly [ErrorShape, ...ErrorShape[]];
+  readonly pickShape?: (raw: RawInput) => ErrorShape;
+  readonly params?: Readonly<Record<string, PathParameter>>;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Refusals with the specification's own words; these come before the general list of wrong fields. */
+  readonly refuseFirst?: (raw: RawInput) => void;
+  /** Refusals of this route's own use case, for the reference. */
+  readonly errors: readonly ErrorCode[];
+  readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** Left out of the OpenAPI document where the route is not part of the API (the reference page itself). */
+  readonly docs: RouteWords | undefined;
+  readonly handle: (
+    input: HandlerInput<
+      Rule,
+      Query extends z.ZodObject ? z.output<Query> : undefined,
+      Body extends z.ZodObject ? z.output<Body> : undefined
+    >,
+  ) => Promise<Answer>;
+}
+
+/** A route with its types forgotten, as table and middleware hold it. */
+export type Route = Omit<
+  RouteDefinition<KeyRule, z.ZodObject | undefined, z.ZodObject | undefined>,
+  'handle' | 'query' | 'body'
+> & {
+  readonly query: z.ZodObject | undefined;
+  readonly body: z.ZodObject | undefined;
+  /** The query names the schema knows; all others are ignored. */
+  readonly queryNames: readonly string[];
+  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Promise<Answer>;
+};
+
+/** Checks a definition's types against each other, then forgets them. */
+export function defineRoute<
+  Rule extends KeyRule,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodObject | undefined = undefined,
+>(definition: RouteDefinition<Rule, Query, Body>): Route {
+  return {
+    ...definition,
+    query: definition.query,
+    body: definition.body,
+    queryNames: definition.query ? Object.keys(definition.query.shape) : [],
+    // The middleware hands over exactly what these schemas and this key rule produced.
+    handle: definition.handle as Route['handle'],
+  };
+}

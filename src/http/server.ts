@@ -1,0 +1,179 @@
+/**
+ * Listens, with limits on what a slow or broken client can hold, and stops in order: no new connections, requests under way are
+ * finished, idle connections are closed, and what is left at the deadline is cut. Also used for the admin door.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { DomainError } from '../domain/errors.ts';
+import { declaredLength } from './body.ts';
+import { renderError } from './errors.ts';
+import {
+  CONNECTIONS_CHECK_INTERVAL_MS,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  MAX_BODY_BYTES,
+  MAX_HEADER_BYTES,
+  REQUEST_TIMEOUT_MS,
+} from './limits.ts';
+import { requestIdFrom } from './middleware/request-id.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+export interface ServerOptions {
+  readonly app: { callback(): Handler };
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Times and sizes for tests; the defaults are in limits.ts. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly keepAliveTimeoutMs?: number;
+  readonly connectionsCheckIntervalMs?: number;
+  readonly maxBodyBytes?: number;
+}
+
+export interface RunningServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** Drains; resolves when every connection is closed, at the latest after `deadlineMs`. Calling it twice is once. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const IDLE_CHECK_INTERVAL_MS = 50;
+/** A connection made just before the stop may still send its request; Node counts it as busy, so it is ended here. */
+const SILENT_GRACE_MS = 500;
+
+/** Resolves when the server listens; rejects when it cannot. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const draining = { value: false };
+  const underWay = new Set<ServerResponse>();
+  const silent = new Set<Socket>();
+  const server = createLimitedServer(options);
+  server.on('connection', (socket: Socket) => {
+    silent.add(socket);
+    socket.once('close', () => silent.delete(socket));
+  });
+  const handler = track(options.app.callback(), { underWay, silent, draining });
+  server.on('request', handler);
+  // A body that will be refused for its size is not asked for.
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if ((declaredLength(request) ?? 0) <= (options.maxBodyBytes ?? MAX_BODY_BYTES)) response.writeContinue();
+    handler(request, response);
+  });
+  server.on('checkExpectation', handler);
+  server.on('clientError', answerBrokenRequest);
+  await listen(server, options.host, options.port);
+  const { port } = server.address() as AddressInfo;
+  let stopping: Promise<void> | undefined;
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    port,
+    stop(deadlineMs) {
+      draining.value = true;
+      stopping ??= drain(server, { underWay, silent, deadlineMs });
+      return stopping;
+    },
+  };
+}
+
+function createLimitedServer(options: ServerOptions): Server {
+  return createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+    requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: options.connectionsCheckIntervalMs ?? CONNECTIONS_CHECK_INTERVAL_MS,
+    // Host is not used for anything, and Node's own refusal would carry neither body nor request id.
+    requireHostHeader: false,
+    noDelay: true,
+  });
+}
+
+interface Watched {
+  /** Answers still owed. */
+  readonly underWay: Set<ServerResponse>;
+  /** Connections that have not sent a request yet. */
+  readonly silent: Set<Socket>;
+}
+
+/** Keeps the watched sets; while draining, each answer is the last on its connection. */
+function track(
+  handler: Handler,
+  known: Watched & { readonly draining: { readonly value: boolean } },
+): Handler {
+  const { underWay, silent, draining } = known;
+  return (request, response) => {
+    silent.delete(request.socket);
+    underWay.add(response);
+    response.once('close', () => underWay.delete(response));
+    if (draining.value) response.setHeader('Connection', 'close');
+    return handler(request, response);
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function drain(server: Server, known: Watched & { readonly deadlineMs: number }): Promise<void> {
+  const { underWay, silent, deadlineMs } = known;
+  for (const response of underWay) {
+    if (!response.headersSent) response.setHeader('Connection', 'close');
+  }
+  return new Promise((resolve) => {
+    // A connection may turn idle at any moment after the first look.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+    const grace = setTimeout(() => silent.forEach((socket) => socket.destroy()), SILENT_GRACE_MS);
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(grace);
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}
+
+/** What never became a request still gets an answer in the documented form, with a request id, and its connection ends. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = renderError(brokenRequest(error.code), 'shape-3');
+  const head = [
+    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestIdFrom(undefined)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+function brokenRequest(code: string | undefined): DomainError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new DomainError('REQUEST_TIMEOUT', 'The request did not arrive in time');
+    case 'HPE_HEADER_OVERFLOW':
+      return new DomainError(
+        'HEADERS_TOO_LARGE',
+        `Request line and headers may have at most ${MAX_HEADER_BYTES} bytes`,
+      );
+    default:
+      return new DomainError('VALIDATION_ERROR', 'This is not a well-formed HTTP request');
+  }
+}

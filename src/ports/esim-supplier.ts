@@ -1,0 +1,112 @@
+/**
+ * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown, and unknown is asked about with its find-twin,
+ * never assumed. Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
+ */
+import type { CataloguePackage, Region } from '../domain/catalogue.ts';
+import type { ProfileFacts } from '../domain/esim.ts';
+
+export const SUPPLIER_REFUSALS = [
+  'OUT_OF_STOCK',
+  'PRICE_CHANGED',
+  'BALANCE_TOO_LOW',
+  'PACKAGE_UNKNOWN',
+  'NOT_ALLOWED_IN_STATE',
+  'CREDENTIALS_REFUSED',
+  'REQUEST_REFUSED',
+] as const;
+/** Final refusals. Anything that may pass by itself (busy, limited, 5xx, time-out) is unknown instead. */
+export type SupplierRefusal = (typeof SUPPLIER_REFUSALS)[number];
+
+export type Outcome<T> =
+  | { readonly outcome: 'done'; readonly value: T }
+  | { readonly outcome: 'refused'; readonly reason: SupplierRefusal; readonly detail: string }
+  | { readonly outcome: 'unknown'; readonly detail: string; readonly retryAfterMs?: number };
+
+/** A read that could not be answered. `retryable` is false where asking again cannot help (credentials). */
+export class SupplierUnavailable extends Error {
+  readonly retryable: boolean;
+  constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
+    super(message, { cause: options.cause });
+    this.name = 'SupplierUnavailable';
+    this.retryable = options.retryable;
+  }
+}
+
+export interface SupplierCatalogue {
+  readonly regions: readonly Region[];
+  /** BASE packages only; top-ups are listed per package. */
+  readonly packages: readonly CataloguePackage[];
+}
+
+/** One eSIM as the supplier holds it. */
+export interface SupplierProfile extends ProfileFacts {
+  readonly transactionId: string;
+  /** The vendor's own word, for alerts about values never seen before. */
+  readonly supplierStatus: string;
+}
+
+export type ProfileLook =
+  { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
+
+export interface TopUpTotals {
+  readonly iccid: string;
+  readonly totalVolumeBytes: number;
+  readonly orderUsageBytes: number;
+  readonly totalDuration: number;
+  readonly expiredTime: string | null;
+}
+
+export interface OrderRequest {
+  /** Ours, at most 50 characters; the vendor takes a repeat as the same request. */
+  readonly transactionId: string;
+  readonly packageCode: string;
+  /** The unit cost we agreed to, US dollars × 10,000: a changed price is refused rather than paid. */
+  readonly costUsdE4: bigint;
+}
+
+export interface TopUpRequest extends OrderRequest {
+  readonly esimTranNo: string;
+}
+
+/** What findOrder and findTopUp need: our id, and when we first asked (bounds the search). */
+export interface FindRequest {
+  readonly transactionId: string;
+  readonly askedAt: Date;
+}
+
+export interface EsimUsage {
+  readonly esimTranNo: string;
+  readonly usedBytes: number;
+  readonly totalBytes: number;
+  readonly observedAt: string | null;
+}
+
+export interface EsimSupplier {
+  readonly name: string;
+  /** All regions and BASE packages. Throws SupplierUnavailable. */
+  catalogue(): Promise<SupplierCatalogue>;
+  /** The top-up packages that fit a BASE package; empty when it takes none. Throws SupplierUnavailable. */
+  topUps(packageCode: string): Promise<readonly CataloguePackage[]>;
+  /** Orders one eSIM. Safe to repeat with the same transactionId. */
+  order(request: OrderRequest): Promise<Outcome<{ readonly orderNo: string }>>;
+  /** The order we may have placed, or null when the supplier holds none. Never creates one. */
+  findOrder(
+    request: FindRequest,
+  ): Promise<Outcome<{ readonly orderNo: string; readonly esimTranNo: string } | null>>;
+  /** Looks at the eSIM of an order (by orderNo) or at one eSIM (by esimTranNo). */
+  profile(
+    query: { readonly orderNo: string } | { readonly esimTranNo: string },
+  ): Promise<Outcome<ProfileLook>>;
+  /** Adds a top-up. Safe to repeat with the same transactionId. */
+  topUp(request: TopUpRequest): Promise<Outcome<TopUpTotals>>;
+  /** Whether the eSIM holds a top-up under our id; never creates one. */
+  findTopUp(
+    request: FindRequest & { readonly esimTranNo: string },
+  ): Promise<Outcome<{ readonly found: boolean }>>;
+  /** Cancels an unused eSIM; cancelling twice is done. */
+  cancel(esimTranNo: string): Promise<Outcome<null>>;
+  /** At most 10 eSIMs a call; figures lag behind. Throws SupplierUnavailable. */
+  usage(esimTranNos: readonly string[]): Promise<readonly EsimUsage[]>;
+  /** What we still have at the supplier, US dollars × 10,000. Throws SupplierUnavailable. */
+  balance(): Promise<bigint>;
+}

@@ -1,0 +1,20 @@
+/** What carries purchases. The app hands over a purchase and hears the first answer; everything after that is the engine's to finish. */
+import type { PurchaseAnswer, PurchaseInput } from '../domain/purchase.ts';
+
+export interface PurchaseEngine {
+  /**
+   * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and waits for its first answer.
+   * `no-answer-yet` after the deadline: the purchase goes on and must be told to the caller as PROCESSING, never as failed.
+   * `in-doubt`: the connection broke and nobody says whether it was started, so it may be told neither as PROCESSING nor as failed;
+   * only asking again under the same transactionId is safe. Throws EngineUnavailable when it is certain that nothing was started.
+   */
+  purchase(input: PurchaseInput, deadlineMs: number): Promise<PurchaseAnswer | 'no-answer-yet' | 'in-doubt'>;
+}
+
+/** Nothing was started: the caller may safely be told to try again. */
+export class EngineUnavailable extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'EngineUnavailable';
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Counting what callers do and pacing what we do. Both work on shared counters and go on, per process, when those are gone;
+ * neither ever holds a caller longer than 250 ms for its own sake.
+ */
+export interface LimitVerdict {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the present window ends, milliseconds since the epoch. */
+  readonly resetAtMs: number;
+}
+
+export interface RateLimiter {
+  /** Counts one request against a bucket: fixed windows of 60 s. Never throws. */
+  consume(bucket: string, limitPerMinute: number): Promise<LimitVerdict>;
+}
+
+export interface Pacer {
+  /** Waits for a free slot for one call to a vendor; resolves false when none comes within `withinMs`. */
+  takeSlot(withinMs: number): Promise<boolean>;
+}

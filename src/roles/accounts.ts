@@ -1,0 +1,190 @@
+/** The operator's commands for accounts, keys and wallets, until there is a dashboard. Each prints one JSON object. */
+import { parseArgs } from 'node:util';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+import { createAccount, createKey, fund, revoke } from '../app/manage-accounts.ts';
+import { openAccounts, openWorld, type Parts } from '../compose.ts';
+import { ENVIRONMENTS, PLANS, SCOPES } from '../domain/account.ts';
+import { ACCOUNT_CURRENCIES, formatMinor, parseMinor } from '../domain/money.ts';
+import { ACCOUNT_TYPES } from '../domain/pricing.ts';
+
+export const ACCOUNT_COMMANDS_USAGE = `  account create --name <name> --email <address> [--type MERCHANT|USER] [--currency NGN|USD]
+                 [--plan STANDARD|PREMIUM|ENTERPRISE] [--requests-per-minute <n>] --by <person>
+  key create     --account <id> --environment test|live --addresses <a,b,…> --company <name> --website <url>
+                 [--scopes read,purchase] [--expires <ISO 8601>] --by <person>
+  key revoke     --key <id> | --account <id>   --by <person>
+  wallet fund    --account <id> --environment test|live --amount <12.34> --currency NGN|USD
+                 --reference <unique text> --reason <text> --by <person>`;
+
+const text = (max: number) => z.string().trim().min(1).max(max);
+
+const accountSchema = z
+  .object({
+    name: text(200),
+    email: z.email().max(254),
+    type: z.enum(ACCOUNT_TYPES).default('MERCHANT'),
+    currency: z.enum(ACCOUNT_CURRENCIES).default('NGN'),
+    plan: z.enum(PLANS).default('STANDARD'),
+    'requests-per-minute': z.coerce.number().int().positive().max(1_000_000).optional(),
+    by: text(200),
+  })
+  .refine((flags) => (flags.plan === 'ENTERPRISE') === (flags['requests-per-minute'] !== undefined), {
+    message: '--requests-per-minute goes with --plan ENTERPRISE, and only with it',
+  });
+
+const keySchema = z.object({
+  account: text(50),
+  environment: z.enum(ENVIRONMENTS),
+  addresses: text(1_000)
+    .transform((list) => list.split(',').map((address) => address.trim()))
+    .pipe(
+      z
+        .array(
+          z
+            .string()
+            .refine(
+              (address) => ipaddr.isValid(address) || ipaddr.isValidCIDR(address),
+              'takes addresses or CIDR ranges',
+            ),
+        )
+        .min(1)
+        .max(10),
+    ),
+  company: text(200),
+  website: z.url().max(2_000),
+  scopes: text(50)
+    .default(SCOPES.join(','))
+    .transform((list) => list.split(','))
+    .pipe(z.array(z.enum(SCOPES)).min(1).max(2)),
+  expires: z.iso.datetime().optional(),
+  by: text(200),
+});
+
+const revokeSchema = z
+  .object({ key: text(50).optional(), account: text(50).optional(), by: text(200) })
+  .refine((flags) => (flags.key === undefined) !== (flags.account === undefined), {
+    message: 'takes --key or --account',
+  });
+
+const fundSchema = z.object({
+  account: text(50),
+  environment: z.enum(ENVIRONMENTS),
+  amount: z.string().transform((value, context) => {
+    const minor = parseMinor(value);
+    if (minor === undefined || minor <= 0n)
+      context.addIssue({ code: 'custom', message: 'takes an amount such as 1250.00' });
+    return minor ?? 0n;
+  }),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  reference: text(200),
+  reason: text(500),
+  by: text(200),
+});
+
+/** Runs one command; `words` is what follows `main.ts`. Throws an Error whose message says what was wrong. */
+export async function runAccountCommand(parts: Parts, words: readonly string[]): Promise<object> {
+  const [noun, verb, ...flags] = words;
+  switch (`${noun} ${verb}`) {
+    case 'account create':
+      return withAccounts(parts, async (db) => {
+        const f = read(accountSchema, flags);
+        const rate = f['requests-per-minute'];
+        const account = { ...f, ...(rate === undefined ? {} : { requestsPerMinute: rate }) };
+        return { accountId: await createAccount(db, pick(account), f.by) };
+      });
+    case 'key create':
+      return withAccounts(parts, (db) => {
+        const f = read(keySchema, flags);
+        return createKey(
+          db,
+          {
+            accountId: f.account,
+            environment: f.environment,
+            brand: parts.config.brand,
+            scopes: f.scopes,
+            allowedAddresses: f.addresses,
+            companyName: f.company,
+            websiteUrl: f.website,
+            expiresAt: f.expires === undefined ? null : new Date(f.expires),
+          },
+          f.by,
+        );
+      });
+    case 'key revoke':
+      return withAccounts(parts, async (db) => {
+        const f = read(revokeSchema, flags);
+        return {
+          revoked: await revoke(
+            db,
+            f.key === undefined ? { accountId: f.account ?? '' } : { keyId: f.key },
+            f.by,
+          ),
+        };
+      });
+    case 'wallet fund':
+      return fundCommand(parts, read(fundSchema, flags));
+    default:
+      throw new Error(`commands:\n${ACCOUNT_COMMANDS_USAGE}`);
+  }
+}
+
+async function fundCommand(parts: Parts, flags: z.output<typeof fundSchema>): Promise<object> {
+  const world = parts.config.worlds[flags.environment];
+  if (!world) throw new Error(`the ${flags.environment} world is switched off`);
+  return withAccounts(parts, async (accounts) => {
+    const db = openWorld(parts, world);
+    try {
+      const balance = await fund(
+        { accounts, world: db },
+        {
+          accountId: flags.account,
+          amount: { amountMinor: flags.amount, currency: flags.currency },
+          reference: flags.reference,
+          reason: flags.reason,
+        },
+        flags.by,
+      );
+      return { balance: formatMinor(balance.amountMinor), currency: balance.currency };
+    } finally {
+      await db.destroy();
+    }
+  });
+}
+
+type AccountFlags = Parameters<typeof createAccount>[1];
+
+function pick({ type, name, email, currency, plan, requestsPerMinute }: AccountFlags): AccountFlags {
+  return {
+    type,
+    name,
+    email,
+    currency,
+    plan,
+    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
+  };
+}
+
+async function withAccounts<T>(
+  parts: Parts,
+  use: (db: ReturnType<typeof openAccounts>) => Promise<T>,
+): Promise<T> {
+  const db = openAccounts(parts);
+  try {
+    return await use(db);
+  } finally {
+    await db.destroy();
+  }
+}
+
+/** Flags by the schema's own names, every wrong one reported. */
+function read<T extends z.ZodObject>(schema: T, flags: readonly string[]): z.output<T> {
+  const options = Object.fromEntries(
+    Object.keys(schema.shape).map((name) => [name, { type: 'string' as const }]),
+  );
+  const { values } = parseArgs({ args: [...flags], options });
+  const parsed = schema.safeParse(values);
+  if (parsed.success) return parsed.data;
+  throw new Error(
+    parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'),
+  );
+}

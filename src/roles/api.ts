@@ -1,0 +1,47 @@
+/** The API process: HTTP in front, no workflow code. Stops by refusing new requests, finishing the running ones, then closing pools. */
+import { composeApi, type Parts } from '../compose.ts';
+import { buildAdminApp } from '../http/admin.ts';
+import { buildApp, DEFAULT_APP_SETTINGS } from '../http/app.ts';
+import { startServer } from '../http/server.ts';
+import { createHttpEvents } from '../observe/http-events.ts';
+import { createMetrics } from '../observe/metrics.ts';
+import { VERSION } from '../version.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+
+export interface RunningApi extends Lifecycle {
+  readonly url: string;
+  readonly adminUrl: string;
+}
+
+/** Starts serving; rejects when Postgres cannot be read or a port is taken. */
+export async function runApi(parts: Parts): Promise<RunningApi> {
+  const { config, logger } = parts;
+  const lifecycle = createLifecycle(logger, config.http.stopDeadlineMs);
+  const composition = composeApi(parts);
+  lifecycle.onStop('pools', () => composition.close());
+  try {
+    await composition.start();
+    const metrics = createMetrics({ processMetrics: true });
+    const admin = await startServer({
+      app: buildAdminApp({ checks: composition.checks, metrics: metrics.registry, version: VERSION }),
+      host: config.http.adminHost,
+      port: config.http.adminPort,
+    });
+    lifecycle.onStop('admin server', () => admin.stop(1_000));
+    const app = buildApp({
+      useCases: composition.useCases,
+      rateLimiter: composition.shared.rateLimiter,
+      events: createHttpEvents({ logger, metrics: metrics.http }),
+      settings: { ...DEFAULT_APP_SETTINGS, brand: config.brand, trustedProxies: config.http.trustedProxies },
+      version: VERSION,
+    });
+    const server = await startServer({ app, host: config.http.host, port: config.http.port });
+    // Three quarters of the deadline for requests; the rest for what comes after.
+    lifecycle.onStop('http server', () => server.stop(Math.trunc(config.http.stopDeadlineMs * 0.75)));
+    logger.info({ url: server.url, adminUrl: admin.url }, 'api listens');
+    return Object.assign(lifecycle, { url: server.url, adminUrl: admin.url });
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}

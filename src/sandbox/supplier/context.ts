@@ -1,0 +1,61 @@
+/**
+ * What every operation of the simulator works with. Guarantee: everything is handed in; no state besides storage, faults and
+ * number series.
+ */
+import type { Catalogue, CatalogueEntry } from './catalogue/catalogue.ts';
+import type { FaultBoard } from './faults.ts';
+import type { Params } from './params.ts';
+import type { AccountStore } from './storage/account.ts';
+import type { Database } from './storage/database.ts';
+import type { OrderStore } from './storage/orders.ts';
+import type { EsimRow } from './storage/rows.ts';
+
+export interface SupplierContext {
+  now: () => number;
+  catalogue: Catalogue;
+  database: Database;
+  orders: OrderStore;
+  account: AccountStore;
+  faults: FaultBoard;
+  nextOrderNo: (nowMs: number) => string;
+  nextTranNo: (nowMs: number) => string;
+  /** How long after allocation an eSIM goes into use; null: never by itself. */
+  activateAfterMs: number | null;
+  smdpHost: string;
+  /** Prefix of QR picture addresses, without a slash at its end. */
+  qrBaseUrl: () => string;
+  webhooks: WebhookDesk;
+}
+
+/** Where operations report what happened; knows whether anybody listens. */
+export interface WebhookDesk {
+  /** An order was taken or freed; its allocation will be told. */
+  orderPlanned(orderNo: string, allocatedAtMs: number | null): void;
+  /** An eSIM changed by a call or the control interface. */
+  esimChanged(before: EsimRow, after: EsimRow): void;
+  /** Posts a health check; resolves to whether the address answered with 2xx. */
+  checkHealth(url: string): Promise<boolean>;
+  saveUrl(url: string): void;
+  url(): string | null;
+}
+
+/** What an operation answers. */
+export interface Outcome {
+  obj: unknown;
+  /** `obj` already as JSON, for answers that are kept. */
+  objJson?: string;
+  /** The work is done, but the connection is to be cut instead of answered. */
+  loseAnswer?: boolean;
+  /** The answer may not leave before this time. */
+  answersAtMs?: number;
+}
+
+export type Operation = (context: SupplierContext, params: Params) => Outcome | Promise<Outcome>;
+
+/** A package as it is sold now: price override applied; undefined when withdrawn. */
+export function effective(context: SupplierContext, entry: CatalogueEntry): CatalogueEntry | undefined {
+  const override = context.account.overrides.get(entry.item.packageCode);
+  if (override === undefined) return entry;
+  if (override.withdrawn) return undefined;
+  return override.price === null ? entry : { ...entry, item: { ...entry.item, price: override.price } };
+}

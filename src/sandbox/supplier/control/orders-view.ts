@@ -1,0 +1,119 @@
+/**
+ * What the supplier really holds, for scripts: orders and top-ups with the state of their eSIMs.
+ * Guarantee: reads only; shows no activation code, PIN or PUK.
+ */
+import type { SupplierContext } from '../context.ts';
+import { withState } from '../operations/find-esim.ts';
+import type { EsimRow, OrderLine, OrderRow, TopUpRow } from '../storage/rows.ts';
+
+/** One eSIM as the control interface shows it; times ISO 8601. */
+export interface EsimView {
+  esimTranNo: string;
+  iccid: string;
+  packageCode: string;
+  esimStatus: string;
+  smdpStatus: string;
+  orderUsage: number;
+  totalVolume: number;
+  totalDuration: number;
+  activateTime: string | null;
+  expiredTime: string;
+}
+
+/** One purchase as the control interface shows it; `amount` USD x 10,000. */
+export interface PurchaseView {
+  kind: 'order' | 'topup';
+  transactionId: string;
+  orderNo: string;
+  esimTranNo: string;
+  esimTranNos: string[];
+  packageCode: string;
+  count: number;
+  amount: number;
+  status: string;
+  createdAt: string;
+  requests: number;
+  esims: EsimView[];
+}
+
+function iso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** An eSIM's view at this moment. */
+export function esimView(context: SupplierContext, row: EsimRow): EsimView {
+  const { plan, state } = withState(row, context.now());
+  return {
+    esimTranNo: row.esimTranNo,
+    iccid: row.iccid,
+    packageCode: plan.packageCode,
+    esimStatus: state.esimStatus,
+    smdpStatus: state.smdpStatus,
+    orderUsage: row.orderUsage,
+    totalVolume: row.totalVolume,
+    totalDuration: row.totalDuration,
+    activateTime: state.activatedAtMs === null ? null : iso(state.activatedAtMs),
+    expiredTime: iso(state.expiresAtMs),
+  };
+}
+
+function orderView(context: SupplierContext, order: OrderRow): PurchaseView {
+  const lines = JSON.parse(order.lines) as OrderLine[];
+  const esims = context.orders.esimsOfOrder(order.orderNo);
+  const isAllocated = order.allocatedAtMs !== null && order.allocatedAtMs <= context.now();
+  return {
+    kind: 'order',
+    transactionId: order.transactionId,
+    orderNo: order.orderNo,
+    esimTranNo: esims[0]?.esimTranNo ?? '',
+    esimTranNos: esims.map((row) => row.esimTranNo),
+    packageCode: lines[0]?.packageCode ?? '',
+    count: esims.length,
+    amount: order.amount,
+    status: isAllocated ? 'GOT_RESOURCE' : 'GETTING_RESOURCE',
+    createdAt: iso(order.createdAtMs),
+    requests: order.requests,
+    esims: esims.map((row) => esimView(context, row)),
+  };
+}
+
+function topUpView(context: SupplierContext, topUp: TopUpRow): PurchaseView {
+  const esim = context.orders.esimByTranNo(topUp.esimTranNo);
+  const { packageCode } = JSON.parse(topUp.plan) as { packageCode: string };
+  return {
+    kind: 'topup',
+    transactionId: topUp.transactionId,
+    orderNo: esim?.orderNo ?? '',
+    esimTranNo: topUp.esimTranNo,
+    esimTranNos: [topUp.esimTranNo],
+    packageCode,
+    count: 1,
+    amount: topUp.amount,
+    status: 'DONE',
+    createdAt: iso(topUp.createdAtMs),
+    requests: topUp.requests,
+    esims: esim === undefined ? [] : [esimView(context, esim)],
+  };
+}
+
+/** Purchases with this transactionId, or the newest `limit` of all, newest first. */
+export function listPurchases(
+  context: SupplierContext,
+  transactionId: string | null,
+  limit: number,
+): PurchaseView[] {
+  if (transactionId !== null) {
+    const order = context.orders.orderByTransaction(transactionId);
+    const topUp = context.orders.topUpByTransaction(transactionId);
+    return [
+      ...(order === undefined ? [] : [orderView(context, order)]),
+      ...(topUp === undefined ? [] : [topUpView(context, topUp)]),
+    ];
+  }
+  return [
+    ...context.orders.recentOrders(limit).map((order) => orderView(context, order)),
+    ...context.orders.recentTopUps(limit).map((topUp) => topUpView(context, topUp)),
+  ]
+    .sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0))
+    .slice(0, limit);
+}

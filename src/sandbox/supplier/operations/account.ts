@@ -1,0 +1,31 @@
+/**
+ * POST /balance/query, /webhook/save and /webhook/query. Guarantee: a webhook URL is kept only after it answered the health check.
+ */
+import type { Outcome, SupplierContext } from '../context.ts';
+import { SupplierError } from '../errors.ts';
+import { mandatoryText, type Params } from '../params.ts';
+
+const LONGEST_URL = 2000;
+
+/** `/balance/query`: USD x 10,000. */
+export function queryBalance(context: SupplierContext): Outcome {
+  return { obj: { balance: context.account.balance() } };
+}
+
+/** `/webhook/save`: sends CHECK_HEALTH first; a bad answer means 200008 and the old URL stays. */
+export async function saveWebhook(context: SupplierContext, params: Params): Promise<Outcome> {
+  const url = mandatoryText(params, 'webhook', LONGEST_URL);
+  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw new SupplierError('200008', 'webhook must be an http or https URL');
+  }
+  if (!(await context.webhooks.checkHealth(url))) {
+    throw new SupplierError('200008', 'webhook did not answer the health check with 2xx');
+  }
+  context.webhooks.saveUrl(url);
+  return { obj: {} };
+}
+
+/** `/webhook/query`: the current URL, empty when none is saved. */
+export function queryWebhook(context: SupplierContext): Outcome {
+  return { obj: { webhook: context.webhooks.url() ?? '' } };
+}

@@ -1,0 +1,78 @@
+/**
+ * POST /esim/cancel, suspend, unsuspend, revoke and sendSms. Guarantee: only legal moves, 200002 otherwise; a cancel refunds in the
+ * same transaction.
+ */
+import type { Outcome, SupplierContext } from '../context.ts';
+import { SupplierError } from '../errors.ts';
+import { mandatoryText, type Params } from '../params.ts';
+import type { EsimRow } from '../storage/rows.ts';
+import { requireEsim, type FoundEsim } from './find-esim.ts';
+
+const LONGEST_SMS = 500;
+const ENDED: ReadonlySet<string> = new Set([
+  'CANCEL',
+  'REVOKE',
+  'UNUSED_EXPIRED',
+  'USED_EXPIRED',
+  'GETTING_RESOURCE',
+]);
+
+/** Writes an eSIM's new state and tells the webhook; `refund` goes back to the balance in the same transaction. */
+function write(context: SupplierContext, before: EsimRow, after: EsimRow, refund: number): Outcome {
+  context.database.transact(() => {
+    context.orders.updateEsim(after);
+    if (refund > 0) context.account.setBalance(context.account.balance() + refund);
+    context.webhooks.esimChanged(before, after);
+  });
+  return { obj: {}, loseAnswer: context.faults.hits('loseAnswer') };
+}
+
+/** An eSIM that is stopped before its first use does not start by itself. */
+function stopped(esim: FoundEsim, forcedStatus: string): EsimRow {
+  const activatesAtMs = esim.state.activatedAtMs;
+  return { ...esim.row, activatesAtMs, forcedStatus, forcedSmdp: null };
+}
+
+/** `/esim/cancel`: only while unused and not downloaded; what was paid goes back. */
+export function cancelEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  if (esim.state.esimStatus !== 'GOT_RESOURCE' || esim.state.smdpStatus !== 'RELEASED') {
+    throw new SupplierError('200002');
+  }
+  return write(context, esim.row, stopped(esim, 'CANCEL'), esim.row.paid);
+}
+
+/** `/esim/suspend`: pauses service. */
+export function suspendEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  const { esimStatus } = esim.state;
+  if (esimStatus === 'SUSPENDED' || ENDED.has(esimStatus)) throw new SupplierError('200002');
+  return write(context, esim.row, stopped(esim, 'SUSPENDED'), 0);
+}
+
+/** `/esim/unsuspend`: service goes on; an eSIM never used starts its wait for first use anew. */
+export function unsuspendEsim(context: SupplierContext, params: Params): Outcome {
+  const { row, state } = requireEsim(context, params);
+  if (state.esimStatus !== 'SUSPENDED') throw new SupplierError('200002');
+  const { activateAfterMs } = context;
+  const startsAtMs = activateAfterMs === null ? null : context.now() + activateAfterMs;
+  const after = { ...row, forcedStatus: null, activatesAtMs: state.activatedAtMs ?? startsAtMs };
+  return write(context, row, after, 0);
+}
+
+/** `/esim/revoke`: takes the profile away for good, without a refund. */
+export function revokeEsim(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
+  return write(context, esim.row, stopped(esim, 'REVOKE'), 0);
+}
+
+/** `/esim/sendSms`: free, to installed eSIMs whose plan has SMS. */
+export function sendSms(context: SupplierContext, params: Params): Outcome {
+  const esim = requireEsim(context, params);
+  mandatoryText(params, 'message', LONGEST_SMS);
+  if (esim.plan.smsStatus === 0) throw new SupplierError('200008', 'the eSIM has no SMS');
+  if (esim.state.activatedAtMs === null || ENDED.has(esim.state.esimStatus))
+    throw new SupplierError('200002');
+  return { obj: {} };
+}

@@ -1,0 +1,108 @@
+/**
+ * POST /esim/topup. Guarantee: a transactionId tops up once; balance and new totals are one transaction; a repeat gets the first
+ * answer unchanged.
+ */
+import { effective, type Outcome, type SupplierContext } from '../context.ts';
+import type { CatalogueEntry } from '../catalogue/catalogue.ts';
+import { SupplierError } from '../errors.ts';
+import { stateOf } from '../lifecycle.ts';
+import { mandatoryText, optionalInteger, type Params } from '../params.ts';
+import type { TopUpRow } from '../storage/rows.ts';
+import { replyTime } from '../wire.ts';
+import { requireEsim, type FoundEsim } from './find-esim.ts';
+import { LONGEST_TRANSACTION_ID, periodsOf, snapshotJson } from './order.ts';
+import { charge, refuseIfTold, ruleOf } from './trouble.ts';
+
+const TOPPABLE: ReadonlySet<string> = new Set(['GOT_RESOURCE', 'IN_USE', 'USED_UP']);
+
+function answer(context: SupplierContext, row: TopUpRow, loseAnswer: boolean): Outcome {
+  const obj = JSON.parse(row.reply) as Record<string, unknown>;
+  if (context.faults.current.omitTopUpEsimTranNo) delete obj['topUpEsimTranNo'];
+  return { obj, loseAnswer, answersAtMs: row.answersAtMs };
+}
+
+function findTopUp(context: SupplierContext, code: string, esim: FoundEsim): CatalogueEntry {
+  const known = context.catalogue.findTopUp(code);
+  const entry = known === undefined ? undefined : effective(context, known);
+  if (entry === undefined) throw new SupplierError('310241', `packageCode [${code}] does not exist`);
+  if (esim.plan.supportTopUpType === 1) throw new SupplierError('200008', 'the eSIM supports no top-up');
+  if (esim.plan.topUpGroup !== entry.topUpGroup) {
+    throw new SupplierError('200008', 'the top-up package does not fit the eSIM');
+  }
+  return entry;
+}
+
+function apply(
+  context: SupplierContext,
+  esim: FoundEsim,
+  purchase: { transactionId: string; entry: CatalogueEntry; periods: number; amount: number; tries: number },
+  slowMs: number,
+): TopUpRow {
+  const nowMs = context.now();
+  const { item } = purchase.entry;
+  const before = esim.row;
+  const row = {
+    ...before,
+    paid: before.paid + purchase.amount,
+    totalVolume: before.totalVolume + item.volume * purchase.periods,
+    totalDuration: before.totalDuration + item.duration * purchase.periods,
+  };
+  const topUpEsimTranNo = context.nextTranNo(nowMs);
+  const topUp: TopUpRow = {
+    transactionId: purchase.transactionId,
+    topUpEsimTranNo,
+    esimTranNo: row.esimTranNo,
+    amount: purchase.amount,
+    plan: snapshotJson(purchase.entry),
+    volume: item.volume * purchase.periods,
+    duration: item.duration * purchase.periods,
+    createdAtMs: nowMs,
+    answersAtMs: nowMs + slowMs,
+    requests: purchase.tries + 1,
+    reply: JSON.stringify({
+      transactionId: purchase.transactionId,
+      iccid: row.iccid,
+      expiredTime: replyTime(stateOf(row, esim.plan.unusedValidTime, nowMs).expiresAtMs),
+      totalVolume: row.totalVolume,
+      totalDuration: row.totalDuration,
+      orderUsage: row.orderUsage,
+      topUpEsimTranNo,
+    }),
+  };
+  context.database.transact(() => {
+    charge(context, purchase.amount);
+    context.orders.insertTopUp(topUp);
+    context.orders.updateEsim(row);
+    context.webhooks.esimChanged(before, row);
+  });
+  return topUp;
+}
+
+/** `/esim/topup`: adds a TOPUP package's volume and days to an eSIM that is new, in use or used up. */
+export function topUpEsim(context: SupplierContext, params: Params): Outcome {
+  const transactionId = mandatoryText(params, 'transactionId', LONGEST_TRANSACTION_ID);
+  const known = context.orders.topUpByTransaction(transactionId);
+  if (known !== undefined) {
+    context.orders.countTopUpRequest(transactionId);
+    return answer(context, known, context.faults.hits('loseAnswer'));
+  }
+  if (context.orders.orderByTransaction(transactionId) !== undefined) {
+    throw new SupplierError('200008', 'transactionId belongs to an order');
+  }
+  const code = mandatoryText(params, 'packageCode', 100);
+  const esim = requireEsim(context, params);
+  const entry = findTopUp(context, code, esim);
+  const tries = context.account.tries(transactionId);
+  const rule = ruleOf([entry.item.packageCode]);
+  refuseIfTold(context, rule, tries);
+  if (rule.neverAllocate === true) throw new SupplierError('900001');
+  if (!TOPPABLE.has(esim.state.esimStatus)) throw new SupplierError('200002');
+  const periods = periodsOf(params, entry);
+  const total = entry.item.price * periods;
+  const amount = optionalInteger(params, 'amount');
+  if (amount !== undefined && amount !== total) throw new SupplierError('200006');
+  const purchase = { transactionId, entry, periods, amount: total, tries };
+  const topUp = apply(context, esim, purchase, rule.slowMs ?? 0);
+  const loseAnswer = context.faults.hits('loseAnswer') || (rule.loseAnswer === true && tries === 0);
+  return answer(context, topUp, loseAnswer);
+}

@@ -1,0 +1,34 @@
+/** Translates what Postgres refuses into words the rooms above understand; nobody else reads driver errors. */
+
+export const CONSTRAINTS = {
+  walletNeverBelowZero: 'wallet_never_below_zero',
+  ledgerNetsToZero: 'ledger_nets_to_zero',
+  ledgerAppendOnly: 'ledger_append_only',
+  holdClosesOnce: 'hold_closes_once',
+  purchaseEndsOnce: 'purchase_ends_once',
+} as const;
+
+interface DriverError {
+  readonly code?: unknown;
+  readonly constraint?: unknown;
+}
+
+/** The name of the constraint that refused a statement, or undefined for any other error. */
+export function constraintOf(error: unknown): string | undefined {
+  const { constraint } = (error ?? {}) as DriverError;
+  return typeof constraint === 'string' ? constraint : undefined;
+}
+
+/** SQLSTATE classes that pass by themselves: connection loss, shutdown, serialization, deadlock, out of connections. */
+const PASSING_SQLSTATES = /^(08...|57P0[123]|40001|40P01|53300|55P03|57014)$/;
+const PASSING_NODE_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOENT']);
+
+/** Whether the same statement may well succeed a moment later. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as DriverError;
+  if (typeof code === 'string') return PASSING_SQLSTATES.test(code) || PASSING_NODE_CODES.has(code);
+  return /connection (terminated|timeout)|timeout exceeded when trying to connect|not queryable/i.test(
+    error.message,
+  );
+}

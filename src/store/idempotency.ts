@@ -1,0 +1,64 @@
+/** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
+import { asFailureReason, type Refusal } from '../domain/purchase.ts';
+import type { WorldDb } from './tables.ts';
+
+export interface IdempotencyRecord {
+  readonly path: string;
+  readonly fingerprint: string;
+  readonly transactionId: string;
+  readonly refusal: Refusal | undefined;
+  readonly answer: { readonly statusCode: number; readonly body: string } | undefined;
+  readonly createdAt: Date;
+}
+
+export async function findIdempotencyKey(
+  db: WorldDb,
+  accountId: string,
+  key: string,
+): Promise<IdempotencyRecord | undefined> {
+  const row = await db
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('key', '=', key)
+    .executeTakeFirst();
+  return (
+    row && {
+      path: row.path,
+      fingerprint: row.fingerprint,
+      transactionId: row.transaction_id,
+      refusal:
+        row.refusal_reason === null
+          ? undefined
+          : { reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' },
+      answer:
+        row.answer_status === null || row.answer_body === null
+          ? undefined
+          : { statusCode: row.answer_status, body: row.answer_body },
+      createdAt: row.created_at,
+    }
+  );
+}
+
+/** Completes a key's row with its answer; the first answer stays. Returns false when there is no such row. */
+export async function keepAnswer(
+  db: WorldDb,
+  accountId: string,
+  key: string,
+  answer: { readonly statusCode: number; readonly body: string },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('idempotency_keys')
+    .set({ answer_status: answer.statusCode, answer_body: answer.body })
+    .where('account_id', '=', accountId)
+    .where('key', '=', key)
+    .where('answer_status', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** Forgets keys older than the promised 30 days; returns how many. */
+export async function forgetOldKeys(db: WorldDb, before: Date): Promise<number> {
+  const result = await db.deleteFrom('idempotency_keys').where('created_at', '<', before).executeTakeFirst();
+  return Number(result.numDeletedRows);
+}

@@ -1,0 +1,174 @@
+/**
+ * The ledger's verbs: hold, post, void, transfer. Each is one statement, so it is whole or absent, and each is keyed, so doing it twice
+ * is doing it once. Positive amounts credit the account they name. Balances move by trigger (migrations/world ledger).
+ */
+import { sql } from 'kysely';
+import type { AccountCurrency, Money } from '../domain/money.ts';
+import type { WorldDb } from './tables.ts';
+
+export interface LedgerEntry {
+  readonly account: string;
+  readonly currency: string;
+  readonly amountMinor: bigint;
+}
+
+export interface Transfer {
+  /** Unique for ever: `<transactionId>:<step>`. */
+  readonly operationKey: string;
+  readonly kind: string;
+  readonly transactionId?: string;
+  readonly reason?: string;
+  readonly entries: readonly LedgerEntry[];
+}
+
+/** Ledger account of an account's wallet. */
+export const walletAccount = (accountId: string): string => `wallet:${accountId}`;
+
+/** Makes an account's wallet if there is none; funds nothing. Its balance row comes with the ledger account, by trigger. */
+export async function ensureWallet(db: WorldDb, accountId: string, currency: AccountCurrency): Promise<void> {
+  await db
+    .insertInto('ledger_accounts')
+    .values({ id: walletAccount(accountId), kind: 'wallet', currency, account_id: accountId })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
+/** Books a transfer whose entries net to zero per currency. `already`: its operation key was used before, nothing was written. */
+export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
+  const entries = sql.join(
+    request.entries.map(
+      (entry) => sql`(${entry.account}::text, ${entry.currency}::text, ${entry.amountMinor}::bigint)`,
+    ),
+  );
+  const result = await sql`
+    with booked as (
+      insert into ledger_transactions (operation_key, kind, transaction_id, reason)
+      values (${request.operationKey}, ${request.kind}, ${request.transactionId ?? null}, ${request.reason ?? null})
+      on conflict (operation_key) do nothing returning id
+    )
+    insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+    select booked.id, entry.account, entry.currency, entry.amount_minor
+      from booked, (values ${entries}) entry (account, currency, amount_minor)`.execute(db);
+  return result.numAffectedRows === 0n ? 'already' : 'done';
+}
+
+/** Reserves money on a wallet at once. `insufficient`: nothing was written. The id is the purchase's transactionId. */
+export async function placeHold(
+  db: WorldDb,
+  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
+): Promise<'held' | 'already' | 'insufficient'> {
+  const { amountMinor, currency } = hold.amount;
+  const result = await sql`
+    with wallet as (
+      select account_id, ledger_account_id, currency from wallets
+       where account_id = ${hold.accountId} and currency = ${currency} and balance_minor >= ${amountMinor}
+         for update
+    ), hold as (
+      insert into holds (id, account_id, currency, amount_minor)
+      select ${hold.id}, account_id, currency, ${amountMinor}::bigint from wallet
+      on conflict (id) do nothing returning id
+    ), booked as (
+      insert into ledger_transactions (operation_key, kind, transaction_id)
+      select id || ':hold', 'hold', id from hold returning id
+    )
+    insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+    select booked.id, entry.account, wallet.currency, entry.amount_minor
+      from booked, wallet, lateral (values
+        (wallet.ledger_account_id, ${-amountMinor}::bigint), ('held:' || wallet.currency, ${amountMinor}::bigint)
+      ) entry (account, amount_minor)`.execute(db);
+  if (result.numAffectedRows !== 0n) return 'held';
+  const existing = await db.selectFrom('holds').select('id').where('id', '=', hold.id).executeTakeFirst();
+  return existing ? 'already' : 'insufficient';
+}
+
+/**
+ * Turns a hold into revenue and books what the supplier cost. `already`: it was posted before. Throws when it was voided or never
+ * placed: delivering without money is a bug to be seen, not swallowed.
+ */
+export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
+  const result = await sql`
+    with hold as (
+      update holds set status = 'POSTED', closed_at = now() where id = ${id} and status = 'HELD' returning id, currency, amount_minor
+    ), booked as (
+      insert into ledger_transactions (operation_key, kind, transaction_id)
+      select id || ':post', 'post', id from hold returning id
+    )
+    insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+    select booked.id, entry.account, entry.currency, entry.amount_minor
+      from booked, hold, lateral (values
+        ('held:' || hold.currency, hold.currency, -hold.amount_minor),
+        ('revenue:' || hold.currency, hold.currency, hold.amount_minor),
+        ('supplier-cost:USD4', 'USD4', ${costUsdE4}::bigint),
+        ('supplier-prepaid:USD4', 'USD4', ${-costUsdE4}::bigint)
+      ) entry (account, currency, amount_minor)
+     where entry.amount_minor <> 0`.execute(db);
+  if (result.numAffectedRows !== 0n) return 'posted';
+  await expectClosedAs(db, id, 'POSTED');
+  return 'already';
+}
+
+/** Gives a hold back to its wallet. `already`: voided before, or there never was one. Throws when it was posted. */
+export async function voidHold(db: WorldDb, id: string): Promise<'voided' | 'already'> {
+  const result = await sql`
+    with hold as (
+      update holds set status = 'VOIDED', closed_at = now() where id = ${id} and status = 'HELD'
+      returning id, account_id, currency, amount_minor
+    ), booked as (
+      insert into ledger_transactions (operation_key, kind, transaction_id)
+      select id || ':void', 'void', id from hold returning id
+    )
+    insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+    select booked.id, entry.account, hold.currency, entry.amount_minor
+      from booked, hold, lateral (values
+        ('held:' || hold.currency, -hold.amount_minor), ('wallet:' || hold.account_id, hold.amount_minor)
+      ) entry (account, amount_minor)`.execute(db);
+  if (result.numAffectedRows !== 0n) return 'voided';
+  const hold = await db.selectFrom('holds').select('status').where('id', '=', id).executeTakeFirst();
+  if (hold?.status === 'POSTED') throw new HoldConflict(id, 'VOIDED', 'POSTED');
+  return 'already';
+}
+
+/** The hold ended the other way before: two steps disagree about one purchase. */
+export class HoldConflict extends Error {
+  constructor(id: string, wanted: string, found: string) {
+    super(`hold ${id} should be ${wanted} but is ${found}`);
+    this.name = 'HoldConflict';
+  }
+}
+
+async function expectClosedAs(db: WorldDb, id: string, status: 'POSTED' | 'VOIDED'): Promise<void> {
+  const hold = await db.selectFrom('holds').select('status').where('id', '=', id).executeTakeFirst();
+  if (hold?.status !== status) throw new HoldConflict(id, status, hold?.status ?? 'absent');
+}
+
+/** Spendable balance and when it last moved, or undefined when the account has no wallet in this world. */
+export async function findWallet(
+  db: WorldDb,
+  accountId: string,
+): Promise<{ balance: Money; updatedAt: Date } | undefined> {
+  const row = await db
+    .selectFrom('wallets')
+    .select(['balance_minor', 'currency', 'updated_at'])
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return (
+    row && { balance: { amountMinor: row.balance_minor, currency: row.currency }, updatedAt: row.updated_at }
+  );
+}
+
+/** Credits a wallet from outside money (an operator's or the sandbox's funding). Once per operation key. */
+export function fundWallet(
+  db: WorldDb,
+  request: { operationKey: string; accountId: string; amount: Money; reason: string },
+): Promise<'done' | 'already'> {
+  const { amountMinor, currency } = request.amount;
+  return transfer(db, {
+    operationKey: request.operationKey,
+    kind: 'fund',
+    reason: request.reason,
+    entries: [
+      { account: `funding:${currency}`, currency, amountMinor: -amountMinor },
+      { account: walletAccount(request.accountId), currency, amountMinor },
+    ],
+  });
+}

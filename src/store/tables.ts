@@ -1,0 +1,291 @@
+/** The tables as Kysely sees them, one interface each; migrations/ is where they are made. */
+import type { ColumnType, Generated, Kysely } from 'kysely';
+import type { Environment, Plan, Scope } from '../domain/account.ts';
+import type { DurationUnit, LocationNetwork, PackageSnapshot, RegionType } from '../domain/catalogue.ts';
+import type { AccountCurrency } from '../domain/money.ts';
+import type { AccountType } from '../domain/pricing.ts';
+import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
+
+type Json<T> = ColumnType<T, string, string>;
+
+export interface AccountsTable {
+  id: string;
+  type: AccountType;
+  name: string;
+  email: string;
+  currency: AccountCurrency;
+  plan: Plan;
+  enterprise_requests_per_minute: number | null;
+  created_at: Generated<Date>;
+  changed_at: Generated<Date>;
+}
+
+export interface ApiKeysTable {
+  id: string;
+  account_id: string;
+  environment: Environment;
+  key_sha256: Buffer;
+  display_prefix: string;
+  last_four: string;
+  scopes: Scope[];
+  allowed_addresses: string[];
+  company_name: string;
+  website_url: string;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  created_at: Generated<Date>;
+  changed_at: Generated<Date>;
+}
+
+export interface AuditLogTable {
+  id: Generated<bigint>;
+  at: Generated<Date>;
+  actor: string;
+  action: string;
+  subject: string;
+  detail: Json<unknown>;
+}
+
+export interface AccountsDatabase {
+  accounts: AccountsTable;
+  api_keys: ApiKeysTable;
+  audit_log: AuditLogTable;
+}
+
+export interface RegionsTable {
+  region_code: string;
+  region_name: string;
+  region_type: RegionType;
+  country_code: string | null;
+  flag_url: string;
+  withdrawn_at: Date | null;
+}
+
+export interface PackagesTable {
+  package_code: string;
+  package_type: PackageType;
+  slug: string;
+  name: string;
+  region_code: string;
+  region_type: RegionType;
+  cost_usd_e4: bigint;
+  volume_bytes: bigint;
+  data_type: number;
+  duration: number;
+  duration_unit: DurationUnit;
+  unused_valid_days: number;
+  speed: string;
+  description: string;
+  active_type: number;
+  top_up_available: boolean;
+  location: string;
+  location_code: string;
+  networks: Json<LocationNetwork[]>;
+  withdrawn_at: Date | null;
+}
+
+export interface PackagePricesTable {
+  package_code: string;
+  cost_usd_e4: bigint;
+  valid_from: Date;
+  valid_to: Date | null;
+}
+
+export interface PackageTopUpsTable {
+  package_code: string;
+  top_up_code: string;
+  position: number;
+}
+
+export interface PackageTopUpLooksTable {
+  package_code: string;
+  looked_at: Date;
+}
+
+export interface PricingSettingsTable {
+  id: string;
+  user_markup_bps: number;
+  merchant_markup_bps: number;
+  ngn_increment_bps: number;
+  set_by: string;
+  reason: string;
+  valid_from: Generated<Date>;
+}
+
+export interface ExchangeRatesTable {
+  id: Generated<bigint>;
+  currency: string;
+  rate_micros: bigint;
+  source: string;
+  observed_at: Date;
+  status: 'GOOD' | 'QUARANTINED';
+  confirmed_by: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface RevisionsTable {
+  name: 'catalogue' | 'pricing' | 'rates';
+  revision: bigint;
+}
+
+export interface WorldTable {
+  environment: Environment;
+}
+
+export interface LedgerAccountsTable {
+  id: string;
+  kind: string;
+  currency: string;
+  account_id: string | null;
+}
+
+export interface WalletsTable {
+  account_id: string;
+  ledger_account_id: string;
+  currency: AccountCurrency;
+  balance_minor: Generated<bigint>;
+  updated_at: Generated<Date>;
+}
+
+export interface LedgerTransactionsTable {
+  id: Generated<bigint>;
+  operation_key: string;
+  kind: string;
+  transaction_id: string | null;
+  reason: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface LedgerEntriesTable {
+  id: Generated<bigint>;
+  ledger_transaction_id: bigint;
+  ledger_account_id: string;
+  currency: string;
+  amount_minor: bigint;
+}
+
+export interface HoldsTable {
+  id: string;
+  account_id: string;
+  currency: string;
+  amount_minor: bigint;
+  status: Generated<'HELD' | 'POSTED' | 'VOIDED'>;
+  created_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+export interface PurchasesTable {
+  transaction_id: string;
+  account_id: string;
+  package_type: PackageType;
+  payment_method: PaymentMethod;
+  status: PurchaseStatus;
+  reason: string | null;
+  package_code: string;
+  package_name: string;
+  volume_bytes: bigint;
+  duration: number;
+  esim_id: string;
+  price_minor: bigint;
+  currency: AccountCurrency;
+  price_usd_minor: bigint;
+  cost_usd_e4: bigint;
+  settings_id: string;
+  rate_id: string | null;
+  supplier_asks: Generated<number>;
+  supplier_order_no: string | null;
+  top_up_iccid: string | null;
+  top_up_total_volume_bytes: bigint | null;
+  top_up_remaining_bytes: bigint | null;
+  needs_attention_since: Date | null;
+  attention_reason: string | null;
+  request_id: string;
+  created_at: Date;
+  updated_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+export interface EsimsTable {
+  id: string;
+  account_id: string;
+  transaction_id: string;
+  package_code: string;
+  package_name: string;
+  status: EsimStatus;
+  price_minor: bigint;
+  currency: AccountCurrency;
+  snapshot: Json<PackageSnapshot>;
+  supplier: string;
+  order_no: Generated<string>;
+  esim_tran_no: Generated<string>;
+  iccid: Generated<string>;
+  imsi: Generated<string>;
+  msisdn: string | null;
+  ac: Generated<string>;
+  qr_code_url: Generated<string>;
+  short_url: Generated<string>;
+  smdp_address: Generated<string>;
+  matching_id: Generated<string>;
+  pin: string | null;
+  puk: string | null;
+  eid: Generated<string>;
+  smdp_status: Generated<string>;
+  active_type: Generated<string>;
+  activate_time: Date | null;
+  expired_time: Date | null;
+  total_volume_bytes: bigint;
+  order_usage_bytes: Generated<bigint>;
+  total_duration: number;
+  duration_unit: string;
+  apn: Generated<string>;
+  sms_status: Generated<number>;
+  data_type: number;
+  looked_at: Date | null;
+  created_at: Date;
+  updated_at: Generated<Date>;
+}
+
+export interface PurchaseEventsTable {
+  id: Generated<bigint>;
+  transaction_id: string;
+  at: Generated<Date>;
+  what: string;
+  detail: string | null;
+}
+
+export interface IdempotencyKeysTable {
+  account_id: string;
+  key: string;
+  path: string;
+  fingerprint: string;
+  transaction_id: string;
+  refusal_reason: string | null;
+  refusal_detail: string | null;
+  answer_status: number | null;
+  answer_body: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface WorldDatabase {
+  world: WorldTable;
+  regions: RegionsTable;
+  packages: PackagesTable;
+  package_prices: PackagePricesTable;
+  package_top_ups: PackageTopUpsTable;
+  package_top_up_looks: PackageTopUpLooksTable;
+  pricing_settings: PricingSettingsTable;
+  exchange_rates: ExchangeRatesTable;
+  revisions: RevisionsTable;
+  ledger_accounts: LedgerAccountsTable;
+  wallets: WalletsTable;
+  ledger_transactions: LedgerTransactionsTable;
+  ledger_entries: LedgerEntriesTable;
+  holds: HoldsTable;
+  purchases: PurchasesTable;
+  esims: EsimsTable;
+  purchase_events: PurchaseEventsTable;
+  idempotency_keys: IdempotencyKeysTable;
+}
+
+export type AccountsDb = Kysely<AccountsDatabase>;
+export type WorldDb = Kysely<WorldDatabase>;

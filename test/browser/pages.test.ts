@@ -1,0 +1,97 @@
+// What people look at in a browser: the reference on /docs, and a purchase in the Temporal UI.
+import { rm } from 'node:fs/promises';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { RunningTemporal } from '../../src/embedded/temporal.ts';
+import { startTestTemporal } from '../support/services.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
+import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
+
+let browser: Browser;
+let temporal: RunningTemporal;
+let stack: Stack;
+let page: Page;
+const closers: (() => Promise<unknown>)[] = [];
+
+beforeAll(async () => {
+  browser = await openBrowser();
+  closers.push(() => browser.close());
+  const folder = await makeTestFolder();
+  closers.push(() => rm(folder, { recursive: true, force: true }));
+  // Of its own, because the shared one tells nobody where its UI is.
+  temporal = await startTestTemporal(folder);
+  closers.push(() => temporal.stop());
+  stack = await startStack({ temporalAddress: temporal.address });
+  closers.push(() => stack.close());
+});
+afterAll(async () => {
+  for (const close of closers.toReversed()) await close();
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+});
+afterEach(() => page.close());
+
+describe('the reference', () => {
+  it('shows every operation, without an error and without asking anybody else', async () => {
+    const troubles = watchTroubles(page);
+    const origins = watchOrigins(page);
+    await page.goto(`${stack.apiUrl}/docs`);
+    await page.locator('.opblock').first().waitFor();
+    const { text } = await stack.call('GET', '/api/openapi.json');
+    const { paths } = JSON.parse(text) as { paths: Record<string, object> };
+    const operations = Object.values(paths).flatMap((methods) => Object.keys(methods));
+    expect(operations.length).toBeGreaterThan(8);
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
+    expect(await page.title()).toBe('eSIM Reseller API');
+    expect(troubles).toEqual([]);
+    expect([...origins]).toEqual([stack.apiUrl]);
+  });
+
+  it('opens an operation and shows what it takes and answers', async () => {
+    const troubles = watchTroubles(page);
+    await page.goto(`${stack.apiUrl}/docs`);
+    const buy = page.locator('.opblock-post', { hasText: '/api/esim/buy' });
+    await buy.locator('.opblock-summary-control').click();
+    await buy.locator('.responses-table .response').first().waitFor();
+    const text = await buy.innerText();
+    for (const word of ['Idempotency-Key', 'packageCode', 'PACKAGE_UNAVAILABLE', '201'])
+      expect(text).toContain(word);
+    expect(troubles).toEqual([]);
+  });
+});
+
+describe('the Temporal UI', () => {
+  it('finds a purchase by its TransactionId, completed, and without its install secrets', async () => {
+    const account = await stack.account();
+    const bought = await stack.call('POST', '/api/esim/buy', {
+      key: account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    expect(bought.body.status).toBe('SUCCESS');
+    const { transactionId, esimDetails } = bought.body;
+    const row = page.getByRole('row').filter({ hasText: transactionId });
+    const query = encodeURIComponent(`TransactionId="${transactionId}"`);
+    // The search index follows within moments; the page shows what it knew when it was opened.
+    await expect
+      .poll(
+        async () => {
+          await page.goto(`${temporal.uiUrl}/namespaces/${stack.namespace}/workflows?query=${query}`);
+          await row.waitFor({ timeout: 5_000 }).catch(() => undefined);
+          return (await row.count()) === 1 && (await row.innerText()).includes('Completed');
+        },
+        { timeout: 45_000 },
+      )
+      .toBe(true);
+
+    await row.getByRole('link', { name: transactionId }).click();
+    await page.getByRole('heading', { name: transactionId }).waitFor();
+    await page.getByText('Event History').first().waitFor();
+    const text = await page.locator('body').innerText();
+    expect(text).toContain('purchase');
+    expect(text).toContain(account.accountId);
+    expect(text).not.toContain(esimDetails.activationCode);
+    expect(text).not.toContain(esimDetails.matchingId);
+  });
+});

@@ -1,0 +1,163 @@
+/** What the supplier adapter makes of single answers: lists it searches, catalogues it refuses, codes about itself. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  failure,
+  json,
+  order,
+  startAnsweringVendor,
+  type AnsweringVendor,
+} from '../support/answering-vendor.ts';
+
+let vendor: AnsweringVendor;
+beforeAll(async () => {
+  vendor = await startAnsweringVendor();
+});
+afterAll(() => vendor.close());
+
+describe('refused credentials', () => {
+  it('end effects, and never a question', async () => {
+    vendor.answerWith(json(failure('101003')));
+    const supplier = vendor.supplier();
+    const since = { transactionId: 'txn-1', askedAt: new Date() };
+    expect(await supplier.order(order)).toMatchObject({ outcome: 'refused', reason: 'CREDENTIALS_REFUSED' });
+    expect((await supplier.findOrder(since)).outcome).toBe('unknown');
+    expect((await supplier.findTopUp({ ...since, esimTranNo: '1' })).outcome).toBe('unknown');
+    expect((await supplier.profile({ esimTranNo: '1' })).outcome).toBe('unknown');
+    await expect(supplier.balance()).rejects.toMatchObject({ retryable: false });
+    await expect(supplier.catalogue()).rejects.toMatchObject({ retryable: false });
+  });
+});
+
+describe('lists of eSIMs', () => {
+  const esim = (change: object) => ({
+    esimTranNo: '1',
+    orderNo: 'B1',
+    transactionId: 'txn-1',
+    iccid: '8900000000000000001',
+    ac: 'LPA:1$rsp.example.com$MARKER-AC',
+    pin: 'MARKER-PIN',
+    puk: 'MARKER-PUK',
+    esimStatus: 'GOT_RESOURCE',
+    totalVolume: 1,
+    totalDuration: 1,
+    packageList: [],
+    ...change,
+  });
+  const listed = (esims: object[], total?: number) =>
+    json({ success: true, obj: { esimList: esims, ...(total === undefined ? {} : { pager: { total } }) } });
+
+  it('a status never seen before changes nothing and is reported without secrets', async () => {
+    vendor.answerWith(listed([esim({ esimStatus: 'TELEPORTED' })], 1));
+    const look = await vendor.supplier().profile({ orderNo: 'B1' });
+    expect(look).toMatchObject({
+      value: { state: 'ready', profile: { status: null, supplierStatus: 'TELEPORTED' } },
+    });
+    expect(vendor.warnings).toEqual([
+      { fields: { esimStatus: 'TELEPORTED' }, message: expect.any(String) as unknown },
+    ]);
+    expect(JSON.stringify(vendor.warnings)).not.toContain('MARKER');
+  });
+
+  it("another customer's eSIM is never taken for ours", async () => {
+    vendor.answerWith(listed([esim({ orderNo: 'B2', esimTranNo: '2' })], 1));
+    const supplier = vendor.supplier();
+    expect((await supplier.profile({ orderNo: 'B1' })).outcome).toBe('unknown');
+    expect((await supplier.profile({ esimTranNo: '1' })).outcome).toBe('unknown');
+    expect(
+      (await supplier.findTopUp({ transactionId: 't', askedAt: new Date(), esimTranNo: '1' })).outcome,
+    ).toBe('unknown');
+  });
+
+  it('an order is found on a later page', async () => {
+    const page = Array.from({ length: 500 }, (_, i) => esim({ transactionId: `other-${i}` }));
+    vendor.answerWith(listed(page, 501), listed([esim({})], 501));
+    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
+    expect(found).toEqual({ outcome: 'done', value: { orderNo: 'B1', esimTranNo: '1' } });
+    expect(vendor.calls.map((call) => (JSON.parse(call.body) as { pager: object }).pager)).toEqual([
+      { pageNum: 1, pageSize: 500 },
+      { pageNum: 2, pageSize: 500 },
+    ]);
+  });
+
+  it('the window reaches from a little before we asked to a little after now', async () => {
+    vendor.answerWith(listed([], 0));
+    const clock = { now: () => new Date('2026-09-27T12:00:00Z') };
+    const askedAt = new Date('2026-09-27T10:00:00Z');
+    expect(await vendor.supplier({ clock }).findOrder({ transactionId: 'txn-1', askedAt })).toEqual({
+      outcome: 'done',
+      value: null,
+    });
+    expect(JSON.parse(vendor.calls[0]!.body)).toMatchObject({
+      startTime: '2026-09-27T09:58:00+00:00',
+      endTime: '2026-09-27T12:02:00+00:00',
+    });
+  });
+
+  it('a list without a total is read until a page is empty', async () => {
+    vendor.answerWith(listed([esim({ transactionId: 'other' })]), listed([esim({})]));
+    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
+    expect(found).toMatchObject({ outcome: 'done', value: { orderNo: 'B1' } });
+    vendor.answerWith(listed([esim({ transactionId: 'other' })]), listed([]));
+    const none = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
+    expect(none).toEqual({ outcome: 'done', value: null });
+  });
+
+  it('a search without end is unknown, never "none"', async () => {
+    vendor.answerWith(listed([esim({ transactionId: 'other' })], 1_000_000));
+    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
+    expect(found.outcome).toBe('unknown');
+    expect(vendor.calls).toHaveLength(40);
+  });
+
+  it('a cancellation that the state forbids is done only when it was cancelled before', async () => {
+    const supplier = vendor.supplier();
+    vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'CANCEL' })], 1));
+    expect(await supplier.cancel('1')).toEqual({ outcome: 'done', value: null });
+    vendor.answerWith(json(failure('200002')), listed([esim({ esimStatus: 'REVOKE' })], 1));
+    expect(await supplier.cancel('1')).toMatchObject({ outcome: 'refused', reason: 'NOT_ALLOWED_IN_STATE' });
+    vendor.answerWith(json(failure('200002')), json(failure('900001')));
+    expect((await supplier.cancel('1')).outcome).toBe('unknown');
+    vendor.answerWith(json(failure('200002')), listed([], 0));
+    expect((await supplier.cancel('1')).outcome).toBe('unknown');
+  });
+});
+
+describe('the catalogue', () => {
+  it('that is empty is no catalogue', async () => {
+    vendor.answerWith(
+      json({ success: true, obj: { locationList: [] } }),
+      json({ success: true, obj: { packageList: [] } }),
+    );
+    await expect(vendor.supplier().catalogue()).rejects.toMatchObject({ retryable: true });
+  });
+
+  it('whose format changed is no catalogue', async () => {
+    const rows = [{ packageCode: 'A' }, { packageCode: 'B' }];
+    vendor.answerWith(
+      json({ success: true, obj: { locationList: [] } }),
+      json({ success: true, obj: { packageList: rows } }),
+    );
+    await expect(vendor.supplier().catalogue()).rejects.toThrow('2 of 2 rows unreadable');
+  });
+
+  it('has no top-ups for a package that is gone', async () => {
+    vendor.answerWith(json(failure('310241')));
+    expect(await vendor.supplier().topUps('GONE')).toEqual([]);
+  });
+});
+
+describe('usage', () => {
+  it('asks for at most ten, and for none not at all', async () => {
+    vendor.answerWith();
+    const supplier = vendor.supplier();
+    await expect(supplier.usage(Array<string>(11).fill('1'))).rejects.toBeInstanceOf(RangeError);
+    expect(await supplier.usage([])).toEqual([]);
+    expect(vendor.calls).toHaveLength(0);
+  });
+});
+
+describe('a base address', () => {
+  it('must be http or https', () => {
+    expect(() => vendor.supplier({ baseUrl: 'ftp://127.0.0.1' })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,199 @@
+// Every magic code of docs/SANDBOX.md, as the API caller sees it, as a new eSIM and as a top-up, each on an account of its own. The slow
+// ones run beside the others, so that their real twelve seconds pass only once.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+/** What docs/SANDBOX.md says of a code. */
+type Ends =
+  /** SUCCESS at once. */
+  | 'delivered'
+  /** SUCCESS, perhaps after PROCESSING. */
+  | 'delivered-after-retries'
+  /** PROCESSING, then SUCCESS. */
+  | 'delivered-late'
+  /** 400 PACKAGE_UNAVAILABLE, the money back. */
+  | 'unavailable'
+  /** PROCESSING, then a person is called, the money held. */
+  | 'stuck';
+
+const CODES: Readonly<Record<string, Ends>> = {
+  'SIM-OK': 'delivered',
+  'SIM-OUT-OF-STOCK': 'unavailable',
+  'SIM-PRICE-CHANGED': 'unavailable',
+  'SIM-LOW-BALANCE': 'unavailable',
+  'SIM-UNKNOWN-PACKAGE': 'unavailable',
+  'SIM-WRONG-SIGNATURE': 'unavailable',
+  'SIM-BUSY': 'delivered-after-retries',
+  'SIM-SERVER-ERROR': 'delivered-after-retries',
+  'SIM-LOSE-ANSWER': 'delivered-after-retries',
+  'SIM-SLOW': 'delivered-late',
+  'SIM-NEVER-ALLOCATE': 'stuck',
+  'SIM-NO-TOPUP': 'delivered',
+};
+const SLOW_MS = 12_000;
+const GB = 1024 ** 3;
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({
+        answerWithinMs: 8_000,
+        lookMaxMs: 1_000,
+        attentionAfterMs: SLOW_MS + 4_000,
+        slowLookMs: 1_000,
+      }),
+    },
+  });
+}, 60_000);
+afterAll(() => stack.close());
+afterAll(() => expectSoundBooks(stack));
+
+interface Case {
+  readonly type: 'BASE' | 'TOPUP';
+  readonly code: string;
+  readonly ends: Ends;
+}
+
+const CASES: Case[] = Object.entries(CODES).flatMap(([code, ends]) => [
+  { type: 'BASE' as const, code, ends },
+  // SIM-NO-TOPUP has no twin.
+  ...(code === 'SIM-NO-TOPUP' ? [] : [{ type: 'TOPUP' as const, code, ends }]),
+]);
+
+interface Bought {
+  readonly buyer: Buyer;
+  readonly balanceMinor: bigint;
+  readonly answer: Answer;
+}
+
+/** BASE from a dollar wallet, TOPUP from a naira one. */
+async function buyCase({ type, code }: Case): Promise<Bought> {
+  const buyer = await newBuyer(stack, { currency: type === 'BASE' ? 'USD' : 'NGN' });
+  const esimId = type === 'BASE' ? undefined : (await buyer.activeEsim()).esimId;
+  const balanceMinor = await buyer.balanceMinor();
+  const answer = await (esimId === undefined ? buyer.buy(code) : buyer.buy(`TOPUP_${code}`, { esimId }));
+  return { buyer, balanceMinor, answer };
+}
+
+describe('the magic codes', () => {
+  const slow = CASES.filter(({ ends }) => ends === 'delivered-late' || ends === 'stuck');
+  const quick = CASES.filter((each) => !slow.includes(each));
+  const started = new Map<Case, Promise<Bought>>();
+  beforeAll(() => {
+    for (const each of slow) {
+      const bought = buyCase(each);
+      bought.catch(() => undefined);
+      started.set(each, bought);
+    }
+  });
+
+  it.each([...quick, ...slow])(
+    '$code as $type: $ends',
+    async (each) => {
+      await EXPECTED[each.ends](each, await (started.get(each) ?? buyCase(each)));
+    },
+    60_000,
+  );
+
+  const EXPECTED: Record<Ends, (each: Case, bought: Bought) => Promise<void>> = {
+    delivered: async (each, bought) => {
+      expect(bought.answer.body.status).toBe('SUCCESS');
+      await expectDelivered(each, bought);
+    },
+    'delivered-after-retries': expectDelivered,
+    'delivered-late': async (each, bought) => {
+      expect(bought.answer.body.status).toBe('PROCESSING');
+      await expectDelivered(each, bought);
+    },
+    unavailable: expectUnavailable,
+    stuck: expectStuck,
+  };
+
+  it('are all that the simulator has and all that the documentation lists', async () => {
+    const text = await readFile(join(import.meta.dirname, '..', '..', 'docs', 'SANDBOX.md'), 'utf8');
+    const documented = [...text.matchAll(/^\| `(SIM-[A-Z-]+)` +\|/gm)].map((match) => match[1]);
+    expect(documented.toSorted()).toEqual(Object.keys(CODES).toSorted());
+    const packages = await stack.owner
+      .selectFrom('packages')
+      .select('package_code')
+      .where('package_code', 'like', 'SIM-%')
+      .execute();
+    expect(packages.map((row) => row.package_code).toSorted()).toEqual(Object.keys(CODES).toSorted());
+  });
+
+  it('are in no list and no count', async () => {
+    const buyer = await newBuyer(stack);
+    expect((await buyer.read('/api/esim/regions')).text).not.toContain('"ZZ"');
+    const region = await buyer.read('/api/esim/packages?regionCode=ZZ');
+    expect(region.status).toBe(404);
+    expect(region.body).toMatchObject({ error: { code: 'REGION_NOT_FOUND' } });
+  });
+
+  it('SIM-NO-TOPUP takes no top-up: its list is empty and buying one is refused', async () => {
+    const buyer = await newBuyer(stack);
+    const { esimId } = await buyer.activeEsim('SIM-NO-TOPUP');
+    const list = await buyer.read('/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-NO-TOPUP');
+    expect(list.text).toBe('[]');
+    const before = await buyer.balanceMinor();
+    const answer = await buyer.buy('TOPUP_SIM-OK', { esimId });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ success: false, statusCode: 400, code: 'INVALID_TOPUP' });
+    expect(await buyer.balanceMinor()).toBe(before);
+  });
+});
+
+const idOf = async ({ buyer }: Bought): Promise<string> => (await buyer.purchases()).at(-1)!.transaction_id;
+
+async function expectDelivered({ type, code }: Case, bought: Bought): Promise<void> {
+  const { answer, buyer } = bought;
+  expect(answer.status).toBe(type === 'BASE' ? 201 : 200);
+  expect(['SUCCESS', 'PROCESSING']).toContain(answer.body.status);
+  const { transactionId } = answer.body;
+  const row = await untilClosed(stack, transactionId, { withinMs: 40_000 });
+  expect(row).toMatchObject({ status: 'SUCCESS', package_code: type === 'BASE' ? code : `TOPUP_${code}` });
+  expect(await holdOf(stack, transactionId)).toBe('POSTED');
+  expect(await buyer.balanceMinor()).toBe(bought.balanceMinor - BigInt(String(row.price_minor)));
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  const read = await buyer.read(`/api/esim/transactions/${transactionId}`);
+  expect(read.body.status).toBe('SUCCESS');
+  if (type === 'BASE') expect(read.body.esimDetails.activationCode).toMatch(/^LPA:1\$/);
+  else expect(read.body.esimDetails).toMatchObject({ totalVolume: 2 * GB, dataRemaining: 2 * GB });
+}
+
+async function expectUnavailable({ type }: Case, bought: Bought): Promise<void> {
+  const { answer, buyer } = bought;
+  expect(answer.status).toBe(400);
+  if (type === 'BASE')
+    expect(answer.body).toMatchObject({ success: false, error: { code: 'PACKAGE_UNAVAILABLE' } });
+  else expect(answer.body).toMatchObject({ success: false, statusCode: 400, code: 'PACKAGE_UNAVAILABLE' });
+  const transactionId = await idOf(bought);
+  expect((await findPurchaseRow(stack, transactionId))?.status).toBe('FAILED');
+  expect(await holdOf(stack, transactionId)).toBe('VOIDED');
+  expect(await buyer.balanceMinor()).toBe(bought.balanceMinor);
+  expect(await stack.supplierOrders(transactionId)).toEqual([]);
+}
+
+async function expectStuck({ type }: Case, bought: Bought): Promise<void> {
+  const { answer, buyer } = bought;
+  expect(answer.status).toBe(type === 'BASE' ? 201 : 200);
+  expect(answer.body.status).toBe('PROCESSING');
+  const { transactionId } = answer.body;
+  const row = await until(
+    () => findPurchaseRow(stack, transactionId),
+    (found) => found !== undefined && found.needs_attention_since !== null,
+    { what: 'somebody called', withinMs: 40_000 },
+  );
+  expect(row?.status).toBe('PROCESSING');
+  expect(await holdOf(stack, transactionId)).toBe('HELD');
+  expect(await buyer.balanceMinor()).toBe(bought.balanceMinor - BigInt(String(row!.price_minor)));
+  if (type === 'TOPUP') return;
+  const [order] = await stack.supplierOrders(transactionId);
+  await fetch(`${stack.supplierControlUrl}/orders/${order!.orderNo}/allocate`, { method: 'POST' });
+  expect((await untilClosed(stack, transactionId, { withinMs: 40_000 })).status).toBe('SUCCESS');
+}

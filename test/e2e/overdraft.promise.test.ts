@@ -1,0 +1,120 @@
+/**
+ * Promise M2 through the whole service: 64 buyers at once on a wallet that pays for exactly k of them. Exactly k get an eSIM, the others
+ * are told that the money does not suffice, balances are read all the while, and the wallet's history is linearizable.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { parseMinor } from '../../src/domain/money.ts';
+import { auditBooks } from '../support/books.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { checkLinearizable, createRecorder } from '../support/linearizability.ts';
+import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { walletModel, type WalletInput, type WalletOutput } from '../support/wallet-model.ts';
+
+const ROUNDS = size({ ci: 2, prove: 50 });
+const BUYERS = 64;
+const READERS = 4;
+const PACKAGE = 'SIM-OK';
+
+let stack: Stack;
+let price: bigint;
+beforeAll(async () => {
+  // How long 64 buyers take on a busy machine is not under test.
+  const timings = JSON.stringify({ answerWithinMs: 25_000 });
+  stack = await startStack({ env: { SIMWAY_DATABASE_CONNECTIONS: '20', SIMWAY_TEST_TIMINGS: timings } });
+  price = minorOf((await (await newBuyer(stack)).buy(PACKAGE)).text, 'price');
+});
+afterAll(() => stack.close());
+
+/** The digits of a field as they stand in the text. */
+function minorOf(text: string, field: string): bigint {
+  const digits = new RegExp(`"${field}":(-?[\\d.]+)`).exec(text)?.[1];
+  const minor = digits === undefined ? undefined : parseMinor(digits);
+  if (minor === undefined) throw new Error(`no ${field} in ${text}`);
+  return minor;
+}
+
+/** As a careful client does: under one key, again after 503 and 409, which say that nothing is decided yet. */
+async function buy(buyer: Buyer, idempotencyKey: string): Promise<'held' | 'insufficient'> {
+  const answer = await until(
+    () => buyer.buy(PACKAGE, { idempotencyKey }),
+    ({ status }) => status !== 503 && status !== 409,
+    { withinMs: 60_000, everyMs: 500, what: 'an answer to the purchase' },
+  );
+  return answer.status === 201 ? heldOrNot(answer) : refusedOrNot(answer);
+}
+
+/** SUCCESS paid. PROCESSING may still be refused: how it ended says which. */
+async function heldOrNot(answer: Answer): Promise<'held' | 'insufficient'> {
+  if (answer.body.status === 'SUCCESS') return 'held';
+  const row = await untilClosed(stack, answer.body.transactionId, { withinMs: 60_000 });
+  if (row.status === 'SUCCESS') return 'held';
+  if (row.reason === 'INSUFFICIENT_BALANCE') return 'insufficient';
+  throw new Error(`ended ${row.status} ${row.reason ?? ''}`);
+}
+
+function refusedOrNot(answer: Answer): 'insufficient' {
+  if (answer.status !== 400 || answer.body.error.code !== 'INSUFFICIENT_BALANCE')
+    throw new Error(`${answer.status}: ${answer.text}`);
+  return 'insufficient';
+}
+
+async function round(random: Random): Promise<string | undefined> {
+  const k = random.below(BUYERS + 1);
+  // A little more than k purchases cost, and never enough for one more.
+  const fundsMinor = BigInt(k) * price + BigInt(random.below(Number(price)));
+  const recorder = createRecorder<WalletInput, WalletOutput>();
+  const buyer = await recordFunding(recorder, fundsMinor);
+  let buying = true;
+  const readers = Array.from({ length: READERS }, async () => {
+    while (buying)
+      await recorder.run({ verb: 'read' }, async () => {
+        const answer = await buyer.read('/api/wallet/balance');
+        return minorOf(answer.text, 'balance');
+      });
+  });
+  const answers = await Promise.all(
+    Array.from({ length: BUYERS }, (_, i) =>
+      recorder.run({ verb: 'hold', id: `b${i}`, amountMinor: price }, () => buy(buyer, `b${i}`)),
+    ),
+  ).finally(() => (buying = false));
+  await Promise.all(readers);
+  expect(answers.filter((answer) => answer === 'held')).toHaveLength(k);
+  expect(await buyer.balanceMinor()).toBe(fundsMinor - BigInt(k) * price);
+  const delivered = (await buyer.purchases()).filter((row) => row.status === 'SUCCESS');
+  expect(delivered).toHaveLength(k);
+  const verdict = checkLinearizable(walletModel, recorder.history);
+  return verdict === 'linearizable' ? undefined : `${verdict}: ${JSON.stringify(recorder.history, texts)}`;
+}
+
+/** An account without money has no wallet in its history; its funding is the first thing in it. */
+async function recordFunding(
+  recorder: ReturnType<typeof createRecorder<WalletInput, WalletOutput>>,
+  fundsMinor: bigint,
+): Promise<Buyer> {
+  if (fundsMinor === 0n) return newBuyer(stack, { fundsMinor });
+  const made = Promise.withResolvers<Buyer>();
+  await recorder.run({ verb: 'fund', key: 'start', amountMinor: fundsMinor }, async () => {
+    made.resolve(await newBuyer(stack, { fundsMinor }));
+    return 'done';
+  });
+  return made.promise;
+}
+
+const texts = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+
+it(
+  `M2: in ${ROUNDS} rounds of ${BUYERS} buyers over HTTP exactly as many are served as the wallet pays for`,
+  async () => {
+    await withSeed(async (seed) => {
+      const random = createRandom(seed);
+      for (let i = 0; i < ROUNDS; i += 1) {
+        const problem = await round(random);
+        if (problem !== undefined) throw new Error(`round ${i} is ${problem}`);
+      }
+    });
+    expect(await auditBooks(stack.owner)).toEqual([]);
+  },
+  ROUNDS * 120_000,
+);

@@ -1,0 +1,40 @@
+// Postgres restarted, and killed, while buyers go on buying: callers are told to come back, and nothing is lost or done twice.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunningPostgres } from '../../src/embedded/postgres.ts';
+import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { ownPostgres, type OwnServer } from '../support/own-servers.ts';
+import { expectNothingLost, startShopping } from '../support/shoppers.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+
+let postgres: OwnServer<RunningPostgres>;
+let stack: Stack;
+let buyers: Buyer[];
+beforeAll(async () => {
+  postgres = await ownPostgres();
+  stack = await startStack({
+    processes: 'own',
+    databaseUrl: postgres.server.url,
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300 }) },
+  });
+  buyers = await Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
+}, 120_000);
+afterAll(async () => {
+  await stack.close();
+  await postgres.close();
+});
+
+it('restarted in order, then killed: everybody gets every purchase, once', async () => {
+  const shopping = startShopping(buyers);
+  await shopping.more(4);
+  await postgres.server.stop();
+  await shopping.turnedAway(4);
+  await postgres.server.start();
+  await shopping.more(4);
+  await postgres.server.kill();
+  await shopping.turnedAway(4);
+  await postgres.server.start();
+  await shopping.more(4);
+  const report = await shopping.stop();
+  expect(report.transactionIds.length).toBeGreaterThanOrEqual(12);
+  await expectNothingLost(stack, report);
+}, 120_000);

@@ -1,0 +1,53 @@
+// What happens at every release and to every vendor now and then: a worker asked to end while another serves, and the supplier restarted.
+// Callers see neither.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { expectNothingLost, startShopping } from '../support/shoppers.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({
+    processes: 'own',
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 20_000, lookMaxMs: 300 }) },
+  });
+}, 120_000);
+afterAll(() => stack.close());
+
+const newBuyers = (): Promise<Buyer[]> => Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
+
+it('a worker asked to end finishes what it does while the next one takes over: every answer is 201 SUCCESS', async () => {
+  const old = stack.children.worker!;
+  const buyers = await newBuyers();
+  const shopping = startShopping(buyers);
+  await shopping.more(4);
+  await stack.startWorker();
+  await old.stop();
+  expect(await old.exited).toEqual({ code: 0, signal: null });
+  await shopping.more(4);
+  const report = await shopping.stop();
+  expect(Object.keys(report.answers)).toEqual(['201 SUCCESS']);
+  await expectNothingLost(stack, report);
+}, 60_000);
+
+it('the supplier restarted: purchases wait for it and are delivered once', async () => {
+  const buyers = await newBuyers();
+  const shopping = startShopping(buyers);
+  await shopping.more(4);
+  await stack.stopSupplier();
+  await untilOpen(buyers.length);
+  await stack.startSupplier();
+  await shopping.more(8);
+  const report = await shopping.stop();
+  await expectNothingLost(stack, report);
+}, 60_000);
+
+/** Purchases are open while nobody answers at the supplier. */
+async function untilOpen(count: number): Promise<void> {
+  await until(
+    () => stack.owner.selectFrom('purchases').select('status').where('closed_at', 'is', null).execute(),
+    (open) => open.length === count,
+    { what: 'every buyer waiting for the supplier' },
+  );
+}

@@ -1,0 +1,171 @@
+// The first steps of a newcomer on a running `npm start`: the printed line, the eSIM and the wallet, a top-up, a wallet that is too small,
+// and the purchase in Temporal. Uses only what .data/running.json tells every program.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Client, Connection } from '@temporalio/client';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { readRunningFile, type RunningInfo } from '../../src/embedded/running-file.ts';
+import type { ApiBody } from '../support/api-body.ts';
+
+const CHECKOUT = join(import.meta.dirname, '..', '..');
+const DATA_DIR = join(CHECKOUT, '.data');
+const MAGIC = { packageCode: 'SIM-OK', paymentMethod: 'WALLET' } as const;
+const OWNER_ONLY = 0o600;
+
+let running: RunningInfo;
+beforeAll(async () => {
+  const found = await readRunningFile(DATA_DIR);
+  if (found === null) throw new Error('nothing runs in this checkout: npm start first');
+  running = found;
+});
+
+interface Answer {
+  readonly status: number;
+  readonly body: ApiBody & { readonly total: number };
+}
+
+async function call(key: string, method: 'GET' | 'POST', path: string, body?: object): Promise<Answer> {
+  const response = await fetch(running.apiUrl + path, {
+    method,
+    headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}
+
+const buy = (key: string): Promise<Answer> =>
+  call(key, 'POST', '/api/esim/buy', { ...MAGIC, packageType: 'BASE' });
+
+const cents = (amount: number): number => Math.round(amount * 100);
+
+describe.each(['ngn', 'usd'] as const)('with the %s key', (currency) => {
+  it('buys an eSIM, and every read agrees with it', async () => {
+    const key = running.keys[currency];
+    const before = await call(key, 'GET', '/api/wallet/balance');
+    const bought = await buy(key);
+    expect(bought).toMatchObject({ status: 201, body: { status: 'SUCCESS' } });
+    const { esimDetails, transactionId } = bought.body;
+    expect(esimDetails.activationCode).toMatch(/^LPA:1\$/);
+
+    const esim = await call(key, 'GET', `/api/esim/${esimDetails.esimId}`);
+    expect(esim).toMatchObject({
+      status: 200,
+      body: {
+        _id: esimDetails.esimId,
+        transactionId,
+        iccid: esimDetails.iccid,
+        ac: esimDetails.activationCode,
+      },
+    });
+    const mine = await call(key, 'GET', `/api/esim/my-esims?search=${esimDetails.iccid}`);
+    expect(mine.body).toMatchObject({ total: 1, esims: [{ _id: esimDetails.esimId }] });
+    const after = await call(key, 'GET', '/api/wallet/balance');
+    expect(after.body.data.currency).toBe(currency.toUpperCase());
+    expect(cents(before.body.data.balance) - cents(after.body.data.balance)).toBe(
+      cents(bought.body.package.price),
+    );
+  });
+});
+
+it('tops the eSIM up once it is in use', async () => {
+  const key = running.keys.usd;
+  const { esimId } = (await buy(key)).body.esimDetails;
+  await expect
+    .poll(async () => (await call(key, 'GET', `/api/esim/${esimId}`)).body.esimStatus, {
+      timeout: 30_000,
+      interval: 500,
+    })
+    .toBe('ACTIVE');
+  const topUp = await call(key, 'POST', '/api/esim/buy', {
+    ...MAGIC,
+    packageCode: `TOPUP_${MAGIC.packageCode}`,
+    packageType: 'TOPUP',
+    esimId,
+  });
+  expect(topUp).toMatchObject({ status: 200, body: { status: 'SUCCESS' } });
+  const esim = await call(key, 'GET', `/api/esim/${esimId}`);
+  expect(topUp.body.esimDetails.totalVolume).toBe(esim.body.totalVolume);
+  expect(esim.body.totalVolume).toBe(2 * 1024 ** 3);
+});
+
+it('refuses a wallet that is too small', async () => {
+  const by = ['--by', 'first steps'];
+  const { accountId } = await command(
+    'account',
+    'create',
+    '--name',
+    'Poor',
+    '--email',
+    'poor@first-steps.example',
+    ...by,
+  );
+  const { apiKey } = await command(
+    ...[
+      'key',
+      'create',
+      '--account',
+      accountId ?? '',
+      '--environment',
+      'test',
+      '--addresses',
+      '127.0.0.1,::1',
+    ],
+    ...['--company', 'Poor', '--website', 'https://first-steps.example', ...by],
+  );
+  expect(await buy(apiKey ?? '')).toMatchObject({
+    status: 400,
+    body: { success: false, error: { code: 'INSUFFICIENT_BALANCE' } },
+  });
+  expect((await call(apiKey ?? '', 'GET', '/api/esim/my-esims')).body.total).toBe(0);
+});
+
+it('finds the purchase in Temporal by its TransactionId', async () => {
+  const { transactionId } = (await buy(running.keys.ngn)).body;
+  const connection = await Connection.connect({ address: running.temporalAddress });
+  try {
+    const client = new Client({ connection, namespace: 'simway-test' });
+    const find = async (): Promise<string[]> => {
+      const found: string[] = [];
+      const workflows = client.workflow.list({ query: `TransactionId="${transactionId}"` });
+      for await (const { workflowId, status } of workflows) found.push(`${workflowId} ${status.name}`);
+      return found;
+    };
+    await expect.poll(find, { timeout: 20_000, interval: 250 }).toEqual([`${transactionId} COMPLETED`]);
+  } finally {
+    await connection.close();
+  }
+});
+
+it('serves what else it printed', async () => {
+  for (const url of [
+    running.docsUrl,
+    running.temporalUiUrl,
+    `${running.adminUrl}/readyz`,
+    `${running.supplierControlUrl}/faults`,
+  ]) {
+    expect((await fetch(url)).status, url).toBe(200);
+  }
+});
+
+it('keeps the keys for its owner', async () => {
+  expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
+});
+
+/** One of the operator's commands on the running database; they print one JSON object. */
+async function command(...words: string[]): Promise<Partial<Record<'accountId' | 'apiKey', string>>> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...words], {
+    cwd: CHECKOUT,
+    env: {
+      DATABASE_URL: running.databaseUrl,
+      TEMPORAL_ADDRESS: running.temporalAddress,
+      // Commands need a whole configuration, but not these.
+      SIMWAY_ID_SECRET: randomUUID(),
+      SIMWAY_TEST_SUPPLIER_URL: running.supplierControlUrl,
+      SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',
+    },
+  });
+  return JSON.parse(stdout) as Partial<Record<'accountId' | 'apiKey', string>>;
+}

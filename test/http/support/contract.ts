@@ -1,0 +1,126 @@
+// Reads the service's own OpenAPI document and judges answers by it, strictly: an undocumented status or field is a failure.
+import { z } from 'zod';
+import type { Door, Reply } from './door.ts';
+
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly operation: {
+    readonly operationId: string;
+    readonly summary?: string;
+    readonly description?: string;
+    readonly tags?: readonly string[];
+    readonly security?: readonly Record<string, unknown>[];
+    readonly parameters?: readonly Parameter[];
+    readonly requestBody?: { readonly content: Record<string, { readonly schema: JsonSchema }> };
+    readonly responses: Readonly<Record<string, DocumentedResponse>>;
+  };
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: JsonSchema;
+}
+
+export interface DocumentedResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Readonly<Record<string, unknown>>;
+  readonly tags: readonly { readonly name: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation['operation']>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+export interface Contract {
+  readonly document: OpenApiDocument;
+  readonly operations: readonly Operation[];
+  /** The schema with every reference put in place. */
+  resolve(schema: JsonSchema): JsonSchema;
+  /** What is wrong with an answer to this operation; undefined when it is as documented. */
+  judge(operation: Operation, reply: Reply): string | undefined;
+  /** The same for an answer that belongs to no operation: the general error shape or a failed authentication. */
+  judgeGeneral(reply: Reply): string | undefined;
+}
+
+export async function readContract(door: Door): Promise<Contract> {
+  const document = (await door.ask('/api/openapi.json')).json as OpenApiDocument;
+  const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+  const resolve = (schema: JsonSchema): JsonSchema => inline(schema, document) as JsonSchema;
+  const compiled = new Map<JsonSchema, z.ZodType>();
+  const check = (schema: JsonSchema, value: unknown): string | undefined => {
+    let known = compiled.get(schema);
+    if (!known) {
+      known = z.fromJSONSchema(closed(resolve(schema)) as Parameters<typeof z.fromJSONSchema>[0]);
+      compiled.set(schema, known);
+    }
+    const result = known.safeParse(value);
+    return result.success ? undefined : z.prettifyError(result.error);
+  };
+  return {
+    document,
+    operations,
+    resolve,
+    judge(operation, reply) {
+      const response = operation.operation.responses[String(reply.status)];
+      if (!response) return `status ${reply.status} is not documented: ${reply.text.slice(0, 200)}`;
+      const content = response.content['application/json'];
+      if (!content) return 'no JSON is documented';
+      const missing = Object.keys(response.headers ?? {}).filter(
+        (name) =>
+          name !== 'Idempotent-Replayed' &&
+          name !== 'Retry-After' &&
+          reply.headers[name.toLowerCase()] === undefined,
+      );
+      if (missing.length > 0) return `headers missing: ${missing.join(', ')}`;
+      return check(content.schema, reply.json);
+    },
+    judgeGeneral(reply) {
+      const name = reply.status === 401 ? 'AuthenticationError' : 'GeneralError';
+      const schema = document.components.schemas[name];
+      return schema ? check(schema, reply.json) : `no schema ${name}`;
+    },
+  };
+}
+
+/** Follows `$ref`; ours never go in circles. */
+function inline(node: unknown, document: OpenApiDocument): unknown {
+  if (Array.isArray(node)) return node.map((item) => inline(item, document));
+  if (typeof node !== 'object' || node === null) return node;
+  const reference = (node as { $ref?: unknown }).$ref;
+  if (typeof reference === 'string') {
+    const name = reference.replace('#/components/schemas/', '');
+    const target = document.components.schemas[name];
+    if (!target) throw new Error(`unresolved ${reference}`);
+    return inline(target, document);
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, inline(value, document)]));
+}
+
+/** No fields beyond the documented ones. Keywords that say nothing about validity are dropped. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(node)) {
+    if (key === 'example' || key === 'description') continue;
+    copy[key] = key === 'properties' ? mapValues(value as object, closed) : closed(value);
+  }
+  if ('properties' in copy && !('additionalProperties' in copy)) copy['additionalProperties'] = false;
+  return copy;
+}
+
+function mapValues(object: object, change: (value: unknown) => unknown): object {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+}

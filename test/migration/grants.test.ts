@@ -1,0 +1,163 @@
+/**
+ * What each role may do, compared literally: a new table or a wider privilege is a decision that shows here. And what follows from it:
+ * no role reads another's schema, none makes anything, none can log in.
+ */
+import pg from 'pg';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../support/database.ts';
+import { refusalOf } from '../support/books.ts';
+
+const database = await createTestDatabase();
+const client = new pg.Client({ connectionString: database.url });
+await client.connect();
+afterAll(async () => {
+  await client.end();
+  await database.drop();
+});
+
+async function lines(text: string, values: unknown[] = []): Promise<string[]> {
+  return (await client.query<{ line: string }>(text, values)).rows.map((row) => row.line);
+}
+
+/** `table: PRIVILEGE, …`, columns in parentheses where the privilege is for these alone. */
+const grantsOf = (schema: string, role: string): Promise<string[]> =>
+  lines(
+    `with whole as (
+       select table_name, privilege_type from information_schema.table_privileges where table_schema = $1 and grantee = $2
+     ), partial as (
+       select table_name, privilege_type, string_agg(column_name, ' ' order by column_name) as columns
+         from information_schema.column_privileges c where table_schema = $1 and grantee = $2
+          and not exists (select from whole where whole.table_name = c.table_name and whole.privilege_type = c.privilege_type)
+        group by 1, 2
+     )
+     select table_name || ': ' || string_agg(what, ', ' order by what) as line
+       from (select table_name, privilege_type as what from whole
+             union all select table_name, privilege_type || '(' || columns || ')' from partial) privileges
+      group by table_name order by table_name`,
+    [schema, role],
+  );
+
+const WORLD = [
+  'esims: INSERT, SELECT, UPDATE',
+  'exchange_rates: INSERT, SELECT, UPDATE',
+  'holds: INSERT(account_id amount_minor currency id), SELECT, UPDATE(closed_at status)',
+  'idempotency_keys: DELETE, INSERT, SELECT, UPDATE',
+  'kysely_migration: SELECT',
+  'kysely_migration_lock: SELECT',
+  'ledger_accounts: INSERT, SELECT',
+  'ledger_entries: INSERT, SELECT',
+  'ledger_transactions: INSERT, SELECT',
+  'package_prices: INSERT, SELECT, UPDATE',
+  'package_top_up_looks: INSERT, SELECT, UPDATE',
+  'package_top_ups: DELETE, INSERT, SELECT, UPDATE',
+  'packages: INSERT, SELECT, UPDATE',
+  'pricing_settings: INSERT, SELECT',
+  'purchase_events: INSERT, SELECT',
+  'purchases: INSERT, SELECT, UPDATE',
+  'regions: INSERT, SELECT, UPDATE',
+  'revisions: INSERT, SELECT, UPDATE',
+  'wallets: SELECT, UPDATE(updated_at)',
+  'world: SELECT',
+];
+
+const ACCOUNTS = [
+  'accounts: INSERT, SELECT, UPDATE',
+  'api_keys: INSERT, SELECT, UPDATE',
+  'audit_log: INSERT, SELECT',
+];
+
+const SCHEMAS = ['accounts', 'live', 'test'] as const;
+
+describe('grants', () => {
+  it.each(SCHEMAS.flatMap((schema) => SCHEMAS.map((role) => [role, schema] as const)))(
+    'of simway_%s in %s',
+    async (role, schema) => {
+      const expected = role !== schema ? [] : schema === 'accounts' ? ACCOUNTS : WORLD;
+      expect(await grantsOf(schema, `simway_${role}`)).toEqual(expected);
+      expect(
+        await lines(
+          `select has_schema_privilege($1, $2, 'usage')::text || has_schema_privilege($1, $2, 'create')::text as line`,
+          [`simway_${role}`, schema],
+        ),
+      ).toEqual([role === schema ? 'truefalse' : 'falsefalse']);
+    },
+  );
+
+  it.each(SCHEMAS)('nobody else has any in %s', async (schema) => {
+    const others = await lines(
+      `select distinct grantee as line from information_schema.table_privileges
+        where table_schema = $1 and grantee not in ($2, current_user)`,
+      [schema, `simway_${schema}`],
+    );
+    expect(others).toEqual([]);
+  });
+
+  it.each(['live', 'test'])(
+    "functions with the owner's rights in %s are nobody else's to use",
+    async (schema) => {
+      const functions = await lines(
+        `select p.proname || ' ' || coalesce(array_to_string(p.proconfig, ' '), '') || ' ' || has_function_privilege($2, p.oid, 'execute') as line
+         from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname = $1 and p.prosecdef order by 1`,
+        [schema, `simway_${schema}`],
+      );
+      expect(functions).toEqual([
+        `check_and_apply_entries search_path=${schema}, pg_temp false`,
+        `give_wallet_its_balance search_path=${schema}, pg_temp false`,
+      ]);
+    },
+  );
+
+  it('no role can log in, or is more than a role', async () => {
+    const roles = await lines(
+      `select rolname || ' ' || concat_ws(',', case when rolcanlogin then 'login' end, case when rolsuper then 'super' end,
+              case when rolcreatedb then 'createdb' end, case when rolcreaterole then 'createrole' end,
+              case when rolbypassrls then 'bypassrls' end, case when rolreplication then 'replication' end) as line
+         from pg_roles where rolname in ('simway_accounts', 'simway_live', 'simway_test') order by 1`,
+    );
+    expect(roles).toEqual(['simway_accounts ', 'simway_live ', 'simway_test ']);
+  });
+
+  it('no role is a member of another', async () => {
+    const memberships = await lines(
+      `select r.rolname || ' in ' || g.rolname as line from pg_auth_members m
+         join pg_roles r on r.oid = m.member join pg_roles g on g.oid = m.roleid
+        where r.rolname in ('simway_accounts', 'simway_live', 'simway_test')`,
+    );
+    expect(memberships).toEqual([]);
+  });
+});
+
+describe('a role of one world', () => {
+  const outside = SCHEMAS.flatMap((role) =>
+    SCHEMAS.filter((schema) => schema !== role).map((schema) => [role, schema] as const),
+  );
+
+  it.each(outside)('simway_%s reads and writes nothing in %s', async (role, schema) => {
+    const tables = await lines(`select tablename as line from pg_tables where schemaname = $1`, [schema]);
+    expect(tables.length).toBeGreaterThan(2);
+    for (const table of tables) {
+      for (const statement of [
+        `select from ${schema}.${table}`,
+        `delete from ${schema}.${table}`,
+        `insert into ${schema}.${table} default values`,
+      ])
+        expect(await as(`simway_${role}`, statement)).toBe('permission denied');
+    }
+  });
+
+  it.each(SCHEMAS)('simway_%s makes nothing in its own schema or in public', async (role) => {
+    for (const schema of [role, 'public'])
+      expect(await as(`simway_${role}`, `create table ${schema}.mine (a int)`)).toBe('permission denied');
+  });
+
+  /** What a session says that was opened under the role and has no way back. */
+  async function as(role: string, statement: string): Promise<string> {
+    await client.query('begin');
+    try {
+      await client.query(`set local role ${role}`);
+      return await refusalOf(client.query(statement));
+    } finally {
+      await client.query('rollback');
+    }
+  }
+});

@@ -1,0 +1,83 @@
+// No change to the workflow code may break a purchase that is open: what was recorded from each release must replay on today's code.
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { bundleWorkflowCode, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { bundleWorkflows } from '../../src/adapters/temporal/workers.ts';
+import * as workflows from '../../workflows/index.ts';
+import { payloadTexts } from '../support/history.ts';
+import { replayAll } from './gate.ts';
+import { readHistories, type RecordedHistory } from './histories.ts';
+import { RECORDED_PATHS } from './paths.ts';
+
+let histories: RecordedHistory[];
+beforeAll(async () => {
+  // Refusals are the point of some tests: nothing of them belongs on the console.
+  Runtime.install({ logger: silent, telemetryOptions: { logging: { forward: {}, filter: 'OFF' } } });
+  histories = await readHistories();
+});
+
+const noop = (): void => undefined;
+const silent = { log: noop, trace: noop, debug: noop, info: noop, warn: noop, error: noop };
+
+const workflowTypeOf = ({ history }: RecordedHistory): string => {
+  const started = history.events[0]?.['workflowExecutionStartedEventAttributes'] as {
+    workflowType: { name: string };
+  };
+  return started.workflowType.name;
+};
+
+describe('the recorded histories', () => {
+  it('all replay on the workflow code at hand', async () => {
+    const results = await replayAll(await bundleWorkflows(), histories);
+    expect(results.map(({ name }) => name)).toEqual(histories.map(({ name }) => name));
+    expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
+
+  it('cover every path and every workflow', () => {
+    const paths = new Set(histories.map(({ name }) => name.split('/').at(-1)));
+    expect(RECORDED_PATHS.filter((path) => !paths.has(path))).toEqual([]);
+    const types = new Set(histories.map(workflowTypeOf));
+    expect(Object.keys(workflows).filter((name) => !types.has(name))).toEqual([]);
+  });
+
+  it('hold no secret, no machine and no path', () => {
+    const forbidden =
+      /LPA:1|_test_[0-9A-Za-z]{16}|_live_[0-9A-Za-z]{16}|whsec_|node_modules|file:\/\/|"(?:pin|puk|ac|matchingId|activationCode)"/;
+    for (const { name, history } of histories) {
+      const texts = [JSON.stringify(history), ...payloadTexts(history)];
+      expect(texts.length, name).toBeGreaterThan(3);
+      for (const text of texts) {
+        expect(text, name).not.toMatch(forbidden);
+        expect(text.split(/[^\w.-]+/), name).not.toContain(hostname());
+        expect(text, name).not.toContain(join(import.meta.dirname, '..', '..'));
+      }
+    }
+  });
+});
+
+describe('the gate', () => {
+  const bundle = (fixture: string): Promise<WorkflowBundleOption> =>
+    bundleWorkflowCode({
+      workflowsPath: join(import.meta.dirname, 'fixtures', fixture),
+      logger: silent,
+    });
+  const purchases = (): RecordedHistory[] =>
+    histories.filter((recorded) => workflowTypeOf(recorded) === 'purchase');
+
+  it('refuses code with one timer more at the beginning, for every purchase on record', async () => {
+    const results = await replayAll(await bundle('one-timer-more.ts'), purchases());
+    expect(results.length).toBeGreaterThan(0);
+    expect(results.filter(({ error }) => error?.name !== 'DeterminismViolationError')).toEqual([]);
+  });
+
+  it('refuses code with one search attribute more at the end, for every purchase that ended', async () => {
+    const results = await replayAll(await bundle('one-attribute-more.ts'), purchases());
+    expect(results.filter(({ error }) => error?.name !== 'DeterminismViolationError')).toEqual([]);
+  });
+
+  it('lets the same code pass when it is bundled from another file', async () => {
+    const results = await replayAll(await bundle('nothing-changed.ts'), purchases());
+    expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+/** my-esims on a table of 50,000: it reads the orders of its own account through their index, whatever else is in the table. */
+import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openPool } from '../../src/store/database.ts';
+import { listEsims, type EsimQuery } from '../../src/store/esims.ts';
+import type { WorldDatabase } from '../../src/store/tables.ts';
+import { openBooks, type Books } from '../support/books.ts';
+
+const books: Books = await openBooks();
+afterAll(() => books.close());
+
+describe('with 50,000 orders in the table', () => {
+  beforeAll(async () => {
+    // One account has 200 of them; the rest belong to a thousand others.
+    await sql`
+      insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
+                         iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at, esim_tran_no)
+      select 'e' || i, case when i % 250 = 0 then 'acc-1' else 'acc-' || (2 + i % 1000) end, 't' || i, 'P', 'Nigeria 5GB',
+             (array['CREATED', 'ACTIVE', 'EXPIRED'])[1 + i % 3], 100, 'USD', '{}', 's', '', 1000, 30, 'DAY', 1,
+             timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-01-01', 'n' || i
+        from generate_series(1, 50000) i`.execute(books.owner);
+    await sql`analyze esims`.execute(books.owner);
+  });
+
+  /** Runs the very statements of listEsims under EXPLAIN ANALYZE, and tells scans and the rows they read. */
+  async function plansOf(query: EsimQuery): Promise<{ scans: string[]; rowsRead: number }> {
+    const scans: string[] = [];
+    let rowsRead = 0;
+    const statements: CompiledQuery[] = [];
+    const pool = openPool({
+      url: books.url,
+      schema: 'test',
+      role: 'simway_test',
+      maxConnections: 2,
+      statementTimeoutMs: 5_000,
+      applicationName: 'simway-tests',
+    });
+    const spied = new Kysely<WorldDatabase>({
+      dialect: new PostgresDialect({ pool }),
+      log: (event) => void statements.push(event.query),
+    });
+    await listEsims(spied, query).finally(() => spied.destroy());
+    for (const statement of statements) {
+      const explained = await books.world.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+        CompiledQuery.raw(`explain (analyze, format json) ${statement.sql}`, [...statement.parameters]),
+      );
+      for (const node of nodesOf(explained.rows[0]!['QUERY PLAN'][0].Plan)) {
+        if (!node['Node Type'].includes('Scan')) continue;
+        scans.push(`${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
+        // The rows of a bitmap were counted where its index was read.
+        if (node['Node Type'] === 'Bitmap Heap Scan') continue;
+        rowsRead += (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+      }
+    }
+    expect(statements).toHaveLength(2);
+    return { scans, rowsRead };
+  }
+
+  it.each<[string, Partial<EsimQuery>, number]>([
+    ['the first page', {}, 10 + 200],
+    ['a later page', { page: 20 }, 200 + 200],
+    ['one status', { status: 'ACTIVE' }, 10 + 67],
+    ['a search', { search: 'nothing like it' }, 200 + 200],
+  ])("reads no more than the account's own orders for %s", async (_name, query, mostRows) => {
+    const { scans, rowsRead } = await plansOf({ accountId: 'acc-1', page: 1, limit: 10, ...query });
+    for (const scan of scans)
+      expect(scan).toMatch(/^(Bitmap Heap Scan|.*Index.* esims_by_account(_status)?)$/);
+    expect(rowsRead).toBeGreaterThanOrEqual(mostRows / 4);
+    expect(rowsRead).toBeLessThanOrEqual(mostRows);
+  });
+});
+
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Index Name'?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}

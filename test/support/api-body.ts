@@ -1,0 +1,29 @@
+// The body of any answer of the API, as tests read it.
+
+/** Fields of all answers together: each is there only where its route has it. What is no JSON object is an empty one. */
+export interface ApiBody {
+  readonly success: boolean;
+  readonly message: string;
+  readonly statusCode: number;
+  /** Beside the message in shape 2. */
+  readonly code: string;
+  readonly error: { readonly code: string; readonly message: string; readonly details: string };
+  readonly transactionId: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly package: { readonly price: number; readonly currency: string; readonly currencyCode: string };
+  readonly esimDetails: {
+    readonly esimId: string;
+    readonly iccid: string;
+    readonly qrCodeUrl: string;
+    readonly activationCode: string;
+    readonly smdpAddress: string;
+    readonly matchingId: string;
+    readonly totalVolume: number;
+    readonly dataRemaining: number;
+  };
+  readonly timeline: readonly { readonly at: string; readonly what: string }[];
+  readonly esimStatus: string;
+  readonly totalVolume: number;
+  readonly data: { readonly balance: number; readonly currency: string; readonly rate: number };
+}

@@ -1,0 +1,128 @@
+// A merchant in a test: buys, tops up and reads through the API, and looks behind it into rows, workflows and the supplier's books.
+// Must not write anything except through the API.
+import type { Selectable } from 'kysely';
+import type { PurchasesTable } from '../../src/store/tables.ts';
+import type { AccountOptions, Answer, Stack, TestAccount } from './stack.ts';
+import { until, type UntilOptions } from './until.ts';
+
+export type PurchaseRow = Selectable<PurchasesTable>;
+
+export interface BuyOptions {
+  readonly idempotencyKey?: string;
+  /** TOPUP of this eSIM; BASE without. */
+  readonly esimId?: string;
+}
+
+export interface Buyer {
+  readonly account: TestAccount;
+  buy(packageCode: string, options?: BuyOptions): Promise<Answer>;
+  read(path: string): Promise<Answer>;
+  /** Spendable money in minor units. */
+  balanceMinor(): Promise<bigint>;
+  /** This account's purchases, oldest first. */
+  purchases(): Promise<PurchaseRow[]>;
+  /** An eSIM that is in use at the supplier, so that it can be topped up. */
+  activeEsim(packageCode?: string): Promise<{ esimId: string; iccid: string; transactionId: string }>;
+}
+
+/** A new funded account that buys on this stack. */
+export async function newBuyer(stack: Stack, options: AccountOptions = {}): Promise<Buyer> {
+  const account = await stack.account(options);
+  const key = account.apiKey;
+  const buy = (packageCode: string, { idempotencyKey, esimId }: BuyOptions = {}): Promise<Answer> =>
+    stack.call('POST', '/api/esim/buy', {
+      key,
+      body: {
+        packageCode,
+        paymentMethod: 'WALLET',
+        ...(esimId === undefined ? { packageType: 'BASE' } : { packageType: 'TOPUP', esimId }),
+      },
+      ...(idempotencyKey === undefined ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }),
+    });
+  return {
+    account,
+    buy,
+    read: (path) => stack.call('GET', path, { key }),
+    balanceMinor: async () => {
+      const { balance_minor } = await stack.owner
+        .selectFrom('wallets')
+        .select('balance_minor')
+        .where('account_id', '=', account.accountId)
+        .executeTakeFirstOrThrow();
+      return BigInt(String(balance_minor));
+    },
+    purchases: () =>
+      stack.owner
+        .selectFrom('purchases')
+        .selectAll()
+        .where('account_id', '=', account.accountId)
+        .orderBy('created_at')
+        .execute(),
+    activeEsim: async (packageCode = 'SIM-OK') => {
+      const { body, text } = await buy(packageCode);
+      if (body.status !== 'SUCCESS' && body.status !== 'PROCESSING')
+        throw new Error(`no eSIM to top up: ${text}`);
+      const delivered = await until(
+        () => stack.call('GET', `/api/esim/transactions/${body.transactionId}`, { key }),
+        (answer) => answer.body.status === 'SUCCESS',
+        { what: 'an eSIM to top up' },
+      );
+      const { esimId, iccid } = delivered.body.esimDetails;
+      await untilInUse(stack, iccid);
+      return { esimId, iccid, transactionId: body.transactionId };
+    },
+  };
+}
+
+/** Waits until the supplier has this eSIM in use. */
+export async function untilInUse(stack: Stack, iccid: string): Promise<void> {
+  await until(
+    async () =>
+      (await fetch(`${stack.supplierControlUrl}/esims/${iccid}`)).json() as Promise<{ esimStatus: string }>,
+    (esim) => esim.esimStatus === 'IN_USE',
+    { what: 'the eSIM in use' },
+  );
+}
+
+export async function findPurchaseRow(stack: Stack, transactionId: string): Promise<PurchaseRow | undefined> {
+  return stack.owner
+    .selectFrom('purchases')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
+}
+
+/** The purchase once it is closed. */
+export async function untilClosed(
+  stack: Stack,
+  transactionId: string,
+  options: UntilOptions = {},
+): Promise<PurchaseRow> {
+  const row = await until(
+    () => findPurchaseRow(stack, transactionId),
+    (found) => found !== undefined && found.closed_at !== null,
+    { what: `${transactionId} closed`, ...options },
+  );
+  return row!;
+}
+
+/** The hold behind a purchase, as it stands. */
+export async function holdOf(stack: Stack, transactionId: string): Promise<string | undefined> {
+  const row = await stack.owner
+    .selectFrom('holds')
+    .select('status')
+    .where('id', '=', transactionId)
+    .executeTakeFirst();
+  return row?.status;
+}
+
+/** What happened to a purchase, oldest first. */
+export async function timelineOf(stack: Stack, transactionId: string): Promise<string[]> {
+  const rows = await stack.owner
+    .selectFrom('purchase_events')
+    .select('what')
+    .where('transaction_id', '=', transactionId)
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => row.what);
+}

@@ -1,0 +1,92 @@
+// Gates in a test's own Postgres: places inside the steps of a purchase where the database holds a session for one account until the
+// test lets it go. Planted by the owner as triggers, so the service under test runs unchanged. Killing a worker that waits at a
+// `:commit` gate leaves a step that is done though its worker never heard so; at an `:inside` gate, one that is rolled back.
+import pg from 'pg';
+import { until } from './until.ts';
+
+export const GATES = [
+  'open:inside',
+  'open:commit',
+  'profile:inside',
+  'profile:commit',
+  'top-up:inside',
+  'top-up:commit',
+  'close:inside',
+  'close:commit',
+  'answer:commit',
+] as const;
+export type Gate = (typeof GATES)[number];
+
+export interface Gates {
+  /** From now on whoever comes to this gate for this account waits. */
+  shut(gate: Gate, accountId: string): Promise<void>;
+  /** Resolves once somebody waits there. */
+  reached(gate: Gate, accountId: string): Promise<void>;
+  /** Lets everybody go, at all gates. */
+  openAll(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const SCHEMA = 'test';
+
+/** Where each gate stands: which rows of which table, and whether in the statement or at the commit. */
+const PLACES: Readonly<
+  Record<'open' | 'profile' | 'top-up' | 'close' | 'answer', { on: string; when: string }>
+> = {
+  open: { on: 'insert on purchases', when: 'true' },
+  profile: { on: 'update on esims', when: `old.iccid = '' and new.iccid <> ''` },
+  'top-up': {
+    on: 'update on purchases',
+    when: 'old.top_up_total_volume_bytes is null and new.top_up_total_volume_bytes is not null',
+  },
+  close: { on: 'update on holds', when: 'true' },
+  // The API's own write: the answer kept under an Idempotency-Key, just before the caller gets it.
+  answer: { on: 'update on idempotency_keys', when: 'true' },
+};
+
+/** Plants all gates, open, in a database of the test's own. */
+export async function plantGates(databaseUrl: string): Promise<Gates> {
+  const client = new pg.Client({ connectionString: databaseUrl, options: `-c search_path=${SCHEMA}` });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query(`
+    create function wait_at_gate() returns trigger language plpgsql as $$
+    begin
+      perform pg_advisory_xact_lock_shared(hashtextextended(tg_argv[0] || ' ' || new.account_id, 0));
+      return new;
+    end $$`);
+  for (const gate of GATES) await client.query(triggerOf(gate));
+  const keyOf = (gate: Gate, accountId: string): string => `${gate} ${accountId}`;
+  return {
+    shut: async (gate, accountId) => {
+      await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [keyOf(gate, accountId)]);
+    },
+    reached: async (gate, accountId) => {
+      await until(
+        async () => (await client.query(WAITING, [keyOf(gate, accountId)])).rowCount ?? 0,
+        (waiting) => waiting > 0,
+        { what: `somebody at the gate ${gate}`, everyMs: 20 },
+      );
+    },
+    openAll: async () => {
+      await client.query('select pg_advisory_unlock_all()');
+    },
+    close: () => client.end(),
+  };
+}
+
+/** Sessions that wait for the lock of this key. */
+const WAITING = `
+  select 1 from pg_locks, (select hashtextextended($1, 0) as key) as wanted
+   where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())
+     and classid::bigint = ((key >> 32) & 4294967295) and objid::bigint = (key & 4294967295)`;
+
+function triggerOf(gate: Gate): string {
+  const [place, at] = gate.split(':') as [keyof typeof PLACES, 'inside' | 'commit'];
+  const { on, when } = PLACES[place];
+  const name = `gate_${gate.replaceAll(/\W/g, '_')}`;
+  const call = `for each row when (${when}) execute function wait_at_gate('${gate}')`;
+  return at === 'inside'
+    ? `create trigger ${name} before ${on} ${call}`
+    : `create constraint trigger ${name} after ${on} deferrable initially deferred ${call}`;
+}

@@ -1,0 +1,25 @@
+// Brings up the services once per test run and hands their addresses to every test file.
+// They end with the run, however it ends: passed or failed here, Ctrl-C or killed by their watchdogs.
+import type { TestProject } from 'vitest/node';
+import { startTestServices } from './services.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** postgres://… of an owner; use createTestDatabase() rather than this database. */
+    databaseUrl: string;
+    /** host:port; namespaces simway-test and simway-live are there. */
+    temporalAddress: string;
+    /** One Redis for all files: prefix your keys. */
+    redisUrl: string;
+    runId: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const services = await startTestServices();
+  project.provide('databaseUrl', services.databaseUrl);
+  project.provide('temporalAddress', services.temporalAddress);
+  project.provide('redisUrl', services.redisUrl);
+  project.provide('runId', services.runId);
+  return () => services.close();
+}

@@ -1,0 +1,147 @@
+// Real Postgres, Temporal and Redis for tests: those named by the environment, else throw-away ones of our own in a
+// temporary folder. Guarantees that neither closing nor any other end of the run leaves a process or a file behind; a
+// service that cannot be had is an error, never a skip. The only place where tests read the environment.
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import type { ServiceLog } from '../../src/embedded/child.ts';
+import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/embedded/postgres.ts';
+import { startRedis, type RunningRedis } from '../../src/embedded/redis.ts';
+import { startTemporal, type RunningTemporal } from '../../src/embedded/temporal.ts';
+import { redisProgramOfPackage } from './redis-package.ts';
+import { makeTestFolder } from './test-folder.ts';
+import { prepareTemporal } from './temporal-namespaces.ts';
+
+export const TEST_NAMESPACES = ['simway-test', 'simway-live'] as const;
+
+export interface TestServices {
+  /** postgres://… of an owner that may create databases and roles. */
+  readonly databaseUrl: string;
+  /** host:port */
+  readonly temporalAddress: string;
+  readonly redisUrl: string;
+  /** Names what this run makes on servers that are not its own. */
+  readonly runId: string;
+  close(): Promise<void>;
+}
+
+/** Says only what is wrong: a test run's output belongs to the tests. */
+export const quietLog: ServiceLog = {
+  info: () => undefined,
+  warn: (message) => console.warn(message),
+};
+
+/** Says what takes long as well, such as the first build of Temporal. */
+const patientLog: ServiceLog = {
+  info: (message) => console.log(message),
+  warn: (message) => console.warn(message),
+};
+
+/** What a service needs to know of this machine. */
+export function machine(): { pathEnv: string; cacheDir: string } {
+  const { PATH = '', XDG_CACHE_HOME } = process.env;
+  const cacheHome =
+    XDG_CACHE_HOME === undefined || XDG_CACHE_HOME === '' ? join(homedir(), '.cache') : XDG_CACHE_HOME;
+  return { pathEnv: PATH, cacheDir: join(cacheHome, 'simway') };
+}
+
+/** A throw-away Postgres below `folder`, which must come from makeTestFolder. */
+export function startTestPostgres(
+  folder: string,
+  options: Partial<PostgresOptions> = {},
+): Promise<RunningPostgres> {
+  return startPostgres({
+    dataDir: join(folder, 'postgres'),
+    spillDir: join(folder, 'spill'),
+    durability: 'off',
+    log: quietLog,
+    ...options,
+  });
+}
+
+/** A Temporal server in memory, or with its data below `folder` when `persistent`. */
+export function startTestTemporal(
+  folder: string,
+  options: { persistent?: boolean; log?: ServiceLog } = {},
+): Promise<RunningTemporal> {
+  return startTemporal({
+    ...machine(),
+    dataDir: options.persistent === true ? join(folder, 'temporal') : null,
+    logFile: join(folder, 'temporal.log'),
+    namespaces: TEST_NAMESPACES,
+    log: options.log ?? quietLog,
+  });
+}
+
+/** A Redis of our own: `redis-server` on the PATH, else one that the package redis-memory-server builds. Throws without either. */
+export async function startTestRedis(folder: string, log: ServiceLog = quietLog): Promise<RunningRedis> {
+  const { pathEnv, cacheDir } = machine();
+  const options = { dataDir: join(folder, 'redis'), log, pathEnv };
+  const found = await startRedis(options);
+  if (found !== null) return found;
+  const built = await startRedis({ ...options, program: await redisProgramOfPackage({ cacheDir, log }) });
+  if (built === null) throw new Error('no redis-server');
+  return built;
+}
+
+/** Bring up whatever the environment (DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL) does not name. */
+export async function startTestServices(): Promise<TestServices> {
+  const { DATABASE_URL, TEMPORAL_ADDRESS, REDIS_URL } = process.env;
+  const folder = await makeTestFolder();
+  const runId = randomBytes(5).toString('hex');
+  const closers: (() => Promise<void>)[] = [() => dropRunDatabases(DATABASE_URL, runId)];
+  const close = async (): Promise<void> => {
+    const results = await Promise.allSettled(closers.splice(0).map((closer) => closer()));
+    await rm(folder, { recursive: true, force: true });
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+  };
+  const own = async <S>(service: Promise<S>, closer: (service: S) => Promise<void>): Promise<S> => {
+    const started = await service;
+    closers.push(() => closer(started));
+    return started;
+  };
+  const starting = Promise.allSettled([
+    DATABASE_URL ?? own(startTestPostgres(folder), (it) => it.remove()).then((it) => it.url),
+    TEMPORAL_ADDRESS === undefined
+      ? own(startTestTemporal(folder, { log: patientLog }), (it) => it.stop()).then((it) => it.address)
+      : prepareTemporal(TEMPORAL_ADDRESS, TEST_NAMESPACES),
+    REDIS_URL ?? own(startTestRedis(folder, patientLog), (it) => it.stop()).then((it) => it.url),
+  ]);
+  const [databaseUrl, temporalAddress, redisUrl] = await starting;
+  try {
+    return {
+      databaseUrl: valueOf(databaseUrl),
+      temporalAddress: valueOf(temporalAddress),
+      redisUrl: valueOf(redisUrl),
+      runId,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function valueOf<T>(result: PromiseSettledResult<T>): T {
+  if (result.status === 'rejected') throw result.reason;
+  return result.value;
+}
+
+/** On a server that is not ours the databases of this run are all there is to remove. */
+async function dropRunDatabases(databaseUrl: string | undefined, runId: string): Promise<void> {
+  if (databaseUrl === undefined) return;
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ datname: string }>(
+      'SELECT datname FROM pg_database WHERE datname LIKE $1',
+      [`simway\\_${runId}\\_%`],
+    );
+    for (const { datname } of rows) await client.query(`DROP DATABASE IF EXISTS "${datname}" WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
+}

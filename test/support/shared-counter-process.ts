@@ -1,0 +1,60 @@
+// One of several processes that share a rate limiter and a pacer through Redis: connects, says so, waits for the word, works,
+// reports. Driven by its parent over IPC; ends with it.
+import { parseArgs } from 'node:util';
+import { createRedis } from '../../src/adapters/redis/connection.ts';
+import { createInProcessPacer } from '../../src/adapters/redis/in-process.ts';
+import { createRedisPacer } from '../../src/adapters/redis/pacer.ts';
+import { createRedisRateLimiter } from '../../src/adapters/redis/rate-limiter.ts';
+
+export interface CounterReport {
+  readonly allowed: number;
+  readonly refused: number;
+  /** When slots were had, milliseconds since the epoch. */
+  readonly slotTimesMs: readonly number[];
+}
+
+const { values } = parseArgs({
+  options: {
+    url: { type: 'string', default: '' },
+    prefix: { type: 'string', default: '' },
+    limit: { type: 'string', default: '0' },
+    requests: { type: 'string', default: '0' },
+    rate: { type: 'string', default: '8' },
+    slots: { type: 'string', default: '0' },
+  },
+});
+const AT_ONCE = 15;
+
+async function work(): Promise<CounterReport> {
+  const limiter = createRedisRateLimiter({ redis, keyPrefix: values.prefix });
+  const pacer = createRedisPacer({
+    redis,
+    key: `${values.prefix}pace`,
+    requestsPerSecond: Number(values.rate),
+    withoutRedis: createInProcessPacer({ requestsPerSecond: 1 }),
+  });
+  let allowed = 0;
+  const requests = Number(values.requests);
+  for (let sent = 0; sent < requests; sent += AT_ONCE) {
+    const batch = Array.from({ length: Math.min(AT_ONCE, requests - sent) }, () =>
+      limiter.consume('account-1', Number(values.limit)),
+    );
+    allowed += (await Promise.all(batch)).filter((verdict) => verdict.allowed).length;
+  }
+  const slotTimesMs = await Promise.all(
+    Array.from({ length: Number(values.slots) }, async () =>
+      (await pacer.takeSlot(30_000)) ? Date.now() : 0,
+    ),
+  );
+  return { allowed, refused: requests - allowed, slotTimesMs };
+}
+
+const redis = createRedis({ url: values.url });
+if (!(await redis.isReady(10_000))) throw new Error('no Redis');
+process.once('message', () => {
+  void work().then((report) => {
+    redis.close();
+    process.send?.(report, () => process.disconnect());
+  });
+});
+process.send?.('ready');

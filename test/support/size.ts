@@ -1,0 +1,58 @@
+// How big a proof runs: the size of continuous integration, or the one that promises are stated at (`npm run prove`, which provides
+// `proveSize` in vitest.prove.config.ts). Also hands out seeds: SIMWAY_TEST_SEED repeats a run.
+import { randomInt } from 'node:crypto';
+import { inject } from 'vitest';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Absent in `npm test`. */
+    proveSize: 'prove' | undefined;
+  }
+}
+
+/** The member that fits this run. */
+export function size<T>(sizes: { readonly ci: T; readonly prove: T }): T {
+  return inject('proveSize') === 'prove' ? sizes.prove : sizes.ci;
+}
+
+/** A seed for this run: a new one each time, or the one that SIMWAY_TEST_SEED names. */
+export function seedOfRun(): number {
+  const given = process.env['SIMWAY_TEST_SEED'];
+  return given === undefined || given === '' ? randomInt(2 ** 31) : Number(given);
+}
+
+/** Runs a proof with a seed; whatever fails says which, so that it can be repeated. */
+export async function withSeed<T>(proof: (seed: number) => Promise<T> | T): Promise<T> {
+  const seed = seedOfRun();
+  try {
+    return await proof(seed);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`with SIMWAY_TEST_SEED=${seed}: ${message}`, { cause: error });
+  }
+}
+
+export interface Random {
+  /** A whole number from 0 up to and without `below`. */
+  below(below: number): number;
+  pick<T>(items: readonly T[]): T;
+}
+
+/** The same numbers for the same seed (mulberry32); for schedules, never for secrets. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (limit: number): number => Math.trunc(next() * limit);
+  return {
+    below,
+    pick: (items) => {
+      if (items.length === 0) throw new RangeError('nothing to pick from');
+      return items[below(items.length)]!;
+    },
+  };
+}

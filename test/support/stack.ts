@@ -1,0 +1,378 @@
+// The whole service for a test file: its own database, Temporal namespaces, supplier simulator, API and worker, on the shared servers.
+// `processes: 'own'` runs API and worker as child processes that a test may kill; the default runs them in the test's process, faster.
+// Guarantees that close() leaves nothing running and no file behind.
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import type { Kysely } from 'kysely';
+import { inject } from 'vitest';
+import { createAccount, createKey, fund } from '../../src/app/manage-accounts.ts';
+import { openAccounts, openWorld, type Parts } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import type { Plan, Scope } from '../../src/domain/account.ts';
+import type { AccountCurrency } from '../../src/domain/money.ts';
+import type { AccountType } from '../../src/domain/pricing.ts';
+import { startChild, type Child } from '../../src/embedded/child.ts';
+import { freePort } from '../../src/embedded/ports.ts';
+import { createLogger } from '../../src/observe/logger.ts';
+import { runApi } from '../../src/roles/api.ts';
+import { runWorker } from '../../src/roles/worker.ts';
+import { QUEUE_NAMES } from '../../src/adapters/temporal/workers.ts';
+import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
+import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/store/tables.ts';
+import type { ApiBody } from './api-body.ts';
+import { createTestDatabase, openSchema } from './database.ts';
+import { quietLog } from './services.ts';
+import { prepareTemporal } from './temporal-namespaces.ts';
+
+export interface StackOptions {
+  readonly processes?: 'in-test' | 'own';
+  /** More variables of the environment, such as SIMWAY_TEST_TIMINGS. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly supplier?: Partial<SupplierSimulatorOptions>;
+  /** Servers of the test's own, to kill or restart; the shared ones otherwise. `databaseUrl` must be migrated. */
+  readonly databaseUrl?: string;
+  readonly temporalAddress?: string;
+  /** null: none, limits are per process. */
+  readonly redisUrl?: string | null;
+  /** Start without a worker: startWorker() brings it up later. */
+  readonly worker?: boolean;
+}
+
+export interface TestAccount {
+  readonly accountId: string;
+  readonly apiKey: string;
+  readonly keyId: string;
+}
+
+export interface AccountOptions {
+  readonly currency?: AccountCurrency;
+  readonly type?: AccountType;
+  readonly plan?: Plan;
+  readonly requestsPerMinute?: number;
+  readonly scopes?: readonly Scope[];
+  readonly addresses?: readonly string[];
+  readonly expiresAt?: Date;
+  /** Minor units in the wallet. */
+  readonly fundsMinor?: bigint;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: ApiBody;
+}
+
+/** What the supplier holds under one transactionId, as its control interface shows it. */
+export interface SupplierOrder {
+  readonly kind: 'order' | 'topup';
+  readonly transactionId: string;
+  readonly orderNo: string;
+  readonly packageCode: string;
+  readonly amount: number;
+  readonly count: number;
+  readonly status: string;
+  /** How often this transactionId was received. */
+  readonly requests: number;
+  readonly esims: readonly { readonly iccid: string; readonly esimStatus: string }[];
+}
+
+export interface Stack {
+  readonly apiUrl: string;
+  readonly adminUrl: string;
+  readonly supplierUrl: string;
+  readonly supplierControlUrl: string;
+  readonly databaseUrl: string;
+  readonly namespace: string;
+  readonly temporal: Client;
+  /** The test world as its owner: reads and plants anything. */
+  readonly owner: Kysely<WorldDatabase>;
+  /** The test world and the accounts under the roles of the service. */
+  readonly world: WorldDb;
+  readonly accounts: AccountsDb;
+  readonly parts: Parts;
+  readonly env: Readonly<Record<string, string>>;
+  /** Children when processes are 'own'. */
+  readonly children: { api: Child | null; worker: Child | null };
+  /** An account with a funded wallet and a key, usable from loopback. */
+  account(options?: AccountOptions): Promise<TestAccount>;
+  call(
+    method: string,
+    path: string,
+    options?: { key?: string; body?: unknown; headers?: Record<string, string> },
+  ): Promise<Answer>;
+  /** Control interface of the simulator. */
+  faults(set: Record<string, unknown>): Promise<void>;
+  clearFaults(): Promise<void>;
+  supplierOrders(transactionId: string): Promise<SupplierOrder[]>;
+  startApi(): Promise<void>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
+  /** The supplier's server alone, on the same ports and data when it comes back. */
+  stopSupplier(): Promise<void>;
+  startSupplier(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const CHECKOUT = join(import.meta.dirname, '..', '..');
+const READY_DEADLINE_MS = 60_000;
+
+export async function startStack(options: StackOptions = {}): Promise<Stack> {
+  const closers: (() => Promise<unknown>)[] = [];
+  try {
+    return await bringUp(options, closers);
+  } catch (error) {
+    await closeAll(closers);
+    throw error;
+  }
+}
+
+async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[]): Promise<Stack> {
+  const databaseUrl = options.databaseUrl ?? (await ownDatabase(closers));
+  const prefix = `t-${randomBytes(5).toString('hex')}`;
+  const namespace = `${prefix}-test`;
+  const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
+  await prepareTemporal(temporalAddress, [namespace]);
+  const connection = await Connection.connect({ address: temporalAddress });
+  closers.push(() => connection.close());
+  const supplier = await ownSupplier(options, closers);
+  const apiPort = await freePort();
+  const adminPort = await freePort({ except: [apiPort] });
+  const redisUrl = options.redisUrl === undefined ? inject('redisUrl') : options.redisUrl;
+  const env: Record<string, string> = {
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    ...(redisUrl === null ? {} : { REDIS_URL: redisUrl }),
+    SIMWAY_NAMESPACE_PREFIX: prefix,
+    SIMWAY_LOG_LEVEL: 'error',
+    SIMWAY_HTTP_PORT: String(apiPort),
+    SIMWAY_ADMIN_PORT: String(adminPort),
+    SIMWAY_ID_SECRET: randomBytes(32).toString('hex'),
+    SIMWAY_TEST_SUPPLIER_URL: supplier.url,
+    SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'test-access',
+    SIMWAY_WORKER_GRACE_MS: '2000',
+    SIMWAY_DATABASE_CONNECTIONS: '10',
+    ...options.env,
+  };
+  const { config, secrets } = readConfig(env);
+  const parts: Parts = { config, secrets, logger: createLogger({ level: 'error' }), processName: 'command' };
+  const accounts = openAccounts(parts);
+  const world = openWorld(parts, config.worlds.test);
+  const owner = openSchema<WorldDatabase>(databaseUrl, 'test');
+  closers.push(() => Promise.all([accounts.destroy(), world.destroy(), owner.destroy()]));
+  const roles = options.processes === 'own' ? ownProcesses(env, closers) : inThisProcess(parts, closers);
+  if (options.worker !== false) await roles.startWorker();
+  await roles.startApi();
+  const adminUrl = `http://127.0.0.1:${adminPort}`;
+  if (options.worker !== false) await untilReady(adminUrl);
+  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  return {
+    apiUrl,
+    adminUrl,
+    supplierUrl: supplier.url,
+    supplierControlUrl: supplier.controlUrl,
+    databaseUrl,
+    namespace,
+    temporal: new Client({ connection, namespace }),
+    owner,
+    world,
+    accounts,
+    parts,
+    env,
+    ...roles,
+    ...supplierControl(supplier.controlUrl),
+    stopSupplier: supplier.stop,
+    startSupplier: supplier.start,
+    account: (wanted = {}) => makeAccount({ accounts, world }, wanted),
+    call: (method, path, { key, body, headers = {} } = {}) => call(apiUrl + path, method, key, body, headers),
+    close: () => closeAll(closers),
+  };
+}
+
+async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string> {
+  const database = await createTestDatabase();
+  closers.push(() => database.drop());
+  return database.url;
+}
+
+async function ownSupplier(options: StackOptions, closers: (() => Promise<unknown>)[]) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'simway-supplier-'));
+  closers.push(() => rm(dataDir, { recursive: true, force: true }));
+  const make = (ports: Partial<SupplierSimulatorOptions>) =>
+    createSupplierSimulator({
+      dataDir,
+      accessCode: 'test-access',
+      activateAfterMs: 300,
+      ...options.supplier,
+      ...ports,
+    });
+  let simulator = make({});
+  closers.push(() => simulator.stop());
+  const { url, controlUrl } = await simulator.start();
+  return {
+    url,
+    controlUrl,
+    stop: () => simulator.stop(),
+    start: async (): Promise<void> => {
+      simulator = make({ port: Number(new URL(url).port), controlPort: Number(new URL(controlUrl).port) });
+      await simulator.start();
+    },
+  };
+}
+
+type Roles = Pick<Stack, 'children' | 'startApi' | 'startWorker' | 'stopWorker'>;
+
+function inThisProcess(parts: Parts, closers: (() => Promise<unknown>)[]): Roles {
+  let stopWorker: () => Promise<unknown> = () => Promise.resolve();
+  return {
+    children: { api: null, worker: null },
+    startApi: async () => {
+      const api = await runApi({ ...parts, processName: 'api' });
+      closers.push(() => api.stop());
+    },
+    startWorker: async () => {
+      const worker = await runWorker({ ...parts, processName: 'worker' }, QUEUE_NAMES);
+      worker.finished.catch(() => undefined);
+      stopWorker = () => worker.stop();
+      closers.push(stopWorker);
+    },
+    stopWorker: async () => {
+      await stopWorker();
+    },
+  };
+}
+
+function ownProcesses(env: Record<string, string>, closers: (() => Promise<unknown>)[]): Roles {
+  const children: Stack['children'] = { api: null, worker: null };
+  const start = async (name: 'api' | 'worker'): Promise<void> => {
+    const child = await startChild({
+      name,
+      command: process.execPath,
+      args: ['src/main.ts', name],
+      cwd: CHECKOUT,
+      env: { ...env, PATH: '/usr/bin:/bin' },
+      log: quietLog,
+      stopDeadlineMs: 15_000,
+    });
+    children[name] = child;
+    closers.push(() => child.stop());
+    await child.untilReady({ line: /^\{"ready":true/, deadlineMs: READY_DEADLINE_MS });
+  };
+  return {
+    children,
+    startApi: () => start('api'),
+    startWorker: () => start('worker'),
+    stopWorker: async () => {
+      await children.worker?.stop();
+    },
+  };
+}
+
+function supplierControl(controlUrl: string): Pick<Stack, 'faults' | 'clearFaults' | 'supplierOrders'> {
+  return {
+    faults: async (set) => {
+      const answer = await fetch(`${controlUrl}/faults`, { method: 'PUT', body: JSON.stringify(set) });
+      if (!answer.ok) throw new Error(await answer.text());
+    },
+    clearFaults: async () => {
+      await fetch(`${controlUrl}/faults`, { method: 'DELETE' });
+    },
+    supplierOrders: async (transactionId) => {
+      const answer = await fetch(`${controlUrl}/orders?transactionId=${transactionId}`);
+      return (await answer.json()) as SupplierOrder[];
+    },
+  };
+}
+
+async function makeAccount(
+  dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },
+  wanted: AccountOptions,
+): Promise<TestAccount> {
+  const { currency = 'USD', plan = 'ENTERPRISE', fundsMinor = 1_000_000n } = wanted;
+  const actor = 'a test';
+  const accountId = await createAccount(
+    dbs.accounts,
+    {
+      type: wanted.type ?? 'MERCHANT',
+      name: 'Test account',
+      email: `${randomBytes(6).toString('hex')}@test.example`,
+      currency,
+      plan,
+      ...(plan === 'ENTERPRISE' ? { requestsPerMinute: wanted.requestsPerMinute ?? 100_000 } : {}),
+    },
+    actor,
+  );
+  if (fundsMinor > 0n) {
+    const amount = { amountMinor: fundsMinor, currency };
+    await fund(
+      { accounts: dbs.accounts, world: dbs.world },
+      { accountId, amount, reason: 'a test', reference: accountId },
+      actor,
+    );
+  }
+  const key = await createKey(
+    dbs.accounts,
+    {
+      accountId,
+      environment: 'test',
+      brand: 'simway',
+      scopes: wanted.scopes ?? ['read', 'purchase'],
+      allowedAddresses: wanted.addresses ?? ['127.0.0.1', '::1'],
+      companyName: 'Test',
+      websiteUrl: 'https://test.example',
+      expiresAt: wanted.expiresAt ?? null,
+    },
+    actor,
+  );
+  return { accountId, ...key };
+}
+
+async function call(
+  url: string,
+  method: string,
+  key: string | undefined,
+  body: unknown,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      Accept: 'application/json',
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(key === undefined ? {} : { 'X-API-Key': key }),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, text, body: parse(text) };
+}
+
+function parse(text: string): ApiBody {
+  try {
+    return JSON.parse(text) as ApiBody;
+  } catch {
+    return {} as ApiBody;
+  }
+}
+
+async function untilReady(adminUrl: string): Promise<void> {
+  const endsAtMs = performance.now() + READY_DEADLINE_MS;
+  for (;;) {
+    const answer = await fetch(`${adminUrl}/readyz`).catch(() => null);
+    if (answer?.ok) return;
+    if (performance.now() > endsAtMs) throw new Error(`not ready: ${(await answer?.text()) ?? 'no answer'}`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of closers.splice(0).toReversed()) {
+    await close().catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw new AggregateError(failures, 'the stack did not close cleanly');
+}

@@ -1,0 +1,40 @@
+// Temporary folders for tests that are gone once the test process is, however that ended.
+// A small shell in a session of its own waits on a pipe from here and removes the folder when the pipe closes: a test
+// runner that is interrupted exits at once, without a chance to clean up by itself.
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, realpath, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const EXECUTE_FOR_OTHERS = 0o001;
+
+/** Servers that work in the folder are being ended at the same moment: what they still write is removed in a second go. */
+const JANITOR = [
+  "trap '' INT HUP TERM",
+  'read -r word',
+  'tries=0',
+  'while [ -e "$1" ] && [ "$tries" -lt 30 ]; do rm -rf "$1" 2>/dev/null; tries=$((tries + 1)); [ -e "$1" ] && sleep 1; done',
+].join('; ');
+
+/** A new temporary folder, one that other system users can enter (Postgres under root is one). */
+export async function makeTestFolder(): Promise<string> {
+  const folder = await mkdtemp(join(await enterableTemporaryFolder(), 'simway-test-'));
+  await chmod(folder, 0o711);
+  const janitor = spawn('/bin/sh', ['-c', JANITOR, 'simway-janitor', folder], {
+    detached: true,
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  janitor.unref();
+  (janitor.stdin as unknown as { unref(): void }).unref();
+  return folder;
+}
+
+/** The system's temporary folder, unless that is a private one of root's, which Postgres's user cannot enter. */
+async function enterableTemporaryFolder(): Promise<string> {
+  if (process.getuid?.() !== 0) return tmpdir();
+  for (let folder = await realpath(tmpdir()); folder !== dirname(folder); folder = dirname(folder)) {
+    if (((await stat(folder)).mode & EXECUTE_FOR_OTHERS) === 0) return '/var/tmp';
+  }
+  return tmpdir();
+}

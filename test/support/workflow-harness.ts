@@ -1,0 +1,154 @@
+// Purchases handed straight to the engine, each with timings of its own: workflow tests choose how patient a purchase is without a stack
+// for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
+import { randomBytes } from 'node:crypto';
+import { connectClient } from '../../src/adapters/temporal/connect.ts';
+import { createPurchaseEngine } from '../../src/adapters/temporal/purchase-engine.ts';
+import { newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
+import type { PurchaseAnswer, PurchaseInput, PurchaseTimings } from '../../src/domain/purchase.ts';
+import type { Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
+import { findPurchaseRow, type Buyer, type PurchaseRow } from './buyer.ts';
+
+/** Waits long for the eSIM and looks often: on a busy machine still SUCCESS at once. */
+export const PATIENT: PurchaseTimings = {
+  answerWithinMs: 15_000,
+  lookFirstMs: 50,
+  lookMaxMs: 200,
+  attentionAfterMs: 60_000,
+  slowLookMs: 200,
+  doubtMs: 300,
+};
+/** The workflow's own answer is under test, not the deadline of whoever asks: a busy machine may be late with it. */
+const SLACK_MS = 10_000;
+/** Answers PROCESSING soon where the eSIM is not there. */
+export const HURRIED: PurchaseTimings = { ...PATIENT, answerWithinMs: 1_500 };
+/** Calls a person soon after that. */
+export const ANXIOUS: PurchaseTimings = { ...HURRIED, attentionAfterMs: 1_800 };
+
+export interface Order {
+  readonly account: TestAccount;
+  readonly packageCode?: string;
+  /** TOPUP of this eSIM; BASE without. */
+  readonly esimId?: string;
+  readonly timings?: PurchaseTimings;
+  readonly priceMinor?: string;
+  readonly idempotency?: PurchaseInput['idempotency'];
+}
+
+export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
+
+export interface Purchased {
+  readonly input: PurchaseInput;
+  readonly transactionId: string;
+  readonly answer: EngineAnswer;
+}
+
+export interface WorkflowHarness {
+  inputFor(order: Order): PurchaseInput;
+  /** What the API does: start or attach, and wait for the first answer. */
+  ask(input: PurchaseInput): Promise<EngineAnswer>;
+  /** A new purchase and its first answer. */
+  purchase(order: Order): Promise<Purchased>;
+  /** A new eSIM in use, also by our own rows, since no door before the engine looks it up again. */
+  topUpTarget(buyer: Buyer): Promise<{ esimId: string; iccid: string }>;
+  /** The workflow's result, once it has ended. */
+  result(transactionId: string): Promise<{ status: string; reason?: string }>;
+  close(): Promise<void>;
+}
+
+/** The harness on a running stack; close it before the stack. */
+export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarness> {
+  const temporal = connectClient({
+    address: stack.env['TEMPORAL_ADDRESS'] ?? '',
+    namespace: stack.namespace,
+  });
+  const engine = createPurchaseEngine(temporal);
+  await learnTopUps(stack);
+  const ask = (input: PurchaseInput): Promise<EngineAnswer> =>
+    engine.purchase(input, input.timings.answerWithinMs + SLACK_MS);
+  return {
+    inputFor,
+    ask,
+    purchase: async (order) => {
+      const input = inputFor(order);
+      return { input, transactionId: input.transactionId, answer: await ask(input) };
+    },
+    topUpTarget: async (buyer) => {
+      const esim = await buyer.activeEsim();
+      await until(
+        () => buyer.read(`/api/esim/${esim.esimId}`),
+        (answer) => answer.body.esimStatus === 'ACTIVE',
+        { what: 'the eSIM active in our rows' },
+      );
+      return esim;
+    },
+    result: (transactionId) =>
+      stack.temporal.workflow
+        .getHandle<() => Promise<{ status: string; reason?: string }>>(transactionId)
+        .result(),
+    close: () => temporal.close(),
+  };
+}
+
+function inputFor(order: Order): PurchaseInput {
+  const caller = { environment: 'test', accountId: order.account.accountId } as const;
+  const { packageCode = order.esimId === undefined ? 'SIM-OK' : 'TOPUP_SIM-OK' } = order;
+  return {
+    transactionId: newTransactionId(randomBytes(32), caller),
+    accountId: order.account.accountId,
+    packageType: order.esimId === undefined ? 'BASE' : 'TOPUP',
+    packageCode,
+    paymentMethod: 'WALLET',
+    esimId: order.esimId ?? newEsimId(),
+    quote: {
+      priceMinor: order.priceMinor ?? '115',
+      currency: 'USD',
+      priceUsdMinor: order.priceMinor ?? '115',
+      costUsdE4: '10000',
+      settingsId: 'initial',
+    },
+    requestId: 'workflow-test',
+    timings: order.timings ?? PATIENT,
+    ...(order.idempotency ? { idempotency: order.idempotency } : {}),
+  };
+}
+
+/** Top-up packages are known once somebody has asked for them. */
+async function learnTopUps(stack: Stack): Promise<void> {
+  const { apiKey } = await stack.account({ fundsMinor: 0n });
+  const path = '/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-OK';
+  const answer = await stack.call('GET', path, { key: apiKey });
+  if (answer.status !== 200) throw new Error(`no top-ups: ${answer.text}`);
+}
+
+/** The purchase's row once it says so. */
+export async function untilRow(
+  stack: Stack,
+  transactionId: string,
+  good: (row: PurchaseRow) => boolean,
+  what: string,
+): Promise<PurchaseRow> {
+  const row = await until(
+    () => findPurchaseRow(stack, transactionId),
+    (found) => found !== undefined && good(found),
+    { what: `${transactionId} ${what}` },
+  );
+  return row!;
+}
+
+/** Ids of this namespace's workflows that a visibility query finds, once `good` likes them: visibility lags behind. */
+export function untilListed(
+  stack: Stack,
+  query: string,
+  good: (workflowIds: readonly string[]) => boolean,
+): Promise<string[]> {
+  return until(
+    async () => {
+      const found: string[] = [];
+      for await (const workflow of stack.temporal.workflow.list({ query })) found.push(workflow.workflowId);
+      return found;
+    },
+    good,
+    { what: `workflows with ${query}` },
+  );
+}

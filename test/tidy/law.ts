@@ -1,0 +1,181 @@
+// The import law as data: what each room may import, and why where that goes beyond docs/ARCHITECTURE.md's first table.
+// A word in `may` is a room, `room (types)`, a package, `node:*` or one builtin, or `*` for anything. What is not named is forbidden.
+// Must hold no exception without its reason.
+
+export interface RoomLaw {
+  readonly room: string;
+  /** Files, or folders ending in `/`, from the checkout's root; the longest match decides where a file belongs. */
+  readonly paths: readonly string[];
+  readonly may: readonly string[];
+  /** What the room may import on top, each with the reason. */
+  readonly extended?: readonly { readonly may: readonly string[]; readonly why: string }[];
+  /** Rooms that may import this one; absent: everybody whose own `may` names it. */
+  readonly importedBy?: readonly string[];
+  /** Why the room exists, for rooms that sit beside or inside another one. */
+  readonly why?: string;
+}
+
+export const LAW: readonly RoomLaw[] = [
+  { room: 'domain', paths: ['src/domain/'], may: [] },
+  { room: 'ports', paths: ['src/ports/'], may: ['domain (types)'] },
+  { room: 'observe', paths: ['src/observe/'], may: ['domain', 'pino', 'prom-client', '@opentelemetry/*'] },
+  {
+    room: 'workflows',
+    paths: ['workflows/'],
+    may: ['domain', 'workflows/contract', 'activities (types)', '@temporalio/workflow'],
+  },
+  {
+    room: 'workflows/contract',
+    paths: ['workflows/contract.ts', 'workflows/search-attributes.ts'],
+    may: ['domain (types)'],
+    extended: [
+      {
+        may: ['@temporalio/common'],
+        why: 'typed search attribute keys come from there; the workflow bundle holds that package anyway',
+      },
+    ],
+    why: 'names and types that workflows, activities and the Temporal adapter share; no behaviour',
+  },
+  {
+    room: 'activities',
+    paths: ['activities/'],
+    may: ['domain', 'ports', 'store', 'observe', 'workflows/contract', '@temporalio/activity'],
+  },
+  {
+    room: 'app',
+    paths: ['src/app/'],
+    may: ['domain', 'ports', 'store', 'observe'],
+    extended: [
+      {
+        may: ['node:crypto', 'node:zlib'],
+        why: 'keys and ids are made of randomness, SHA-256, HMAC and CRC-32',
+      },
+      { may: ['lru-cache'], why: 'what is remembered of keys and top-ups stays within a bound' },
+    ],
+  },
+  {
+    room: 'http',
+    paths: ['src/http/'],
+    may: [
+      'app',
+      'domain',
+      'observe',
+      'ports (types)',
+      'koa',
+      '@koa/*',
+      'zod',
+      '@asteasolutions/zod-to-openapi',
+    ],
+    extended: [
+      { may: ['node:*'], why: 'it is the server itself: sockets, request ids, files of the reference page' },
+      { may: ['ipaddr.js'], why: 'addresses and ranges at a security border are not parsed by hand' },
+      { may: ['lru-cache'], why: 'rendered catalogue answers stay within a bound' },
+      { may: ['swagger-ui-dist'], why: 'the files of the reference page, served from here' },
+    ],
+  },
+  { room: 'store', paths: ['src/store/'], may: ['domain', 'kysely', 'pg'] },
+  {
+    room: 'store/migrate-database',
+    paths: ['src/store/migrate-database.ts'],
+    may: ['store', 'migrations', 'kysely'],
+    why: 'gives migrations their connections, so that nobody else needs to know how a database is opened',
+  },
+  {
+    room: 'adapters/esim-access',
+    paths: ['src/adapters/esim-access/'],
+    may: ['domain', 'ports', 'observe'],
+    extended: [{ may: ['node:*'], why: 'its transport: sockets with limits of their own, and signatures' }],
+  },
+  { room: 'adapters/rates', paths: ['src/adapters/rates/'], may: ['domain', 'ports', 'observe'] },
+  {
+    room: 'adapters/redis',
+    paths: ['src/adapters/redis/'],
+    may: ['domain', 'ports', 'observe', 'ioredis', 'rate-limiter-flexible'],
+  },
+  {
+    room: 'adapters/temporal',
+    paths: ['src/adapters/temporal/'],
+    may: [
+      'domain',
+      'ports',
+      'observe',
+      'workflows/contract',
+      '@temporalio/client',
+      '@temporalio/common',
+      '@temporalio/worker',
+    ],
+    extended: [{ may: ['node:url'], why: 'the bundler takes the path of the workflows, not their module' }],
+  },
+  {
+    room: 'sandbox',
+    paths: ['src/sandbox/'],
+    may: [],
+    extended: [
+      { may: ['node:*'], why: 'a program of its own: server, storage (SQLite) and signatures' },
+      {
+        may: ['mcc-mnc-list', 'world-countries'],
+        why: 'its catalogue is made of real countries and operators',
+      },
+      { may: ['qrcode'], why: 'QR pictures of activation codes' },
+    ],
+  },
+  {
+    room: 'config',
+    paths: ['src/config.ts'],
+    may: ['domain', 'observe', 'zod', 'node:os', 'node:path'],
+    importedBy: ['compose', 'embedded', 'roles', 'main'],
+    why: 'the only reader of the environment; everybody else is handed what it needs',
+  },
+  {
+    room: 'version',
+    paths: ['src/version.ts'],
+    may: ['package.json'],
+    why: 'one reader of package.json',
+  },
+  {
+    room: 'compose',
+    paths: ['src/compose.ts', 'src/compose-shared.ts'],
+    may: ['*'],
+    importedBy: ['main', 'roles', 'embedded'],
+  },
+  {
+    room: 'roles',
+    paths: ['src/roles/'],
+    may: [
+      'compose',
+      'config (types)',
+      'app',
+      'http',
+      'store',
+      'store/migrate-database',
+      'observe',
+      'domain',
+      'adapters/temporal',
+      'version',
+      'zod',
+      'node:*',
+    ],
+    extended: [
+      {
+        may: ['ipaddr.js'],
+        why: 'an address that is none is refused when a key is made, not when it is used',
+      },
+    ],
+    importedBy: ['main'],
+    why: 'next to main: what one process starts and how it stops, one file per role',
+  },
+  { room: 'embedded', paths: ['src/embedded/'], may: ['*'], importedBy: ['main'] },
+  {
+    room: 'main',
+    paths: ['src/main.ts'],
+    may: ['compose', 'config', 'embedded', 'roles'],
+    extended: [{ may: ['observe', 'node:util'], why: 'the log and the flags exist before any role does' }],
+    importedBy: [],
+  },
+  { room: 'migrations', paths: ['migrations/'], may: ['kysely'] },
+  { room: 'bench', paths: ['bench/'], may: ['*'], importedBy: ['test'] },
+  { room: 'test', paths: ['test/'], may: ['*'], importedBy: ['bench'] },
+];
+
+/** Rooms that may import anything, whatever the other room's `importedBy` says. */
+export const OBSERVERS: readonly string[] = ['bench', 'test'];

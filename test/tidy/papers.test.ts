@@ -1,0 +1,174 @@
+// The papers say what is true: paths exist, links lead somewhere, the two commands are commands, scripts and settings are those of the code.
+import { dirname, posix } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pathExists, projectFiles, textOf } from './source-files.ts';
+
+const papers = projectFiles().filter((file) => file.endsWith('.md'));
+const manifest = JSON.parse(textOf('package.json')) as {
+  readonly version: string;
+  readonly license: string;
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+interface CodeBlock {
+  readonly language: string;
+  readonly lines: readonly string[];
+}
+
+function codeBlocks(file: string): CodeBlock[] {
+  return Array.from(
+    textOf(file).matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm),
+    ([, language = '', text = '']) => ({
+      language,
+      lines: text.trimEnd().split('\n'),
+    }),
+  );
+}
+
+/** Headings as GitHub names them in addresses. */
+function anchorsOf(file: string): Set<string> {
+  const headings = Array.from(textOf(file).matchAll(/^#+ (.+)$/gm), ([, heading = '']) => heading);
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+describe('README.md', () => {
+  it('opens with the two commands, each a line that stands alone', () => {
+    const [start, test] = codeBlocks('README.md');
+    expect(start).toEqual({ language: 'sh', lines: ['npm ci && npm start'] });
+    expect(test).toEqual({ language: 'sh', lines: ['npm ci && npm test'] });
+  });
+
+  it('draws the tree as it is, every room of it', () => {
+    const drawn = drawnPaths();
+    expect(drawn.filter((path) => !pathExists(path))).toEqual([]);
+    const folders = new Set(
+      projectFiles().flatMap((file) => {
+        const [first = '', second = ''] = file.split('/');
+        if (!file.includes('/') || first.startsWith('.')) return [];
+        return first === 'src' && file.split('/').length > 2
+          ? [`${first}/`, `${first}/${second}/`]
+          : [`${first}/`];
+      }),
+    );
+    expect([...folders].filter((folder) => !drawn.includes(folder))).toEqual([]);
+  });
+});
+
+/** Paths of the drawn tree, put together from its indentation. */
+function drawnPaths(): string[] {
+  const tree = codeBlocks('README.md').find(({ language }) => language === 'text');
+  const folders: string[] = [];
+  return (tree?.lines ?? []).map((line) => {
+    const [, indent = '', name = ''] = /^( *)(\S+)/.exec(line) ?? [];
+    const depth = indent.length / 2;
+    folders.length = depth;
+    folders[depth] = name;
+    return folders.join('');
+  });
+}
+
+describe('every paper', () => {
+  it('names only paths that are there', () => {
+    const named =
+      /(?<![\w./-])(?:src|workflows|activities|migrations|test|bench|docs|\.ci)\/[\w./@-]*\w(?![\w*<{])/g;
+    const missing = papers.flatMap((file) =>
+      Array.from(textOf(file).matchAll(named), ([path]) => path)
+        .filter((path) => !pathExists(path) && !pathExists(`${path}.ts`))
+        .map((path) => `${file}: ${path}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('links only to what is there', () => {
+    const broken = papers.flatMap((file) =>
+      linksOf(file)
+        .filter((link) => !/^(https?|mailto):/.test(link))
+        .filter((link) => {
+          const [path = '', anchor] = link.split('#');
+          const target = path === '' ? file : posix.join(dirname(file), path);
+          return !pathExists(target) || (anchor !== undefined && !anchorsOf(target).has(anchor));
+        })
+        .map((link) => `${file}: ${link}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('names only scripts that package.json has', () => {
+    const unknown = papers.flatMap((file) =>
+      Array.from(textOf(file).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g))
+        .map(([, run, short]) => run ?? short ?? '')
+        .filter((script) => !(script in manifest.scripts))
+        .map((script) => `${file}: ${script}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+});
+
+function linksOf(file: string): string[] {
+  const text = textOf(file).replaceAll(/^```[\s\S]*?^```$/gm, '');
+  const inline = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link);
+  const named = Array.from(text.matchAll(/^\[[^\]]+\]: (\S+)$/gm), ([, link = '']) => link);
+  return [...inline, ...named];
+}
+
+describe('docs/decisions', () => {
+  const records = projectFiles().filter((file) => /^docs\/decisions\/\d{4}-/.test(file));
+
+  it('are numbered without a gap and have their three parts', () => {
+    expect(records.length).toBeGreaterThan(0);
+    records.forEach((file, index) => {
+      const number = String(index + 1).padStart(4, '0');
+      const headings = Array.from(textOf(file).matchAll(/^#+ (.+)$/gm), ([, heading]) => heading);
+      expect(headings, file).toEqual([
+        expect.stringMatching(`^${number} `),
+        'Context',
+        'Decision',
+        'Consequences',
+      ]);
+    });
+  });
+
+  it('stand in the index under their titles', () => {
+    const index = textOf('docs/decisions/README.md').split('\n');
+    const missing = records
+      .map((file) => {
+        const title = /^# \d{4} (.+)$/m.exec(textOf(file))?.[1] ?? '';
+        const name = posix.basename(file);
+        return `- [${name.slice(0, 4)}](${name}) ${title}`;
+      })
+      .filter((line) => !index.includes(line));
+    expect(missing).toEqual([]);
+  });
+});
+
+describe('what is said in two places', () => {
+  it('settings: src/config.ts and docs/SETTINGS.md name the same', () => {
+    const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+)\b/g;
+    const read = new Set(textOf('src/config.ts').match(variable));
+    const rows = textOf('docs/SETTINGS.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'));
+    const described = new Set(rows.map((row) => /^\| `(\w+)`/.exec(row)?.[1]));
+    expect([...described].toSorted()).toEqual([...read].toSorted());
+  });
+
+  it('the version: package.json and CHANGELOG.md', () => {
+    expect(textOf('CHANGELOG.md')).toContain(`\n## [${manifest.version}]`);
+    expect(textOf('CHANGELOG.md')).toContain('\n## [Unreleased]');
+  });
+
+  it('the licence: package.json and LICENSE', () => {
+    expect(manifest.license).toBe('Apache-2.0');
+    expect(textOf('LICENSE')).toContain(
+      'Apache License\n                           Version 2.0, January 2004',
+    );
+    expect(textOf('LICENSE')).toMatch(/Copyright \d{4} Simway contributors/);
+  });
+});

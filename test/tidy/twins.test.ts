@@ -1,0 +1,79 @@
+// Facts that have to be written in two places, since one of them cannot read the other: both must say the same.
+import { describe, expect, it } from 'vitest';
+import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
+import {
+  canEsimMove,
+  ESIM_STATUSES,
+  PURCHASE_STATUSES,
+  purchaseStatusesBefore,
+} from '../../src/domain/states.ts';
+import { SEARCH_ATTRIBUTES as GIVEN_TO_THE_SERVER } from '../../src/embedded/temporal.ts';
+import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
+import { projectFiles, textOf } from './source-files.ts';
+
+describe('search attributes', () => {
+  const used = SEARCH_ATTRIBUTES.map(({ name, type }) => `${name} ${type}`).toSorted();
+
+  it('are those that the embedded server is started with', () => {
+    const given = Object.entries(GIVEN_TO_THE_SERVER).map(([name, type]) => `${name} ${type.toUpperCase()}`);
+    expect(given.toSorted()).toEqual(used);
+  });
+
+  it('are those that docs/SETTINGS.md has made on another server', () => {
+    const text = textOf('docs/SETTINGS.md');
+    const keywords = /^ *for name in ([\w ]+);/m.exec(text)?.[1]?.split(' ') ?? [];
+    const others = Array.from(
+      text.matchAll(/--name (\w+) --type (\w+)/g),
+      ([, name = '', type = '']) => `${name} ${type.toUpperCase()}`,
+    );
+    expect([...keywords.map((name) => `${name} KEYWORD`), ...others].toSorted()).toEqual(used);
+  });
+});
+
+describe('states in docs/ARCHITECTURE.md', () => {
+  it('are those of the domain', () => {
+    const esims = ESIM_STATUSES.flatMap((from) =>
+      ESIM_STATUSES.filter((to) => to !== from && canEsimMove(from, to)).map((to) => `${from} → ${to}`),
+    );
+    expect(documentedMoves('eSIM `esimStatus`')).toEqual(esims.toSorted());
+    const purchases = PURCHASE_STATUSES.flatMap((to) =>
+      purchaseStatusesBefore(to).map((from) => `${from} → ${to}`),
+    );
+    expect(documentedMoves('Purchase `status`')).toEqual(purchases.toSorted());
+  });
+});
+
+/** `from → to` of the table that follows the paragraph beginning with these words. */
+function documentedMoves(opening: string): string[] {
+  const text = textOf('docs/ARCHITECTURE.md');
+  const table = /^\|[\s\S]*?\n\n/m.exec(text.slice(text.indexOf(`\n${opening}`)))?.[0] ?? '';
+  const states = (cell: string): string[] =>
+    Array.from(cell.matchAll(/`([A-Z]+)`/g), ([, state = '']) => state);
+  return table
+    .split('\n')
+    .flatMap((row) => {
+      const [, from = '', to = ''] = row.split('|');
+      return states(from).flatMap((one) => states(to).map((other) => `${one} → ${other}`));
+    })
+    .toSorted();
+}
+
+describe('migrations', () => {
+  const files = projectFiles().filter((file) => /^migrations\/\w+\/.+\.ts$/.test(file));
+
+  it('are all in the registry, under their own dates, in order', () => {
+    for (const [schema, registered] of [
+      ['accounts', accountsMigrations],
+      ['world', worldMigrations],
+    ] as const) {
+      const names = Object.keys(registered);
+      expect(names).toEqual(names.toSorted());
+      const asFiles = names.map(
+        (name) => `migrations/${schema}/${name.replace(/^(\d{4}-\d\d-\d\d)-\d+-/, '$1-')}.ts`,
+      );
+      expect(asFiles.toSorted()).toEqual(
+        files.filter((file) => file.startsWith(`migrations/${schema}/`)).toSorted(),
+      );
+    }
+  });
+});

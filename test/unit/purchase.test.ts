@@ -1,0 +1,54 @@
+/** Why purchases fail, each with its code; and the closed list of error codes. */
+import { describe, expect, it } from 'vitest';
+import { ENVIRONMENTS, PLAN_REQUESTS_PER_MINUTE, PLANS, SCOPES } from '../../src/domain/account.ts';
+import { DomainError, ERROR_CODES } from '../../src/domain/errors.ts';
+import { asFailureReason, FAILURE_REASONS } from '../../src/domain/purchase.ts';
+
+describe('failure reasons', () => {
+  it('each have the code that their caller gets', () => {
+    expect(FAILURE_REASONS).toEqual({
+      INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
+      PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
+      OUT_OF_STOCK: 'PACKAGE_UNAVAILABLE',
+      PRICE_CHANGED: 'PACKAGE_UNAVAILABLE',
+      SUPPLIER_BALANCE_TOO_LOW: 'PACKAGE_UNAVAILABLE',
+      SUPPLIER_REFUSED: 'PACKAGE_UNAVAILABLE',
+      ESIM_NOT_ACTIVE: 'INVALID_TOPUP',
+    });
+    for (const code of Object.values(FAILURE_REASONS)) expect(ERROR_CODES).toContain(code);
+  });
+
+  it.each(Object.keys(FAILURE_REASONS))('%s is read back', (reason) => {
+    expect(asFailureReason(reason)).toBe(reason);
+  });
+
+  it.each(['', 'insufficient_balance', 'toString', '__proto__', 'constructor', 'PAYMENT_FAILED'])(
+    '%j is a bug, not a reason',
+    (text) => {
+      expect(() => asFailureReason(text)).toThrow(RangeError);
+    },
+  );
+});
+
+describe('the vocabulary', () => {
+  it('names each error once', () => {
+    expect(new Set(ERROR_CODES).size).toBe(ERROR_CODES.length);
+    for (const code of ERROR_CODES) expect(code).toMatch(/^[A-Z]+(_[A-Z]+)*$/);
+  });
+
+  it('carries what a caller may see', () => {
+    const error = new DomainError('SERVICE_UNAVAILABLE', 'later', { details: 'why', retryAfterSeconds: 5 });
+    expect(error).toMatchObject({ code: 'SERVICE_UNAVAILABLE', details: 'why', retryAfterSeconds: 5 });
+    expect(new DomainError('NOT_FOUND', 'no')).toMatchObject({
+      details: undefined,
+      retryAfterSeconds: undefined,
+    });
+  });
+
+  it('knows two worlds, three plans and two scopes', () => {
+    expect(ENVIRONMENTS).toEqual(['live', 'test']);
+    expect(PLANS).toEqual(['STANDARD', 'PREMIUM', 'ENTERPRISE']);
+    expect(SCOPES).toEqual(['read', 'purchase']);
+    expect(PLAN_REQUESTS_PER_MINUTE).toEqual({ STANDARD: 100, PREMIUM: 500 });
+  });
+});

@@ -1,0 +1,57 @@
+/** The tables of moves, whole: every pair of states, so that a new move is a decision and not an accident. */
+import { describe, expect, it } from 'vitest';
+import {
+  canEsimMove,
+  ESIM_STATUS_FILTERS,
+  ESIM_STATUSES,
+  MOVING_ESIM_STATUSES,
+  PURCHASE_STATUSES,
+  purchaseStatusesBefore,
+} from '../../src/domain/states.ts';
+
+describe('purchase', () => {
+  it.each([
+    ['PENDING', []],
+    ['PROCESSING', ['PENDING']],
+    ['SUCCESS', ['PENDING', 'PROCESSING']],
+    ['FAILED', ['PENDING', 'PROCESSING']],
+  ] as const)('becomes %s from %j only', (to, from) => {
+    expect(purchaseStatusesBefore(to)).toEqual(from);
+  });
+
+  it('ends for good', () => {
+    const next = PURCHASE_STATUSES.filter((to) => {
+      const before = purchaseStatusesBefore(to);
+      return before.includes('SUCCESS') || before.includes('FAILED');
+    });
+    expect(next).toEqual([]);
+  });
+});
+
+describe('eSIM', () => {
+  const MOVES: Record<string, string> = {
+    PENDING: 'CREATED ACTIVE FAILED CANCELLED',
+    CREATED: 'ACTIVE EXPIRED CANCELLED SUSPENDED',
+    ACTIVE: 'EXPIRED CANCELLED SUSPENDED',
+    SUSPENDED: 'CREATED ACTIVE EXPIRED CANCELLED',
+    EXPIRED: '',
+    FAILED: '',
+    CANCELLED: '',
+  };
+  const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
+
+  it.each(pairs)('%s → %s', (from, to) => {
+    expect(canEsimMove(from, to)).toBe(from === to || MOVES[from]!.split(' ').includes(to));
+  });
+
+  it('is looked at again exactly while the supplier may still move it', () => {
+    const moving = ESIM_STATUSES.filter(
+      (from) => from !== 'PENDING' && ESIM_STATUSES.some((to) => to !== from && canEsimMove(from, to)),
+    );
+    expect([...MOVING_ESIM_STATUSES].sort()).toEqual(moving.sort());
+  });
+
+  it('has the filters of the specification', () => {
+    expect(ESIM_STATUS_FILTERS).toEqual(['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED']);
+  });
+});

@@ -1,0 +1,105 @@
+// A purchase that cannot go on by itself: money held, open, flagged, findable by operations, and on its way again as soon as it can.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
+import {
+  ANXIOUS,
+  createWorkflowHarness,
+  untilListed,
+  untilRow,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  stack = await startStack();
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack);
+});
+afterEach(() => stack.clearFaults());
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+const untilFlagged = (transactionId: string) =>
+  untilRow(stack, transactionId, (row) => row.needs_attention_since !== null, 'flagged');
+
+/** What operations filter by in the Temporal UI. */
+const untilCalled = (transactionId: string, reason: string) =>
+  untilListed(stack, `NeedsAttention = true AND Reason = '${reason}'`, (ids) => ids.includes(transactionId));
+
+const untilNobodyIsCalled = (transactionId: string) =>
+  untilListed(stack, 'NeedsAttention = true', (ids) => !ids.includes(transactionId));
+
+async function expectDeliveredByItself(transactionId: string): Promise<void> {
+  const row = await untilClosed(stack, transactionId);
+  expect(row).toMatchObject({ status: 'SUCCESS', needs_attention_since: null, attention_reason: null });
+  expect(await holdOf(stack, transactionId)).toBe('POSTED');
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  await untilNobodyIsCalled(transactionId);
+}
+
+it('never allocated: money held and a person called; delivered once the supplier allocates', async () => {
+  await stack.faults({ neverAllocate: 1 });
+  const balance = await buyer.balanceMinor();
+  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  expect(answer).toEqual({ status: 'PROCESSING' });
+  const flagged = await untilFlagged(transactionId);
+  expect(flagged).toMatchObject({ status: 'PROCESSING', attention_reason: 'SUPPLIER_NEVER_ALLOCATED' });
+  expect(await holdOf(stack, transactionId)).toBe('HELD');
+  expect(await buyer.balanceMinor()).toBe(balance - 115n);
+  await untilCalled(transactionId, 'SUPPLIER_NEVER_ALLOCATED');
+  expect(await expectSoundBooks(stack)).toMatchObject({ open: 1 });
+
+  await stack.clearFaults();
+  await expectDeliveredByItself(transactionId);
+  expect(await timelineOf(stack, transactionId)).toEqual([
+    'wallet-held',
+    'ordered-at-supplier',
+    'needs-attention',
+    'delivered',
+  ]);
+});
+
+it('never answered: nothing is given back while the order is in doubt; delivered once the supplier answers', async () => {
+  await stack.faults({ busy: 1 });
+  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  expect(answer).toEqual({ status: 'PROCESSING' });
+  expect(await untilFlagged(transactionId)).toMatchObject({ attention_reason: 'SUPPLIER_OUTCOME_UNKNOWN' });
+  await untilCalled(transactionId, 'SUPPLIER_OUTCOME_UNKNOWN');
+  expect(await holdOf(stack, transactionId)).toBe('HELD');
+  await stack.clearFaults();
+  await expectDeliveredByItself(transactionId);
+});
+
+it('a hold that was given back meanwhile: delivered but not settled, a person called, settled once repaired', async () => {
+  await stack.faults({ neverAllocate: { next: 1 } });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  await voidByMistake(stack, transactionId);
+  await stack.clearFaults();
+  await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'flagged');
+  await untilCalled(transactionId, 'SETTLE_FAILED');
+  expect(await holdOf(stack, transactionId)).toBe('VOIDED');
+  await takeBackVoid(stack, transactionId);
+  await expectDeliveredByItself(transactionId);
+});
+
+it('clears nothing by being looked at: a second person called for the same purchase finds the first reason', async () => {
+  await stack.faults({ neverAllocate: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+  const first = await untilFlagged(transactionId);
+  const looks = async () =>
+    (await stack.supplierOrders(transactionId))[0]?.status === 'GETTING_RESOURCE' &&
+    (await untilFlagged(transactionId)).needs_attention_since;
+  expect(await looks()).toEqual(first.needs_attention_since);
+  const history = await stack.temporal.workflow.getHandle(transactionId).describe();
+  expect(history.status.name).toBe('RUNNING');
+  await stack.clearFaults();
+  await expectDeliveredByItself(transactionId);
+});

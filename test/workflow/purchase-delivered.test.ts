@@ -1,0 +1,175 @@
+// The ways a purchase comes to its eSIM: at once, after busy calls, after a lost answer, late. Each with one order at the supplier, a posted
+// hold, and a history that stays small and tells operations everything but secrets.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import {
+  createWorkflowHarness,
+  HURRIED,
+  untilListed,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+const MAX_EVENTS = 18;
+const MAX_HISTORY_BYTES = 10 * 1024;
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let topUpTarget: { esimId: string; iccid: string };
+beforeAll(async () => {
+  stack = await startStack();
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack);
+  topUpTarget = await harness.topUpTarget(buyer);
+});
+afterEach(() => stack.clearFaults());
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+const BOTH = [
+  { type: 'BASE', order: () => ({ account: buyer.account }) },
+  { type: 'TOPUP', order: () => ({ account: buyer.account, esimId: topUpTarget.esimId }) },
+] as const;
+
+describe.each(BOTH)('a $type purchase', ({ type, order }) => {
+  it('delivers at once, in few events and bytes', async () => {
+    const { transactionId, answer } = await harness.purchase(order());
+    expect(answer).toEqual({ status: 'SUCCESS' });
+    expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+    expect(await timelineOf(stack, transactionId)).toEqual(['wallet-held', 'delivered']);
+    const history = await fetchHistory(stack, transactionId);
+    expect(history.events.length).toBeLessThanOrEqual(MAX_EVENTS);
+    expect(await historyBytes(stack, transactionId)).toBeLessThanOrEqual(MAX_HISTORY_BYTES);
+    // Open, one quick ask at the supplier and settle, all inside the first workflow task.
+    expect(eventTypes(history).filter((event) => event === 'ACTIVITY_TASK_SCHEDULED')).toHaveLength(0);
+    expect(eventTypes(history).filter((event) => event === 'MARKER_RECORDED')).toHaveLength(3);
+  });
+
+  it('keeps what is secret out of its history', async () => {
+    const { transactionId, input } = await harness.purchase(order());
+    const esim = await stack.owner
+      .selectFrom('esims')
+      .selectAll()
+      .where('id', '=', input.esimId)
+      .executeTakeFirstOrThrow();
+    const secrets = {
+      activationCode: esim.ac,
+      matchingId: esim.matching_id,
+      qrCodeUrl: esim.qr_code_url,
+      puk: esim.puk,
+      apiKey: buyer.account.apiKey,
+      idSecret: stack.env['SIMWAY_ID_SECRET'],
+      accessCode: stack.env['SIMWAY_TEST_SUPPLIER_ACCESS_CODE'],
+    };
+    const texts = payloadTexts(await fetchHistory(stack, transactionId));
+    expect(texts.length).toBeGreaterThan(10);
+    for (const [name, secret] of Object.entries(secrets)) {
+      expect(secret, name).toBeTruthy();
+      expect(
+        texts.filter((text) => text.includes(secret!)),
+        name,
+      ).toEqual([]);
+    }
+    // Four digits may well be part of an id or a time: what counts is a value of its own.
+    expect(esim.pin).toMatch(/^\d{4}$/);
+    expect(texts.filter((text) => new RegExp(`(?<![\\da-f])${esim.pin!}(?![\\da-f])`).test(text))).toEqual(
+      [],
+    );
+  });
+
+  it('tells operations what it is, in search attributes and summaries', async () => {
+    const { transactionId, input } = await harness.purchase(order());
+    await harness.result(transactionId);
+    const description = await stack.temporal.workflow.getHandle(transactionId).describe();
+    const attributes = Object.fromEntries(
+      description.typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value]),
+    );
+    const { iccid } = await stack.owner
+      .selectFrom('esims')
+      .select('iccid')
+      .where('id', '=', input.esimId)
+      .executeTakeFirstOrThrow();
+    expect(attributes).toMatchObject({
+      TransactionId: transactionId,
+      AccountId: buyer.account.accountId,
+      PaymentMethod: 'WALLET',
+      PurchaseStatus: 'SUCCESS',
+      NeedsAttention: false,
+      Iccid: iccid,
+    });
+    expect(await description.staticSummary()).toBe(`${type} ${input.packageCode} for USD 1.15, WALLET`);
+    expect(description.memo).toEqual({ requestId: 'workflow-test' });
+    expect(summariesOf(await fetchHistory(stack, transactionId))).toEqual([
+      `${type} ${input.packageCode} for USD 1.15, WALLET`,
+      'Open: purchase, eSIM order and wallet hold in one transaction',
+      'Deliver: one quick ask at the supplier',
+      'Settle: post the hold, open the eSIM to its owner',
+    ]);
+    await untilListed(stack, `TransactionId = '${transactionId}'`, (ids) => ids.length === 1);
+  });
+
+  it('asks again under the same id when the supplier is busy', async () => {
+    await stack.faults({ busy: { next: 2 } });
+    const { transactionId, answer } = await harness.purchase(order());
+    expect(answer).toEqual({ status: 'SUCCESS' });
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  });
+
+  it('makes one order when the answer to it is lost', async () => {
+    await stack.faults({ loseAnswer: { next: 1 } });
+    const { transactionId, answer } = await harness.purchase(order());
+    expect(answer).toEqual({ status: 'SUCCESS' });
+    const orders = await stack.supplierOrders(transactionId);
+    expect(orders).toHaveLength(1);
+    expect(orders[0]?.requests).toBeGreaterThanOrEqual(2);
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+  });
+});
+
+describe('a supplier that takes its time', () => {
+  it('is told as PROCESSING and delivered when the profile is there', async () => {
+    await stack.faults({ neverAllocate: { next: 1 } });
+    const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    expect(answer).toEqual({ status: 'PROCESSING' });
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    const [held] = await stack.supplierOrders(transactionId);
+    await fetch(`${stack.supplierControlUrl}/orders/${held!.orderNo}/allocate`, { method: 'POST' });
+    expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+    expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+    expect(await timelineOf(stack, transactionId)).toEqual([
+      'wallet-held',
+      'ordered-at-supplier',
+      'delivered',
+    ]);
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+    expect(await harness.ask(await inputOf(transactionId))).toEqual({ status: 'PROCESSING' });
+  });
+
+  it('answers a top-up late: PROCESSING, then one top-up', async () => {
+    await stack.faults({ latencyMs: 1_800 });
+    const { transactionId, answer } = await harness.purchase({
+      account: buyer.account,
+      esimId: topUpTarget.esimId,
+      timings: HURRIED,
+    });
+    expect(answer).toEqual({ status: 'PROCESSING' });
+    await stack.clearFaults();
+    expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  });
+});
+
+/** The input that a purchase was started with, from its own history. */
+async function inputOf(transactionId: string): Promise<Parameters<WorkflowHarness['ask']>[0]> {
+  const history = await fetchHistory(stack, transactionId);
+  const text = payloadTexts(history).find((payload) => payload.startsWith('{"transactionId"'));
+  return JSON.parse(text ?? '') as Parameters<WorkflowHarness['ask']>[0];
+}

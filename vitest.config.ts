@@ -1,0 +1,37 @@
+// The test run. Two groups: files that need no services, and files that share one Postgres, Temporal and Redis,
+// brought up only when such a file is among those that run.
+import { defineConfig } from 'vitest/config';
+
+const WITHOUT_SERVICES = [
+  'test/unit/**/*.test.ts',
+  'test/tidy/**/*.test.ts',
+  'test/embedded/**/*.test.ts',
+  'test/http/**/*.test.ts',
+  'test/contract/supplier-simulator*.test.ts',
+];
+const WITH_A_BROWSER = 'test/browser/**';
+
+export default defineConfig({
+  test: {
+    pool: 'forks',
+    maxWorkers: 3,
+    // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: { name: 'plain', include: WITHOUT_SERVICES },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'services',
+          include: ['test/**/*.test.ts'],
+          exclude: [...WITHOUT_SERVICES, WITH_A_BROWSER],
+          globalSetup: ['test/support/global-setup.ts'],
+        },
+      },
+    ],
+  },
+});

@@ -1,0 +1,181 @@
+/**
+ * A purchase, told as its business: open it and hold the money, deliver, settle or give back. It answers its buyer as soon as it can and
+ * never ends while money is held: what cannot go on by itself stays open, asks on and calls a person.
+ */
+import {
+  ActivityFailure,
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  setCurrentDetails,
+  setHandler,
+  sleep,
+  TemporalFailure,
+  upsertSearchAttributes,
+  workflowInfo,
+  defineUpdate,
+} from '@temporalio/workflow';
+import { nextLook } from '../src/domain/looks.ts';
+import type { PurchaseAnswer, PurchaseInput, Refusal } from '../src/domain/purchase.ts';
+import type { PurchaseStatus } from '../src/domain/states.ts';
+import { ACCEPT_UPDATE, type AttentionReason, type DeliverOutcome } from './contract.ts';
+import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts';
+import {
+  deliverOnce,
+  deliverWhileBuyerWaits,
+  failPurchase,
+  flagAttention,
+  openPurchase,
+  settlePurchase,
+  syncCatalogue,
+  tryDelivering,
+  withdrawOrder,
+} from './steps.ts';
+import { createUndo } from './undo.ts';
+
+type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
+type Refused = Extract<DeliverOutcome, { outcome: 'refused' }>;
+
+/** Ends SUCCESS or FAILED; `reason` says why. Cancelling it from outside changes nothing: money is held. */
+export function purchase(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
+  return CancellationScope.nonCancellable(() => carry(input));
+}
+
+async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
+  const { transactionId } = input;
+  const buyer = waitingBuyer(input);
+  const undo = createUndo<Refusal>();
+
+  const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
+  if (!opened.opened) {
+    await buyer.refuse(opened.refusal);
+    return end('FAILED', { reason: opened.refusal.reason });
+  }
+  undo.before((refusal) => failPurchase(transactionId, refusal).then(() => true));
+  undo.before(() => withdrawOrder(transactionId));
+
+  for (;;) {
+    const delivery = await deliver(input, buyer);
+    if (delivery.outcome === 'delivered') {
+      await insist(input, () => settlePurchase(transactionId), 'SETTLE_FAILED');
+      await buyer.answer('SUCCESS');
+      return end('SUCCESS', { iccid: delivery.iccid });
+    }
+    if (delivery.afterDoubt) await letDoubtPass(input, buyer);
+    if (await undo.run(delivery.refusal)) {
+      await buyer.refuse(delivery.refusal);
+      if (delivery.catalogueIsOld) await syncCatalogueOnce();
+      return end('FAILED', { reason: delivery.refusal.reason });
+    }
+    // The supplier refused and yet holds something that cannot be cancelled: deliver what it holds, with a person watching.
+    await callPerson(input, 'UNDO_FAILED');
+    await pause(input, input.timings.slowLookMs, 'before looking again at what the supplier holds');
+  }
+}
+
+/** Delivers while the buyer waits, and goes on asking after telling the buyer PROCESSING; ends only with a known outcome. */
+async function deliver(input: PurchaseInput, buyer: Buyer): Promise<Delivered | Refused> {
+  const startedAtMs = workflowInfo().startTime.getTime();
+  let outcome = await tryDelivering(input);
+  if (outcome.outcome === 'unknown') outcome = await deliverWhileBuyerWaits(input, Date.now() - startedAtMs);
+  let slowLooks = 0;
+  while (outcome.outcome === 'unknown') {
+    await buyer.answer('PROCESSING');
+    const next = nextLook(Date.now() - startedAtMs, slowLooks, input.timings);
+    if (next.needsAttention && slowLooks === 0) await callPerson(input, outcome.reason);
+    if (next.needsAttention) slowLooks += 1;
+    else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
+    await pause(input, next.delayMs, 'before looking again at the supplier');
+    outcome = await deliverOnce(input);
+  }
+  return outcome;
+}
+
+/** A refusal says nothing about what was sent earlier and given up: it counts once none of that can still arrive. */
+async function letDoubtPass(input: PurchaseInput, buyer: Buyer): Promise<void> {
+  await buyer.answer('PROCESSING');
+  await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
+}
+
+/** Every pause of a parked purchase is a chance to start a fresh history: every step may run twice, so nothing needs to be carried over. */
+async function pause(input: PurchaseInput, delayMs: number, summary: string): Promise<void> {
+  await sleep(delayMs, { summary });
+  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof purchase>(input);
+}
+
+interface Buyer {
+  answer(status: 'SUCCESS' | 'PROCESSING'): Promise<void>;
+  refuse(refusal: Refusal): Promise<void>;
+}
+
+/** The buyer hears one answer, the first; everyone who asks under the same id hears the same. */
+function waitingBuyer(input: PurchaseInput): Buyer {
+  let answer: PurchaseAnswer | undefined;
+  const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
+  setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
+    await condition(() => answer !== undefined);
+    return answer as PurchaseAnswer;
+  });
+  const give = async (first: PurchaseAnswer): Promise<void> => {
+    answer ??= first;
+    await condition(allHandlersFinished);
+  };
+  return {
+    answer: (status) => give({ status, ...fingerprint }),
+    refuse: (refusal) => give({ status: 'REFUSED', refusal, ...fingerprint }),
+  };
+}
+
+/**
+ * Repeats a step of our own that was refused for good, calling a person: money must not stay between two states. A local activity's
+ * failure arrives bare, without the ActivityFailure that wraps a regular one's.
+ */
+async function insist(
+  input: PurchaseInput,
+  step: () => Promise<void>,
+  reason: AttentionReason,
+): Promise<void> {
+  for (;;) {
+    try {
+      await step();
+      return;
+    } catch (error) {
+      if (!(error instanceof TemporalFailure)) throw error;
+      await callPerson(input, reason);
+      await pause(input, input.timings.slowLookMs, 'before trying again to settle');
+    }
+  }
+}
+
+async function callPerson(input: PurchaseInput, reason: AttentionReason): Promise<void> {
+  await flagAttention(input.transactionId, reason);
+  upsertSearchAttributes([
+    { key: NEEDS_ATTENTION, value: true },
+    { key: REASON, value: reason },
+  ]);
+  setCurrentDetails(
+    `Needs a person: ${reason}. The money is held and nothing is lost; looking again by itself goes on slowly.`,
+  );
+}
+
+async function syncCatalogueOnce(): Promise<void> {
+  try {
+    await syncCatalogue({ unlessSyncedWithinMs: 60_000 });
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+  }
+}
+
+function end(
+  status: 'SUCCESS' | 'FAILED',
+  { reason, iccid }: { readonly reason?: string; readonly iccid?: string },
+): { status: PurchaseStatus; reason?: string } {
+  upsertSearchAttributes([
+    { key: PURCHASE_STATUS, value: status },
+    { key: NEEDS_ATTENTION, value: false },
+    ...(reason === undefined ? [] : [{ key: REASON, value: reason }]),
+    ...(iccid === undefined ? [] : [{ key: ICCID, value: iccid }]),
+  ]);
+  return { status, ...(reason === undefined ? {} : { reason }) };
+}

@@ -1,0 +1,113 @@
+/**
+ * How each step of a purchase is run: our own Postgres as local activities, everything across the network on its vendor's queue. Every
+ * time limit stands here with its reason.
+ */
+import { proxyActivities, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
+import type { PurchaseInput } from '../src/domain/purchase.ts';
+import {
+  OPS_QUEUE,
+  SUPPLIER_QUEUE,
+  type DeliverOutcome,
+  type OpsActivities,
+  type OrderActivities,
+  type SupplierActivities,
+} from './contract.ts';
+
+/** Under 60 % of the purchase's workflow task timeout (5 s), over Postgres's own statement timeout (2 s); retried until it wins. */
+const OWN_DATABASE = {
+  startToCloseTimeout: '2500ms',
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '5s' },
+} as const;
+
+const local = (summary: string): OrderActivities =>
+  proxyLocalActivities<OrderActivities>({ ...OWN_DATABASE, summary });
+
+export const { openPurchase } = local('Open: purchase, eSIM order and wallet hold in one transaction');
+export const { settlePurchase } = local('Settle: post the hold, open the eSIM to its owner');
+export const { failPurchase } = local('Give back: void the hold, close as FAILED');
+export const { flagAttention } = local('Call a person');
+
+/** With the 2.5 s of opening it stays under the heartbeat of the 5 s workflow task. */
+const QUICK_TRY_MS = 1_200;
+/** The last half second before the buyer's answer is due is ours. */
+const ANSWER_MARGIN_MS = 500;
+/** One look or order and its find-twin, each at most 5 s at the transport. */
+const ONE_LOOK_MS = 15_000;
+/** Supplier steps beat every second or two: a task that was lost, or whose worker died, is taken up again after this. */
+const NO_SIGN_OF_LIFE_MS = 5_000;
+
+/**
+ * One ask inside the purchase's own task: a supplier that answers at once saves the round trip over its queue, half of what a purchase
+ * costs. Safe to lose: the ask is on record before it is made, and a repeat under the same id is the same order.
+ */
+export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
+  const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
+    startToCloseTimeout: Math.min(QUICK_TRY_MS, Math.trunc(input.timings.answerWithinMs / 4)),
+    retry: { maximumAttempts: 1 },
+    summary: 'Deliver: one quick ask at the supplier',
+  });
+  return unknownOnFailure(tryOnce(input.transactionId));
+}
+
+/** As many looks as fit before the buyer must be answered. Whatever goes wrong in it is unknown. */
+export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number): Promise<DeliverOutcome> {
+  const { answerWithinMs, lookFirstMs, lookMaxMs } = input.timings;
+  const limitMs = Math.max(ANSWER_MARGIN_MS, answerWithinMs - elapsedMs - ANSWER_MARGIN_MS);
+  const { deliver } = proxyActivities<SupplierActivities>({
+    taskQueue: SUPPLIER_QUEUE,
+    scheduleToCloseTimeout: limitMs,
+    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
+    summary: 'Deliver: order at the supplier and look for the profile',
+  });
+  return unknownOnFailure(
+    deliver({
+      transactionId: input.transactionId,
+      budgetMs: Math.max(0, limitMs - ANSWER_MARGIN_MS),
+      lookFirstMs,
+      lookMaxMs,
+    }),
+  );
+}
+
+/** One later look, ordering again under the same id where the order itself is in doubt. */
+export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
+  const { deliver } = proxyActivities<SupplierActivities>({
+    taskQueue: SUPPLIER_QUEUE,
+    startToCloseTimeout: ONE_LOOK_MS,
+    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    retry: { maximumAttempts: 1 },
+    summary: 'Look again at the supplier',
+  });
+  const { lookFirstMs, lookMaxMs } = input.timings;
+  return unknownOnFailure(
+    deliver({ transactionId: input.transactionId, budgetMs: 0, lookFirstMs, lookMaxMs }),
+  );
+}
+
+/** An undo retries until the supplier says what it holds. */
+export const { withdrawOrder } = proxyActivities<SupplierActivities>({
+  taskQueue: SUPPLIER_QUEUE,
+  startToCloseTimeout: ONE_LOOK_MS,
+  heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  summary: 'Undo: make sure that the supplier holds no order',
+});
+
+/** Asked for after a sale that an old catalogue caused; the hourly schedule would catch up anyway, so it may give up. */
+export const { syncCatalogue } = proxyActivities<OpsActivities>({
+  taskQueue: OPS_QUEUE,
+  startToCloseTimeout: '1m',
+  scheduleToCloseTimeout: '2m',
+  retry: { initialInterval: '5s', maximumAttempts: 3 },
+  summary: 'Sync the catalogue, since this sale showed it to be old',
+});
+
+async function unknownOnFailure(outcome: Promise<DeliverOutcome>): Promise<DeliverOutcome> {
+  try {
+    return await outcome;
+  } catch (error) {
+    if (error instanceof TemporalFailure) return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
+    throw error;
+  }
+}
