@@ -1,5 +1,5 @@
 /**
- * Delivery: order at the supplier under our id and look for the result. A repeat orders nothing twice, since the supplier takes a repeated
+ * Delivery: order at the supplier under our id, look for the result, and settle with it in one transaction. A repeat orders nothing twice, since the supplier takes a repeated
  * transactionId as the same request; a refusal after any doubt counts only once the find-twin confirms that nothing was taken.
  */
 import { sleep } from '@temporalio/activity';
@@ -7,7 +7,10 @@ import { esimFactsOf } from '../src/domain/esim.ts';
 import type { FailureReason, Refusal } from '../src/domain/purchase.ts';
 import type { SupplierProfile, SupplierRefusal, TopUpTotals } from '../src/ports/esim-supplier.ts';
 import { beginAsking, keepOrderNo, keepTopUp, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
+import { isPassing } from '../src/store/constraint-errors.ts';
 import { keepProfile } from '../src/store/esims.ts';
+import { settlePurchase } from '../src/store/purchases.ts';
+import type { WorldDb } from '../src/store/tables.ts';
 import type { DeliverOutcome, DeliverRequest, SupplierActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -26,7 +29,7 @@ export function createSupplierActivities(deps: ActivityDeps): SupplierActivities
 /** Orders where needed and looks for the result, again and again within the budget; a budget of 0 is one ask. */
 export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
   const delivery = await beginAsking(deps.db, request.transactionId);
-  if (delivery.delivered) return { outcome: 'delivered', iccid: delivery.iccid };
+  if (delivery.delivered) return settle(deps, delivery.transactionId, delivery.iccid);
   const endsAtMs = deps.clock.now().getTime() + request.budgetMs;
   let doubt = delivery.askedBefore;
   let orderNo = delivery.orderNo;
@@ -101,8 +104,34 @@ async function deliverProfile(
   delivery: Delivery,
   profile: SupplierProfile,
 ): Promise<Step> {
-  await keepProfile(deps.db, delivery.esimId, esimFactsOf(profile), deps.clock.now());
-  return { outcome: 'delivered', iccid: profile.iccid };
+  return settle(deps, delivery.transactionId, profile.iccid, (db) =>
+    keepProfile(db, delivery.esimId, esimFactsOf(profile), deps.clock.now()),
+  );
+}
+
+/**
+ * What was delivered is kept in the transaction that settles; where that is refused for good, it is kept alone for the person who is called,
+ * and later tries ask the supplier for nothing. A database that is away for a moment makes the step fail and be run again.
+ */
+async function settle(
+  deps: ActivityDeps,
+  transactionId: string,
+  iccid: string,
+  keepGoods: (db: WorldDb) => Promise<void> = () => Promise.resolve(),
+): Promise<DeliverOutcome> {
+  try {
+    await settlePurchase(deps.db, transactionId, keepGoods);
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    deps.events.settleFailed({
+      transactionId,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+    await keepGoods(deps.db);
+    return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
+  }
+  deps.events.purchaseDelivered({ transactionId });
+  return { outcome: 'delivered', iccid };
 }
 
 async function topUpStep(deps: ActivityDeps, delivery: Delivery, doubt: boolean): Promise<Step> {
@@ -121,8 +150,7 @@ async function topUpStep(deps: ActivityDeps, delivery: Delivery, doubt: boolean)
 }
 
 async function deliverTopUp(deps: ActivityDeps, delivery: Delivery, totals: TopUpTotals): Promise<Step> {
-  await keepTopUp(deps.db, delivery, totals);
-  return { outcome: 'delivered', iccid: totals.iccid };
+  return settle(deps, delivery.transactionId, totals.iccid, (db) => keepTopUp(db, delivery, totals));
 }
 
 function again(orderNo: string | null, retryAfterMs: number | undefined): Step {

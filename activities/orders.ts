@@ -1,5 +1,5 @@
 /** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
-import { failPurchase, flagAttention, openPurchase, settlePurchase } from '../src/store/purchases.ts';
+import { failPurchase, flagAttention, openPurchase } from '../src/store/purchases.ts';
 import type { OrderActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { createQuickTry } from './quick-try.ts';
@@ -17,10 +17,6 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
         keepRefusal: () =>
           (clock.now().getTime() - Date.parse(startedAt)) * 4 >= input.timings.answerWithinMs * 3,
       }),
-    settlePurchase: async (transactionId) => {
-      await settlePurchase(db, transactionId);
-      events.purchaseDelivered({ transactionId });
-    },
     failPurchase: async (transactionId, refusal) => {
       await failPurchase(db, transactionId, refusal);
       events.purchaseFailed({ transactionId, ...refusal });

@@ -16,6 +16,7 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --soak [--minutes N] the long steady run of l2 (15) or l3 (60) instead of the comparison
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
+  --prepared-floors    l2: floors whose workflow threads are prepared as the service's are (docs/decisions/0017)
   --json               for programs
 `;
 
@@ -39,6 +40,7 @@ function read(argv: readonly string[]) {
       minutes: { type: 'string' },
       pgledger: { type: 'string', default: '' },
       profile: { type: 'string' },
+      'prepared-floors': { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -78,6 +80,7 @@ async function main(argv: readonly string[]): Promise<boolean> {
       soakMs: flags.soak ? minutes * 60_000 : undefined,
       pgledgerFiles: flags.pgledger.split(',').filter(Boolean),
       profileDir: flags.profile,
+      preparedFloors: flags['prepared-floors'],
     };
     say(`\n${name}: starting servers`);
     const servers = await startServers({

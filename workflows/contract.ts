@@ -17,7 +17,7 @@ export const OPS_QUEUE = 'ops';
 /** The supplier's own queue, so that its slowness keeps no other step waiting. */
 export const SUPPLIER_QUEUE = 'supplier-esim-access';
 
-/** One delivery attempt: orders where needed and looks for the result until done, refused or out of time. */
+/** One delivery attempt: orders where needed, looks for the result until done, refused or out of time, and settles what came. */
 export interface DeliverRequest {
   readonly transactionId: string;
   /** How long this attempt may go on looking. */
@@ -28,7 +28,7 @@ export interface DeliverRequest {
 
 export type DeliverOutcome =
   | { readonly outcome: 'delivered'; readonly iccid: string }
-  /** Ordered, or perhaps ordered: ask again. */
+  /** Ordered, or perhaps ordered, or delivered and not settled: do it again. */
   | { readonly outcome: 'unknown'; readonly reason: AttentionReason }
   | {
       readonly outcome: 'refused';
@@ -52,7 +52,6 @@ export interface OrderActivities {
   readonly openPurchase: (input: PurchaseInput, startedAt: string) => Promise<OpenOutcome>;
   /** One quick ask at the supplier, right inside the purchase's first task. */
   readonly tryDelivering: (transactionId: string) => Promise<DeliverOutcome>;
-  readonly settlePurchase: (transactionId: string) => Promise<void>;
   readonly failPurchase: (transactionId: string, refusal: Refusal) => Promise<void>;
   readonly flagAttention: (transactionId: string, reason: AttentionReason) => Promise<void>;
 }

@@ -11,7 +11,6 @@ import {
   setCurrentDetails,
   setHandler,
   sleep,
-  TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
   defineUpdate,
@@ -27,7 +26,6 @@ import {
   failPurchase,
   flagAttention,
   openPurchase,
-  settlePurchase,
   syncCatalogue,
   tryDelivering,
   withdrawOrder,
@@ -58,7 +56,6 @@ async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; re
   for (;;) {
     const delivery = await deliver(input, buyer);
     if (delivery.outcome === 'delivered') {
-      await insist(input, () => settlePurchase(transactionId), 'SETTLE_FAILED');
       await buyer.answer('SUCCESS');
       return end('SUCCESS', { iccid: delivery.iccid });
     }
@@ -83,8 +80,9 @@ async function deliver(input: PurchaseInput, buyer: Buyer): Promise<Delivered | 
   while (outcome.outcome === 'unknown') {
     await buyer.answer('PROCESSING');
     const next = nextLook(Date.now() - startedAtMs, slowLooks, input.timings);
-    if (next.needsAttention && slowLooks === 0) await callPerson(input, outcome.reason);
-    if (next.needsAttention) slowLooks += 1;
+    const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
+    if (needsPerson && slowLooks === 0) await callPerson(input, outcome.reason);
+    if (needsPerson) slowLooks += 1;
     else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
     await pause(input, next.delayMs, 'before looking again at the supplier');
     outcome = await deliverOnce(input);
@@ -125,27 +123,6 @@ function waitingBuyer(input: PurchaseInput): Buyer {
     answer: (status) => give({ status, ...fingerprint }),
     refuse: (refusal) => give({ status: 'REFUSED', refusal, ...fingerprint }),
   };
-}
-
-/**
- * Repeats a step of our own that was refused for good, calling a person: money must not stay between two states. A local activity's
- * failure arrives bare, without the ActivityFailure that wraps a regular one's.
- */
-async function insist(
-  input: PurchaseInput,
-  step: () => Promise<void>,
-  reason: AttentionReason,
-): Promise<void> {
-  for (;;) {
-    try {
-      await step();
-      return;
-    } catch (error) {
-      if (!(error instanceof TemporalFailure)) throw error;
-      await callPerson(input, reason);
-      await pause(input, input.timings.slowLookMs, 'before trying again to settle');
-    }
-  }
 }
 
 async function callPerson(input: PurchaseInput, reason: AttentionReason): Promise<void> {

@@ -23,7 +23,6 @@ const local = (summary: string): OrderActivities =>
   proxyLocalActivities<OrderActivities>({ ...OWN_DATABASE, summary });
 
 export const { openPurchase } = local('Open: purchase, eSIM order and wallet hold in one transaction');
-export const { settlePurchase } = local('Settle: post the hold, open the eSIM to its owner');
 export const { failPurchase } = local('Give back: void the hold, close as FAILED');
 export const { flagAttention } = local('Call a person');
 
@@ -44,7 +43,7 @@ export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
   const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
     startToCloseTimeout: Math.min(QUICK_TRY_MS, Math.trunc(input.timings.answerWithinMs / 4)),
     retry: { maximumAttempts: 1 },
-    summary: 'Deliver: one quick ask at the supplier',
+    summary: 'Deliver and settle: one quick ask at the supplier',
   });
   return unknownOnFailure(tryOnce(input.transactionId));
 }
@@ -58,7 +57,7 @@ export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number):
     scheduleToCloseTimeout: limitMs,
     heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
-    summary: 'Deliver: order at the supplier and look for the profile',
+    summary: 'Deliver and settle: order at the supplier and look for the profile',
   });
   return unknownOnFailure(
     deliver({
@@ -77,7 +76,7 @@ export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
     startToCloseTimeout: ONE_LOOK_MS,
     heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
     retry: { maximumAttempts: 1 },
-    summary: 'Look again at the supplier',
+    summary: 'Look again at the supplier, and settle',
   });
   const { lookFirstMs, lookMaxMs } = input.timings;
   return unknownOnFailure(

@@ -1,14 +1,29 @@
-/** The floors' worker, a process of its own: the service's worker settings, the floors' workflows, steps that do nothing. */
+/**
+ * The floors' worker, a process of its own: the service's worker settings, the floors' workflows, steps that do nothing. Its threads are
+ * the SDK's as they come, unless `--prepared-threads` gives them what the service gives its own.
+ */
 import { parseArgs } from 'node:util';
-import { bundleWorkflowCode } from '@temporalio/worker';
+import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { installRuntime, startWorkers } from '../../src/adapters/temporal/workers.ts';
+import {
+  installRuntime,
+  startWorkers,
+  workerOptions,
+  type Workers,
+  type WorkersOptions,
+} from '../../src/adapters/temporal/workers.ts';
 import type { OrderActivities } from '../../workflows/contract.ts';
 
 const MAX_CACHED_WORKFLOWS = 600;
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { address: { type: 'string' }, namespace: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: {
+      address: { type: 'string', default: '' },
+      namespace: { type: 'string', default: '' },
+      'prepared-threads': { type: 'boolean', default: false },
+    },
+  });
   const noop = (): void => undefined;
   const warn = (fields: object, message: string): void => console.error(message, fields);
   installRuntime({ info: noop, warn, error: warn });
@@ -16,24 +31,37 @@ async function main(): Promise<void> {
     workflowsPath: fileURLToPath(new URL('./floor-workflows.ts', import.meta.url)),
     logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
   });
-  const orders: Pick<OrderActivities, 'openPurchase' | 'tryDelivering' | 'settlePurchase'> = {
+  const orders: Pick<OrderActivities, 'openPurchase' | 'tryDelivering'> = {
     openPurchase: () => Promise.resolve({ opened: true }),
     tryDelivering: () => Promise.resolve({ outcome: 'delivered', iccid: '8944000000000000000' }),
-    settlePurchase: () => Promise.resolve(),
   };
-  const workers = await startWorkers({
-    address: values.address ?? '',
-    namespace: values.namespace ?? '',
+  const options: WorkersOptions = {
+    address: values.address,
+    namespace: values.namespace,
     activities: { orders, supplier: {}, ops: {} },
     queues: ['orders'],
     bundle,
     identity: `bench-floor-${process.pid}`,
     shutdownGraceMs: 1_000,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
-  });
+  };
+  const workers = values['prepared-threads'] ? await startWorkers(options) : await startPlain(options);
   process.once('SIGTERM', () => void workers.stop());
   process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
   await workers.finished;
+}
+
+async function startPlain(options: WorkersOptions): Promise<Workers> {
+  const connection = await NativeConnection.connect({ address: options.address });
+  const worker = await Worker.create({ connection, ...workerOptions(options, 'orders') });
+  const finished = worker.run().then(() => connection.close());
+  return {
+    finished,
+    stop: () => {
+      worker.shutdown();
+      return finished;
+    },
+  };
 }
 
 main().then(

@@ -24,14 +24,10 @@ const { openPurchase } = proxyLocalActivities<OrderActivities>({
   ...OWN_DATABASE,
   summary: 'Open: purchase, eSIM order and wallet hold in one transaction',
 });
-const { settlePurchase } = proxyLocalActivities<OrderActivities>({
-  ...OWN_DATABASE,
-  summary: 'Settle: post the hold, open the eSIM to its owner',
-});
 const { tryDelivering } = proxyLocalActivities<OrderActivities>({
   startToCloseTimeout: 1_200,
   retry: { maximumAttempts: 1 },
-  summary: 'Deliver: one quick ask at the supplier',
+  summary: 'Deliver and settle: one quick ask at the supplier',
 });
 
 export async function sameShape(input: PurchaseInput): Promise<{ status: string }> {
@@ -42,7 +38,6 @@ export async function sameShape(input: PurchaseInput): Promise<{ status: string 
   });
   await openPurchase(input, new Date().toISOString());
   const delivered = await tryDelivering(input.transactionId);
-  await settlePurchase(input.transactionId);
   buyer.answer = { status: 'SUCCESS' };
   await condition(allHandlersFinished);
   upsertSearchAttributes([

@@ -6,7 +6,7 @@ import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/com
 import { connectClient } from '../../src/adapters/temporal/connect.ts';
 import { makeId } from '../../src/domain/ids.ts';
 import type { PurchaseAnswer, PurchaseInput } from '../../src/domain/purchase.ts';
-import { startChild, type ServiceLog } from '../../src/embedded/child.ts';
+import { startChild } from '../../src/embedded/child.ts';
 import { ACCEPT_UPDATE, ORDERS_QUEUE } from '../../workflows/contract.ts';
 import {
   ACCOUNT_ID,
@@ -15,6 +15,7 @@ import {
   PURCHASE_STATUS,
   TRANSACTION_ID,
 } from '../../workflows/search-attributes.ts';
+import type { BenchOptions } from '../support/options.ts';
 import type { Servers } from '../support/servers.ts';
 
 export interface Floors {
@@ -27,13 +28,23 @@ const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 30_000;
 const MAX_ATTEMPTS = 3;
 
-export async function startFloors(servers: Servers, log: ServiceLog): Promise<Floors> {
+export async function startFloors(
+  servers: Servers,
+  { log, preparedFloors }: Pick<BenchOptions, 'log' | 'preparedFloors'>,
+): Promise<Floors> {
   const namespace = `floor-${randomBytes(4).toString('hex')}-test`;
   const address = await servers.prepareNamespaces([namespace]);
   const worker = await startChild({
     name: 'floor worker',
     command: process.execPath,
-    args: ['bench/l2/floor-worker.ts', '--address', address, '--namespace', namespace],
+    args: [
+      'bench/l2/floor-worker.ts',
+      '--address',
+      address,
+      '--namespace',
+      namespace,
+      ...(preparedFloors ? ['--prepared-threads'] : []),
+    ],
     cwd: CHECKOUT,
     env: { PATH: '/usr/bin:/bin' },
     log,

@@ -31,7 +31,7 @@ export async function benchPurchase(servers: Servers, options: BenchOptions): Pr
     await soakPurchases({ buyer, service, options, findings });
     return findings;
   }
-  const floors = await startFloors(servers, options.log);
+  const floors = await startFloors(servers, options);
   const ways: Ways = {
     purchase: () => buyer.buy(),
     sameShape: () => floors.run('sameShape'),

@@ -19,6 +19,7 @@ export interface Events {
   purchaseDelivered(fields: { transactionId: string }): void;
   purchaseFailed(fields: { transactionId: string; reason: string; detail: string }): void;
   purchaseNeedsAttention(fields: { transactionId: string; reason: string }): void;
+  settleFailed(fields: { transactionId: string; detail: string }): void;
   supplierRefused(fields: { transactionId: string; reason: string; detail: string }): void;
   supplierStateUnseen(fields: { esimId: string; supplierStatus: string }): void;
   esimLookFailed(fields: { esimId: string; detail: string }): void;
@@ -43,6 +44,7 @@ export function createEvents(log: EventLog): Events {
     purchaseDelivered: (fields) => log.info(fields, 'purchase delivered'),
     purchaseFailed: (fields) => log.warn(fields, 'purchase failed, money given back'),
     purchaseNeedsAttention: (fields) => log.error(fields, 'purchase needs attention'),
+    settleFailed: (fields) => log.error(fields, 'delivered, but not settled'),
     supplierRefused: (fields) => log.warn(fields, 'supplier refused'),
     supplierStateUnseen: (fields) => log.error(fields, 'supplier state never seen before, nothing changed'),
     esimLookFailed: (fields) => log.warn(fields, 'eSIM could not be looked up, serving what is known'),

@@ -209,35 +209,37 @@ function newEsim(input: PurchaseInput, item: StoredPackage, supplier: string, no
   };
 }
 
-/** Delivered: posts the hold, books the cost, closes the purchase, opens the eSIM to its owner. One transaction; twice is once. */
-export async function settlePurchase(db: WorldDb, transactionId: string): Promise<void> {
+/**
+ * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One transaction; twice is
+ * once. Throws HoldConflict when the money was given back before.
+ */
+export async function settlePurchase(
+  db: WorldDb,
+  transactionId: string,
+  keepGoods?: (trx: WorldDb) => Promise<void>,
+): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    const purchase = await trx
-      .selectFrom('purchases')
-      .select(['payment_method', 'cost_usd_e4'])
-      .where('transaction_id', '=', transactionId)
-      .executeTakeFirstOrThrow();
-    if (purchase.payment_method === 'WALLET') await postHold(trx, transactionId, purchase.cost_usd_e4);
-    await sql`
+    await keepGoods?.(trx);
+    const { rows } = await sql<{ cost_usd_e4: bigint }>`
       with closed as (
         update purchases
            set status = 'SUCCESS', updated_at = now(), closed_at = now(), needs_attention_since = null, attention_reason = null
          where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
-        returning transaction_id
+        returning transaction_id, cost_usd_e4
       ), esim as (
         update esims set status = 'CREATED', updated_at = now()
          where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+      ), told as (
+        insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
       )
-      insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed`.execute(
-      trx,
-    );
+      select cost_usd_e4 from closed`.execute(trx);
+    await postHold(trx, transactionId, rows[0]?.cost_usd_e4 ?? 0n);
   });
 }
 
 /** Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. */
 export async function failPurchase(db: WorldDb, transactionId: string, refusal: Refusal): Promise<void> {
   await db.transaction().execute(async (trx) => {
-    await voidHold(trx, transactionId);
     await sql`
       with closed as (
         update purchases
@@ -251,6 +253,7 @@ export async function failPurchase(db: WorldDb, transactionId: string, refusal: 
       )
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'failed', ${refusal.detail}::text from closed`.execute(trx);
+    await voidHold(trx, transactionId);
   });
 }
 

@@ -83,10 +83,28 @@ export const LAW: readonly RoomLaw[] = [
   {
     room: 'adapters/esim-access',
     paths: ['src/adapters/esim-access/'],
-    may: ['domain', 'ports', 'observe'],
-    extended: [{ may: ['node:*'], why: 'its transport: sockets with limits of their own, and signatures' }],
+    may: ['domain', 'ports', 'observe', 'adapters/http'],
+    extended: [{ may: ['node:crypto'], why: 'request ids and signatures' }],
   },
-  { room: 'adapters/rates', paths: ['src/adapters/rates/'], may: ['domain', 'ports', 'observe'] },
+  {
+    room: 'adapters/http',
+    paths: ['src/adapters/http/'],
+    may: [],
+    extended: [{ may: ['node:http', 'node:https'], why: 'sockets with limits of their own' }],
+    importedBy: ['adapters/esim-access', 'adapters/paystack', 'adapters/rates'],
+    why: 'what adapters to HTTP APIs share: one exchange within limits, and guards for the JSON that comes back; knows no vendor',
+  },
+  {
+    room: 'adapters/paystack',
+    paths: ['src/adapters/paystack/'],
+    may: ['domain', 'ports', 'observe', 'adapters/http'],
+    extended: [{ may: ['node:crypto'], why: 'signatures and keys of its events' }],
+  },
+  {
+    room: 'adapters/rates',
+    paths: ['src/adapters/rates/'],
+    may: ['domain', 'ports', 'observe', 'adapters/http'],
+  },
   {
     room: 'adapters/redis',
     paths: ['src/adapters/redis/'],
@@ -104,7 +122,10 @@ export const LAW: readonly RoomLaw[] = [
       '@temporalio/common',
       '@temporalio/worker',
     ],
-    extended: [{ may: ['node:url'], why: 'the bundler takes the path of the workflows, not their module' }],
+    extended: [
+      { may: ['node:url'], why: 'the bundler takes the path of the workflows, not their module' },
+      { may: ['node:vm', 'node:worker_threads'], why: 'it prepares the threads that workflows run in' },
+    ],
   },
   {
     room: 'sandbox',

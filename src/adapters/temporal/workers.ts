@@ -14,6 +14,7 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
+import workerThreads from 'node:worker_threads';
 import { OPS_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../../workflows/contract.ts';
 
 export interface QueueActivities {
@@ -87,9 +88,9 @@ const noop = (): void => undefined;
 
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const connection = await NativeConnection.connect({ address: options.address });
-  const workers = await Promise.all(
-    options.queues.map((queue) =>
-      Worker.create({ connection, ...commonOptions(options), ...queueOptions(options, queue) }),
+  const workers = await withPreparedThreads(() =>
+    Promise.all(
+      options.queues.map((queue) => Worker.create({ connection, ...workerOptions(options, queue) })),
     ),
   );
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
@@ -102,8 +103,27 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   };
 }
 
-function commonOptions(options: WorkersOptions) {
+const THREAD_PRELOAD = new URL('./workflow-threads.ts', import.meta.url).href;
+
+/** Threads made meanwhile load workflow-threads.ts first: the SDK starts them without asking for options of ours. */
+async function withPreparedThreads<T>(create: () => Promise<T>): Promise<T> {
+  const { Worker: Thread } = workerThreads;
+  workerThreads.Worker = class extends Thread {
+    constructor(file: string | URL, options?: workerThreads.WorkerOptions) {
+      super(file, { ...options, execArgv: [`--import=${THREAD_PRELOAD}`] });
+    }
+  };
+  try {
+    return await create();
+  } finally {
+    workerThreads.Worker = Thread;
+  }
+}
+
+/** What one queue's worker is made with, all but its connection. */
+export function workerOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
   return {
+    ...queueOptions(options, queue),
     namespace: options.namespace,
     identity: options.identity,
     shutdownGraceTime: options.shutdownGraceMs,
