@@ -8,6 +8,9 @@ const WITHOUT_SERVICES = [
   'test/embedded/**/*.test.ts',
   'test/http/**/*.test.ts',
   'test/contract/supplier-simulator*.test.ts',
+  'test/contract/gateway-simulator*.test.ts',
+  'test/contract/paystack*.test.ts',
+  'test/contract/outbound*.test.ts',
 ];
 const WITH_A_BROWSER = 'test/browser/**';
 

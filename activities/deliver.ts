@@ -4,7 +4,7 @@
  */
 import { sleep } from '@temporalio/activity';
 import { esimFactsOf } from '../src/domain/esim.ts';
-import type { FailureReason, Refusal } from '../src/domain/purchase.ts';
+import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 import type { SupplierProfile, SupplierRefusal, TopUpTotals } from '../src/ports/esim-supplier.ts';
 import { beginAsking, keepOrderNo, keepTopUp, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
 import { isPassing } from '../src/store/constraint-errors.ts';

@@ -6,6 +6,7 @@ import { findUnseenEsims, keepUsage } from '../src/store/esims.ts';
 import { forgetOldKeys } from '../src/store/idempotency.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { findLateMoney } from './late-money.ts';
 import { refreshRates } from './refresh-rates.ts';
 
 /** A catalogue that lost more than half of its packages at once is a broken answer, not a withdrawal. */
@@ -38,6 +39,8 @@ export function createOpsActivities(deps: ActivityDeps): OpsActivities {
       }
       return `${rows.length} eSIMs looked up`;
     },
+    findLateMoney: () => findLateMoney(deps),
+    applyInbox: async () => `${await deps.applyInbox()} gateway events applied`,
     forgetOldKeys: async () => {
       const forgotten = await forgetOldKeys(db, new Date(clock.now().getTime() - KEEP_KEYS_MS));
       return `${forgotten} keys forgotten`;

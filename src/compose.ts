@@ -1,6 +1,7 @@
 /** The one place that knows every concrete class: Config → accounts and a World per environment, for the API and for workers. */
 import { createActivities, type Activities } from '../activities/index.ts';
 import { createEsimAccessSupplier, type EsimAccessSupplier } from './adapters/esim-access/supplier.ts';
+import { createPaystackGateway } from './adapters/paystack/gateway.ts';
 import { createFixedRates } from './adapters/rates/fixed.ts';
 
 import { createOpenErApi } from './adapters/rates/open-er-api.ts';
@@ -9,12 +10,15 @@ import { createPurchaseEngine } from './adapters/temporal/purchase-engine.ts';
 import { createAuthenticator } from './app/authenticate.ts';
 import { createCatalogueMemory, type CatalogueMemory } from './app/catalogue-memory.ts';
 import type { UseCases, WorldUseCases } from './app/use-cases.ts';
+import { applyInbox } from './app/gateway-events.ts';
 import { createWorldUseCases } from './app/world-use-cases.ts';
 import { composeShared, type Shared } from './compose-shared.ts';
 import type { Config, Secrets, WorldConfig } from './config.ts';
 import { createEvents, type Events } from './observe/events.ts';
 import type { Logger } from './observe/logger.ts';
+import { NO_GATEWAY } from './compose-no-gateway.ts';
 import type { Clock } from './ports/clock.ts';
+import type { PaymentGateway } from './ports/payment-gateway.ts';
 import type { RateSource } from './ports/rate-source.ts';
 import { openDatabase } from './store/database.ts';
 import { readRevisions } from './store/revisions.ts';
@@ -98,6 +102,7 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, event
   const db = openWorld(parts, world);
   const temporal = connectClient({ address: parts.config.temporal.address, namespace: world.namespace });
   const supplier = composeSupplier(parts, world, shared);
+  const gateway = composeGateway(parts, world);
   const catalogue: CatalogueMemory = createCatalogueMemory({
     db,
     rateCache: shared.cacheFor(world.environment),
@@ -107,7 +112,8 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, event
     environment: world.environment,
     db,
     supplier,
-    engine: createPurchaseEngine(temporal),
+    gateway: gateway.port,
+    engine: createPurchaseEngine(temporal, world.timings),
     clock: systemClock,
     events,
     catalogue,
@@ -116,6 +122,7 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, event
       esimFreshMs: world.esimFreshMs,
       topUpsFreshMs: world.topUpsFreshMs,
       rateMaxAgeMs: parts.config.rates.maxAgeMs,
+      mobileMoneyCurrency: parts.config.mobileMoneyCurrency,
     },
     idSecret: Buffer.from(parts.secrets.idSecret),
   });
@@ -133,6 +140,7 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, event
     close: async () => {
       catalogue.stop();
       supplier.close();
+      gateway.close();
       await Promise.allSettled([db.destroy(), temporal.close()]);
     },
   };
@@ -142,7 +150,10 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, event
 export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Shared): WorkerWorld {
   const db = openWorld(parts, world);
   const supplier = composeSupplier(parts, world, shared);
+  const gateway = composeGateway(parts, world);
   const temporal = connectClient({ address: parts.config.temporal.address, namespace: world.namespace });
+  const events = createEvents(parts.logger);
+  const engine = createPurchaseEngine(temporal, world.timings);
   return {
     world,
     db,
@@ -150,12 +161,18 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
     activities: createActivities({
       db,
       supplier,
+      gateway: gateway.port,
+      returnUrl: `${parts.config.publicUrl}/pay/return`,
+      ...(world.environment === 'test' ? { scenarioOf } : {}),
+      refundTimings: world.timings,
+      applyInbox: () => applyInbox({ db, gateway: gateway.port, engine, events }),
       rateSources: composeRateSources(parts.config),
       clock: systemClock,
-      events: createEvents(parts.logger),
+      events,
     }),
     close: async () => {
       supplier.close();
+      gateway.close();
       await Promise.allSettled([db.destroy(), temporal.close()]);
     },
   };
@@ -204,6 +221,31 @@ function composeSupplier({ secrets, logger }: Parts, world: WorldConfig, shared:
     logger,
     timeLimitMs: world.supplier.timeLimitMs,
   });
+}
+
+/** The sandbox's packages that choose what becomes of their payment (docs/SANDBOX.md). */
+function scenarioOf(packageCode: string): string | undefined {
+  const name = /^(?:TOPUP_)?SIM-PAY-([A-Z-]+)$/.exec(packageCode)?.[1];
+  if (name === 'NOW' || name === 'REFUNDED') return 'pay-now';
+  return name?.toLowerCase();
+}
+
+function composeGateway(
+  { secrets, logger }: Parts,
+  { environment, gateway }: WorldConfig,
+): { readonly port: PaymentGateway; close(): void } {
+  const keys = secrets.gateways[environment];
+  if (!gateway || !keys) return { port: NO_GATEWAY, close: () => undefined };
+  const { secretKey, previousSecretKey } = keys;
+  const port = createPaystackGateway({
+    baseUrl: gateway.baseUrl,
+    secretKey,
+    previousSecretKeys: previousSecretKey === undefined ? [] : [previousSecretKey],
+    mode: environment,
+    timeLimitMs: gateway.timeLimitMs,
+    onUnknown: (seen) => logger.error({ seen }, 'gateway word never seen before'),
+  });
+  return { port, close: () => port.close() };
 }
 
 function composeRateSources(config: Config): RateSource[] {

@@ -7,7 +7,18 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from './observe/logger.ts';
 import { parseRateMicros } from './domain/pricing.ts';
+import {
+  gatewayKeysOf,
+  gatewayOf,
+  paymentSettings,
+  paymentTimings,
+  publicUrlOf,
+  SANDBOX_PACE,
+  type GatewayConfig,
+  type GatewayKeys,
+} from './config-payments.ts';
 import type { Environment } from './domain/account.ts';
+import type { PurchaseTimings } from './domain/purchase.ts';
 
 export interface WorldConfig {
   readonly environment: Environment;
@@ -20,14 +31,9 @@ export interface WorldConfig {
     readonly shareWithoutRedis: number;
     readonly timeLimitMs: number;
   };
-  readonly timings: {
-    readonly answerWithinMs: number;
-    readonly lookFirstMs: number;
-    readonly lookMaxMs: number;
-    readonly attentionAfterMs: number;
-    readonly slowLookMs: number;
-    readonly doubtMs: number;
-  };
+  /** Absent while no gateway is configured: then only WALLET is offered. */
+  readonly gateway?: GatewayConfig;
+  readonly timings: PurchaseTimings;
   readonly esimFreshMs: number;
   readonly topUpsFreshMs: number;
 }
@@ -46,6 +52,10 @@ export interface Config {
   readonly database: { readonly maxConnections: number; readonly statementTimeoutMs: number };
   readonly temporal: { readonly address: string };
   readonly worker: { readonly maxCachedWorkflows: number; readonly shutdownGraceMs: number };
+  /** Where browsers reach the API: hosted payment pages send buyers back to it. */
+  readonly publicUrl: string;
+  /** What MOBILE_MONEY is charged in; the method is not offered without. */
+  readonly mobileMoneyCurrency: string | undefined;
   readonly rates: {
     readonly fixed: Readonly<Record<string, string>>;
     readonly openProvider: boolean;
@@ -56,6 +66,7 @@ export interface Config {
     readonly refreshRatesMs: number;
     readonly refreshUsageMs: number;
     readonly sweepMs: number;
+    readonly applyInboxMs: number;
   };
   readonly worlds: { readonly test: WorldConfig; readonly live?: WorldConfig };
 }
@@ -65,9 +76,18 @@ export interface Secrets {
   readonly redisUrl: string | undefined;
   /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
   readonly idSecret: string;
+  readonly gateways: Readonly<Partial<Record<Environment, GatewayKeys>>>;
   readonly suppliers: Readonly<
     Partial<Record<Environment, { readonly accessCode: string; readonly secretKey: string | undefined }>>
   >;
+}
+
+/** What `migrate` works on; without an address it leaves Temporal alone. */
+export interface MigrateSettings {
+  /** The owner's connection. */
+  readonly databaseUrl: string;
+  readonly temporalAddress: string | undefined;
+  readonly namespaces: readonly string[];
 }
 
 /** What `npm start` takes from the machine before there is a Config. */
@@ -76,6 +96,7 @@ export interface DevSettings {
   readonly redisUrl: string | undefined;
   readonly temporalAddress: string | undefined;
   readonly temporalUiUrl: string | undefined;
+  readonly namespaces: readonly string[];
   readonly pathEnv: string;
   readonly cacheDir: string;
   readonly dataDir: string;
@@ -165,6 +186,7 @@ const schema = z.object({
   SIMWAY_TEST_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
   SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
   SIMWAY_TEST_TIMINGS: timings,
+  ...paymentSettings,
   SIMWAY_LIVE_SUPPLIER_URL: z.url().default('https://api.esimaccess.com'),
   SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: z.string().min(1).optional(),
   SIMWAY_LIVE_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
@@ -172,20 +194,31 @@ const schema = z.object({
 
 type Settings = z.output<typeof schema>;
 
+const namespacesSchema = schema.pick({
+  SIMWAY_NAMESPACE_PREFIX: true,
+  SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: true,
+});
+const migrateSchema = schema
+  .pick({ DATABASE_URL: true, TEMPORAL_ADDRESS: true })
+  .partial({ TEMPORAL_ADDRESS: true })
+  .extend(namespacesSchema.shape);
+
 /** The vendor's published allowance. */
 const LIVE_SUPPLIER_REQUESTS_PER_SECOND = 8;
 const RATE_MAX_AGE_MS = 24 * 3_600_000;
 
 /** Throws ConfigError naming every wrong variable, never its value. */
 export function readConfig(env: Env = process.env): { config: Config; secrets: Secrets } {
-  const parsed = schema.safeParse(
+  const settings = readBy(schema, env);
+  return { config: deepFreeze(toConfig(settings)), secrets: toSecrets(settings) };
+}
+
+function readBy<T extends z.ZodObject>(wanted: T, env: Env): z.output<T> {
+  const parsed = wanted.safeParse(
     Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')),
   );
-  if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
-  }
-  const settings = parsed.data;
-  return { config: deepFreeze(toConfig(settings)), secrets: toSecrets(settings) };
+  if (parsed.success) return parsed.data;
+  throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
 export class ConfigError extends Error {
@@ -212,6 +245,8 @@ function toConfig(s: Settings): Config {
       statementTimeoutMs: s.SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS,
     },
     temporal: { address: s.TEMPORAL_ADDRESS },
+    publicUrl: publicUrlOf(s),
+    mobileMoneyCurrency: s.SIMWAY_MOBILE_MONEY_CURRENCY,
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,
       shutdownGraceMs: s.SIMWAY_WORKER_GRACE_MS,
@@ -226,6 +261,7 @@ function toConfig(s: Settings): Config {
       refreshRatesMs: s.SIMWAY_REFRESH_RATES_MS,
       refreshUsageMs: 900_000,
       sweepMs: 3_600_000,
+      applyInboxMs: 30_000,
     },
     worlds: {
       test: testWorld(s),
@@ -243,7 +279,10 @@ function testWorld(s: Settings): WorldConfig {
       shareWithoutRedis: 0.5,
       timeLimitMs: 5_000,
     },
+    ...gatewayOf(s.SIMWAY_TEST_GATEWAY_URL, s.SIMWAY_TEST_GATEWAY_SECRET_KEY),
     timings: {
+      ...paymentTimings(s),
+      ...SANDBOX_PACE,
       answerWithinMs: 8_000,
       lookFirstMs: 250,
       lookMaxMs: 3_000,
@@ -267,7 +306,9 @@ function liveWorld(s: Settings): WorldConfig {
       timeLimitMs: 5_000,
     },
     // The vendor's advice: a look every 3 s, up to 30 s expected.
+    ...gatewayOf(s.SIMWAY_LIVE_GATEWAY_URL, s.SIMWAY_LIVE_GATEWAY_SECRET_KEY),
     timings: {
+      ...paymentTimings(s),
       answerWithinMs: 8_000,
       lookFirstMs: 1_000,
       lookMaxMs: 3_000,
@@ -280,8 +321,17 @@ function liveWorld(s: Settings): WorldConfig {
   };
 }
 
-function namesOf(s: Settings, environment: Environment) {
+function namesOf(s: NamespaceSettings, environment: Environment) {
   return { environment, schema: environment, namespace: `${s.SIMWAY_NAMESPACE_PREFIX}-${environment}` };
+}
+
+type NamespaceSettings = z.output<typeof namespacesSchema>;
+
+/** The namespaces of the worlds that are switched on. */
+function namespacesOf(s: NamespaceSettings): string[] {
+  const environments: Environment[] =
+    s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined ? ['test'] : ['test', 'live'];
+  return environments.map((environment) => namesOf(s, environment).namespace);
 }
 
 function toSecrets(s: Settings): Secrets {
@@ -289,6 +339,7 @@ function toSecrets(s: Settings): Secrets {
     databaseUrl: s.DATABASE_URL,
     redisUrl: s.REDIS_URL,
     idSecret: s.SIMWAY_ID_SECRET,
+    gateways: gatewayKeysOf(s),
     suppliers: {
       test: { accessCode: s.SIMWAY_TEST_SUPPLIER_ACCESS_CODE, secretKey: s.SIMWAY_TEST_SUPPLIER_SECRET_KEY },
       ...(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined
@@ -303,6 +354,16 @@ function toSecrets(s: Settings): Secrets {
   };
 }
 
+/** The few settings that the schema of databases and namespaces depends on. Throws ConfigError like readConfig. */
+export function readMigrateSettings(env: Env = process.env): MigrateSettings {
+  const settings = readBy(migrateSchema, env);
+  return {
+    databaseUrl: settings.DATABASE_URL,
+    temporalAddress: settings.TEMPORAL_ADDRESS,
+    namespaces: namespacesOf(settings),
+  };
+}
+
 /** Settings of the embedded start; everything is optional. */
 export function readDevSettings(env: Env = process.env): DevSettings {
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
@@ -311,6 +372,7 @@ export function readDevSettings(env: Env = process.env): DevSettings {
     redisUrl: given('REDIS_URL'),
     temporalAddress: given('TEMPORAL_ADDRESS'),
     temporalUiUrl: given('TEMPORAL_UI_URL'),
+    namespaces: namespacesOf(readBy(namespacesSchema, env)),
     pathEnv: env['PATH'] ?? '',
     cacheDir: join(given('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), 'simway'),
     dataDir: join(import.meta.dirname, '..', '.data'),
@@ -320,14 +382,6 @@ export function readDevSettings(env: Env = process.env): DevSettings {
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),
   };
-}
-
-/** The owner's connection, for commands that need nothing else. */
-export function readDatabaseUrl(env: Env = process.env): string {
-  const url = env['DATABASE_URL'];
-  if (url === undefined || !/^postgres(ql)?:\/\//.test(url))
-    throw new ConfigError(['DATABASE_URL: must be a postgres:// URL']);
-  return url;
 }
 
 function deepFreeze<T extends object>(value: T): T {

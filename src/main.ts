@@ -1,14 +1,15 @@
 /** One program, several roles: `dev` brings everything up on a laptop; the others are what production runs. */
 import { parseArgs } from 'node:util';
-import { readConfig, readDatabaseUrl, readDevSettings } from './config.ts';
+import { ConfigError, readConfig, readDevSettings, readMigrateSettings } from './config.ts';
 import type { Parts } from './compose.ts';
 import { createLogger } from './observe/logger.ts';
+import { OperatorMistake } from './roles/operator-mistake.ts';
 
 const USAGE = `usage: node src/main.ts <role>
   dev                         everything embedded, a test key, a first purchase
   api                         HTTP
   worker [--queues a,b]       Temporal workers: orders, supplier, ops
-  migrate                     database schema
+  migrate                     database schema; with TEMPORAL_ADDRESS namespaces and search attributes
 `;
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -37,7 +38,7 @@ async function main(argv: readonly string[]): Promise<void> {
     }
     case 'migrate': {
       const { runMigrate } = await import('./roles/migrate.ts');
-      return runMigrate(readDatabaseUrl(), print);
+      return runMigrate(readMigrateSettings(), print);
     }
     case 'account':
     case 'key':
@@ -46,11 +47,18 @@ async function main(argv: readonly string[]): Promise<void> {
       print(JSON.stringify(await runAccountCommand(parts('command'), argv)));
       return;
     }
-    default: {
-      const { ACCOUNT_COMMANDS_USAGE } = await import('./roles/accounts.ts');
-      throw new Error(`${USAGE}${ACCOUNT_COMMANDS_USAGE}`);
-    }
+    case 'help':
+    case '--help':
+      print(await usage());
+      return;
+    default:
+      throw new OperatorMistake(await usage());
   }
+}
+
+async function usage(): Promise<string> {
+  const { ACCOUNT_COMMANDS_USAGE } = await import('./roles/accounts.ts');
+  return `${USAGE}${ACCOUNT_COMMANDS_USAGE}`;
 }
 
 function parts(processName: Parts['processName']): Parts {
@@ -75,7 +83,14 @@ function ready(fields: object): void {
 main(process.argv.slice(2)).then(
   () => process.exit(),
   (error: unknown) => {
-    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    process.stderr.write(`${told(error)}\n`);
     process.exit(1);
   },
 );
+
+/** A mistake of whoever called in its own words, anything else with where it came from. */
+function told(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const isTheirs = error instanceof OperatorMistake || error instanceof ConfigError;
+  return isTheirs ? error.message : (error.stack ?? error.message);
+}

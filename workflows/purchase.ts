@@ -1,6 +1,6 @@
 /**
- * A purchase, told as its business: open it and hold the money, deliver, settle or give back. It answers its buyer as soon as it can and
- * never ends while money is held: what cannot go on by itself stays open, asks on and calls a person.
+ * A purchase, told as its business: open it and hold the money or wait for it, deliver and settle, or give back. It answers its buyer as
+ * soon as it can and never ends while money is held: what cannot go on by itself stays open, asks on and calls a person.
  */
 import {
   ActivityFailure,
@@ -16,9 +16,15 @@ import {
   defineUpdate,
 } from '@temporalio/workflow';
 import { nextLook } from '../src/domain/looks.ts';
-import type { PurchaseAnswer, PurchaseInput, Refusal } from '../src/domain/purchase.ts';
+import type { ChargeQuote, OutsideMethod } from '../src/domain/payment.ts';
+import type { PurchaseAnswer, PurchaseInput } from '../src/domain/purchase.ts';
+import type { Refusal } from '../src/domain/refusals.ts';
 import type { PurchaseStatus } from '../src/domain/states.ts';
+import { awaitPayment, type AwaitPayment } from './await-payment.ts';
 import { ACCEPT_UPDATE, type AttentionReason, type DeliverOutcome } from './contract.ts';
+import { freshHistory, pauseUntil } from './fresh-history.ts';
+import { listenForLooks, type Looker } from './looker.ts';
+import { returnMoney } from './return-money.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts';
 import {
   deliverOnce,
@@ -43,18 +49,24 @@ export function purchase(input: PurchaseInput): Promise<{ status: PurchaseStatus
 async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
   const { transactionId } = input;
   const buyer = waitingBuyer(input);
+  const outside = paidFromOutside(input);
   const undo = createUndo<Refusal>();
 
   const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
-  if (!opened.opened) {
-    await buyer.refuse(opened.refusal);
-    return end('FAILED', { reason: opened.refusal.reason });
+  if (!opened.opened) return refuse(input, buyer, outside, opened.refusal);
+  if (outside) {
+    const payment = await awaitPayment(paymentOf(input, buyer, outside));
+    if (payment.outcome === 'refused') return refuse(input, buyer, outside, payment.refusal);
+    if (payment.outcome === 'ended')
+      return refuse(input, buyer, outside, { reason: payment.reason, detail: '' });
+    upsertSearchAttributes([{ key: PURCHASE_STATUS, value: 'PROCESSING' }]);
   }
   undo.before((refusal) => failPurchase(transactionId, refusal).then(() => true));
   undo.before(() => withdrawOrder(transactionId));
 
+  const deliversSinceMs = outside ? Date.now() : workflowInfo().startTime.getTime();
   for (;;) {
-    const delivery = await deliver(input, buyer);
+    const delivery = await deliver(input, buyer, deliversSinceMs);
     if (delivery.outcome === 'delivered') {
       await buyer.answer('SUCCESS');
       return end('SUCCESS', { iccid: delivery.iccid });
@@ -63,7 +75,7 @@ async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; re
     if (await undo.run(delivery.refusal)) {
       await buyer.refuse(delivery.refusal);
       if (delivery.catalogueIsOld) await syncCatalogueOnce();
-      return end('FAILED', { reason: delivery.refusal.reason });
+      return refuse(input, buyer, outside, delivery.refusal);
     }
     // The supplier refused and yet holds something that cannot be cancelled: deliver what it holds, with a person watching.
     await callPerson(input, 'UNDO_FAILED');
@@ -71,15 +83,64 @@ async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; re
   }
 }
 
+/** A purchase whose money comes through a gateway, which is looked at for whoever asks from its first to its last moment. */
+interface Outside {
+  readonly charge: ChargeQuote;
+  readonly look: Looker;
+}
+
+function paidFromOutside({ transactionId, charge }: PurchaseInput): Outside | undefined {
+  return charge && { charge, look: listenForLooks(transactionId, 'purchase') };
+}
+
+/** Ends without goods. What was paid from outside, and is not spent, goes back to where it came from before this ends. */
+async function refuse(
+  input: PurchaseInput,
+  buyer: Buyer,
+  outside: Outside | undefined,
+  refusal: Refusal,
+): Promise<{ status: PurchaseStatus; reason?: string }> {
+  await buyer.refuse(refusal);
+  if (outside) await returnMoney(input.transactionId, input.timings, outside.look, callerOf(input));
+  return end('FAILED', { reason: refusal.reason });
+}
+
+function paymentOf(input: PurchaseInput, buyer: Buyer, { charge, look }: Outside): AwaitPayment {
+  return {
+    request: {
+      transactionId: input.transactionId,
+      purpose: 'purchase',
+      accountId: input.accountId,
+      packageCode: input.packageCode,
+      // A charge is asked for only where the method goes through a gateway.
+      method: input.paymentMethod as OutsideMethod,
+      charge,
+      priceMinor: input.quote.priceMinor,
+      priceCurrency: input.quote.currency,
+    },
+    look,
+    startedAtMs: workflowInfo().startTime.getTime(),
+    timings: input.timings,
+    onWaiting: () => buyer.answer('PENDING'),
+    ...callerOf(input),
+  };
+}
+
+function callerOf(input: PurchaseInput) {
+  return {
+    callPerson: (reason: AttentionReason) => callPerson(input, reason),
+    beforePause: () => beginAnew(input),
+  };
+}
+
 /** Delivers while the buyer waits, and goes on asking after telling the buyer PROCESSING; ends only with a known outcome. */
-async function deliver(input: PurchaseInput, buyer: Buyer): Promise<Delivered | Refused> {
-  const startedAtMs = workflowInfo().startTime.getTime();
+async function deliver(input: PurchaseInput, buyer: Buyer, sinceMs: number): Promise<Delivered | Refused> {
   let outcome = await tryDelivering(input);
-  if (outcome.outcome === 'unknown') outcome = await deliverWhileBuyerWaits(input, Date.now() - startedAtMs);
+  if (outcome.outcome === 'unknown') outcome = await deliverWhileBuyerWaits(input, Date.now() - sinceMs);
   let slowLooks = 0;
   while (outcome.outcome === 'unknown') {
     await buyer.answer('PROCESSING');
-    const next = nextLook(Date.now() - startedAtMs, slowLooks, input.timings);
+    const next = nextLook(Date.now() - sinceMs, slowLooks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
     if (needsPerson && slowLooks === 0) await callPerson(input, outcome.reason);
     if (needsPerson) slowLooks += 1;
@@ -98,12 +159,17 @@ async function letDoubtPass(input: PurchaseInput, buyer: Buyer): Promise<void> {
 
 /** Every pause of a parked purchase is a chance to start a fresh history: every step may run twice, so nothing needs to be carried over. */
 async function pause(input: PurchaseInput, delayMs: number, summary: string): Promise<void> {
-  await sleep(delayMs, { summary });
-  if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof purchase>(input);
+  // Nobody asks for looks at a purchase from the wallet, so its history does not grow meanwhile.
+  if (input.charge === undefined) await sleep(delayMs, { summary });
+  else await pauseUntil(delayMs, summary);
+  await beginAnew(input);
 }
 
+const beginAnew = (input: PurchaseInput): Promise<void> =>
+  freshHistory(() => continueAsNew<typeof purchase>(input));
+
 interface Buyer {
-  answer(status: 'SUCCESS' | 'PROCESSING'): Promise<void>;
+  answer(status: 'SUCCESS' | 'PROCESSING' | 'PENDING'): Promise<void>;
   refuse(refusal: Refusal): Promise<void>;
 }
 

@@ -1,12 +1,23 @@
 /** The scheduled stories, one activity each: what to do and how often is decided where the schedules are made. */
-import { proxyActivities } from '@temporalio/workflow';
-import type { OpsActivities } from './contract.ts';
+import {
+  getExternalWorkflowHandle,
+  ParentClosePolicy,
+  patched,
+  proxyActivities,
+  startChild,
+  TemporalFailure,
+} from '@temporalio/workflow';
+import { LOOK_SIGNAL, ORDERS_QUEUE, type LatePaymentInput, type OpsActivities } from './contract.ts';
+import { latePayment } from './late-payment.ts';
+import { NEEDS_ATTENTION, TRANSACTION_ID } from './search-attributes.ts';
 
 const {
   syncCatalogue: sync,
   refreshRates: rates,
   refreshUsage: usage,
   forgetOldKeys,
+  findLateMoney,
+  applyInbox: inbox,
 } = proxyActivities<OpsActivities>({
   startToCloseTimeout: '2m',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
@@ -21,5 +32,47 @@ export const refreshRates = (): Promise<string> => rates();
 /** Looks up the usage of eSIMs in use. */
 export const refreshUsage = (): Promise<string> => usage();
 
-/** Forgets Idempotency-Keys older than promised. */
-export const sweep = (): Promise<string> => forgetOldKeys();
+/** Applies gateway events that were kept and not applied. */
+export const applyInbox = (): Promise<string> => inbox();
+
+/** Forgets Idempotency-Keys older than promised, and starts what late money needs. */
+export async function sweep(): Promise<string> {
+  const forgotten = await forgetOldKeys();
+  // Releases up to 0.1.0 ended here.
+  if (!patched('late-money')) return forgotten;
+  const late = await findLateMoney();
+  for (const input of late) await startLatePayment(input);
+  return `${forgotten}; late money for ${late.length} payments`;
+}
+
+/** One that is running for the same payment is asked to look again. */
+async function startLatePayment(input: LatePaymentInput): Promise<void> {
+  const workflowId = `late-${input.transactionId}`;
+  try {
+    await startChild(latePayment, {
+      workflowId,
+      taskQueue: ORDERS_QUEUE,
+      args: [input],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: 'Money for what is closed: to the wallet, or back',
+      typedSearchAttributes: [
+        { key: TRANSACTION_ID, value: input.transactionId },
+        { key: NEEDS_ATTENTION, value: false },
+      ],
+    });
+  } catch (error) {
+    const isRunning =
+      error instanceof TemporalFailure && error.name === 'WorkflowExecutionAlreadyStartedError';
+    if (!isRunning) throw error;
+    await lookSoon(workflowId);
+  }
+}
+
+/** Whoever has ended meanwhile had looked a moment ago, and the next run looks again. */
+async function lookSoon(workflowId: string): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowId).signal(LOOK_SIGNAL);
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+  }
+}

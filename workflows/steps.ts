@@ -3,13 +3,20 @@
  * time limit stands here with its reason.
  */
 import { proxyActivities, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
+import type { PaymentPurpose } from '../src/domain/payment.ts';
 import type { PurchaseInput } from '../src/domain/purchase.ts';
 import {
+  GATEWAY_QUEUE,
   OPS_QUEUE,
   SUPPLIER_QUEUE,
   type DeliverOutcome,
+  type GatewayActivities,
   type OpsActivities,
+  type OpenedPayment,
   type OrderActivities,
+  type PaymentRequest,
+  type PaymentStand,
+  type RefundStand,
   type SupplierActivities,
 } from './contract.ts';
 
@@ -25,6 +32,8 @@ const local = (summary: string): OrderActivities =>
 export const { openPurchase } = local('Open: purchase, eSIM order and wallet hold in one transaction');
 export const { failPurchase } = local('Give back: void the hold, close as FAILED');
 export const { flagAttention } = local('Call a person');
+export const { closeUnpaid } = local('Close unpaid: no money came, or not as agreed');
+export const { openFunding } = local('Open: the wallet is to be funded');
 
 /** With the 2.5 s of opening it stays under the heartbeat of the 5 s workflow task. */
 const QUICK_TRY_MS = 1_200;
@@ -93,6 +102,36 @@ export const { withdrawOrder } = proxyActivities<SupplierActivities>({
   summary: 'Undo: make sure that the supplier holds no order',
 });
 
+/** One answer of the gateway and what is booked of it, at most 5 s at the transport for each try of the payment. */
+const ONE_GATEWAY_LOOK_MS = 20_000;
+
+const gateway = (summary: string, startToCloseTimeout: number): GatewayActivities =>
+  proxyActivities<GatewayActivities>({
+    taskQueue: GATEWAY_QUEUE,
+    startToCloseTimeout,
+    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    retry: { maximumAttempts: 1 },
+    summary,
+  });
+
+/** Opens the payment at the gateway, trying again within the budget. Whatever goes wrong in it is unknown: its row says which try is out. */
+export async function openPayment(request: PaymentRequest, budgetMs: number): Promise<OpenedPayment> {
+  const steps = gateway('Charge: open the payment at the gateway', budgetMs + ONE_GATEWAY_LOOK_MS);
+  return orElse(steps.openPayment(request, budgetMs), { outcome: 'unknown' });
+}
+
+/** Asks the gateway and books what it has. */
+export async function lookAtPayment(transactionId: string, purpose: PaymentPurpose): Promise<PaymentStand> {
+  const steps = gateway('Look at the gateway for the money', ONE_GATEWAY_LOOK_MS);
+  return orElse(steps.lookAtPayment(transactionId, purpose), { state: 'unknown', isKnown: false });
+}
+
+/** Asks the gateway to send money back, or how far it is. */
+export async function moveRefunds(transactionId: string): Promise<RefundStand> {
+  const steps = gateway('Refund: send the money back, or look how far it is', ONE_GATEWAY_LOOK_MS);
+  return orElse(steps.moveRefunds(transactionId), { open: 1, needsPerson: null });
+}
+
 /** Asked for after a sale that an old catalogue caused; the hourly schedule would catch up anyway, so it may give up. */
 export const { syncCatalogue } = proxyActivities<OpsActivities>({
   taskQueue: OPS_QUEUE,
@@ -102,11 +141,15 @@ export const { syncCatalogue } = proxyActivities<OpsActivities>({
   summary: 'Sync the catalogue, since this sale showed it to be old',
 });
 
-async function unknownOnFailure(outcome: Promise<DeliverOutcome>): Promise<DeliverOutcome> {
+function unknownOnFailure(outcome: Promise<DeliverOutcome>): Promise<DeliverOutcome> {
+  return orElse(outcome, { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' });
+}
+
+async function orElse<T>(step: Promise<T>, failed: T): Promise<T> {
   try {
-    return await outcome;
+    return await step;
   } catch (error) {
-    if (error instanceof TemporalFailure) return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
+    if (error instanceof TemporalFailure) return failed;
     throw error;
   }
 }

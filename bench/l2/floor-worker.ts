@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const options: WorkersOptions = {
     address: values.address,
     namespace: values.namespace,
-    activities: { orders, supplier: {}, ops: {} },
+    activities: { orders, supplier: {}, gateway: {}, ops: {} },
     queues: ['orders'],
     bundle,
     identity: `bench-floor-${process.pid}`,

@@ -7,6 +7,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
+import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
 import type { DevSettings } from '../../src/config.ts';
 import type { ServiceLog } from '../../src/embedded/child.ts';
 import { startPostgres } from '../../src/embedded/postgres.ts';
@@ -14,7 +15,6 @@ import { startRedis } from '../../src/embedded/redis.ts';
 import { startTemporal } from '../../src/embedded/temporal.ts';
 import { migrateDatabase } from '../../src/store/migrate-database.ts';
 import { makeTestFolder } from '../../test/support/test-folder.ts';
-import { prepareNamespaces } from './namespaces.ts';
 import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
 
 export type TemporalKind = 'embedded' | 'postgres';
@@ -61,7 +61,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
       createDatabase: () => createDatabase(ownerUrl, closers),
       prepareNamespaces: async (namespaces) => {
         if (temporalAddress === undefined) throw new Error('started without Temporal');
-        await prepareNamespaces(temporalAddress, namespaces);
+        await prepareNamespaces({ address: temporalAddress, namespaces, retentionDays: 1 });
         return temporalAddress;
       },
       onClose: (step) => void closers.push(step),

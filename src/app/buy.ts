@@ -5,24 +5,18 @@
 import type { Principal } from '../domain/account.ts';
 import type { CataloguePackage } from '../domain/catalogue.ts';
 import { DomainError } from '../domain/errors.ts';
-import {
-  asFailureReason,
-  FAILURE_REASONS,
-  type FrozenQuote,
-  type PurchaseAnswer,
-  type PurchaseInput,
-  type Refusal,
-} from '../domain/purchase.ts';
-import { EngineUnavailable } from '../ports/purchase-engine.ts';
-import { isPassing } from '../store/constraint-errors.ts';
+import type { FrozenQuote, PurchaseInput } from '../domain/purchase.ts';
+import { asFailureReason } from '../domain/refusals.ts';
 import { findEsim } from '../store/esims.ts';
 import { findIdempotencyKey } from '../store/idempotency.ts';
-import { findPurchase, type PurchaseRecord } from '../store/purchase-reads.ts';
+import { findPurchase } from '../store/purchase-reads.ts';
 import { packageNotFound } from './browse.ts';
+import { quoteCharge } from './charges.ts';
+import { askEngine, ifReachable, refused } from './engine-answers.ts';
 import { lookAgain } from './esims.ts';
 import { isStillRunning, keyInUse, keyReused } from './idempotency-refusals.ts';
 import { createPricer } from './prices.ts';
-import { purchaseView } from './purchase-view.ts';
+import { standingView } from './purchase-view.ts';
 import type { TopUps } from './top-ups.ts';
 import { newEsimId, newTransactionId } from './transaction-id.ts';
 import type { BuyCommand, RequestContext } from './use-cases.ts';
@@ -31,21 +25,26 @@ import type { WorldDeps } from './world-deps.ts';
 
 export type BuyDeps = WorldDeps & { readonly topUps: TopUps };
 
-/** Buys or tops up and answers SUCCESS or PROCESSING; a refusal is thrown as DomainError. */
+/** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
 export async function buy(
   deps: BuyDeps,
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
 ): Promise<PurchaseView> {
+  const askedAtMs = deps.clock.now().getTime();
   const earlier = await findEarlier(deps, principal, command);
   if (earlier) return earlier;
-  if (command.paymentMethod !== 'WALLET') throw methodUnavailable(command.paymentMethod);
   const goods =
     command.packageType === 'BASE' ? chooseBase(deps, command) : await chooseTopUp(deps, principal, command);
-  const input = freeze(deps, principal, command, context, goods);
+  const input = freeze(deps, principal, command, context, { ...goods, askedAtMs });
   const startedAtMs = deps.clock.now().getTime();
-  const answer = await ask(deps, input);
+  const answer = await askEngine(
+    input.transactionId,
+    (deadlineMs) => deps.engine.purchase(input, deadlineMs),
+    input.timings.answerWithinMs,
+    async () => (await ifReachable(() => findPurchase(deps.db, input.transactionId))) !== undefined,
+  );
   const status = answer === 'no-answer-yet' ? 'PROCESSING' : answer.status;
   deps.events.purchaseAnswered({
     transactionId: input.transactionId,
@@ -76,13 +75,16 @@ async function findEarlier(
   const purchase = await findPurchase(deps.db, record.transactionId);
   if (purchase?.purchase.reason)
     throw refused({ reason: asFailureReason(purchase.purchase.reason), detail: '' });
-  return purchase && purchaseView(purchase);
+  return purchase && standingView(deps, purchase);
 }
 
 interface Goods {
   readonly item: CataloguePackage;
   readonly esimId: string;
 }
+
+/** What looking at the eSIM took is part of the buyer's wait; this much is left for the purchase itself, whatever came before. */
+const LEAST_ANSWER_WITHIN_MS = 1_000;
 
 function chooseBase(deps: BuyDeps, command: BuyCommand): Goods {
   const item = deps.catalogue.current().byCode.get(command.packageCode);
@@ -116,11 +118,13 @@ function freeze(
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
-  goods: Goods,
+  goods: Goods & { readonly askedAtMs: number },
 ): PurchaseInput {
   const { account, environment } = principal;
   const catalogue = deps.catalogue.current();
   const { price, rate } = createPricer(deps, catalogue, account, account.currency);
+  const priced = price(goods.item);
+  const method = command.paymentMethod;
   const tag = command.idempotency;
   return {
     transactionId: newTransactionId(deps.idSecret, {
@@ -131,13 +135,19 @@ function freeze(
     accountId: account.id,
     packageType: command.packageType,
     packageCode: goods.item.packageCode,
-    paymentMethod: command.paymentMethod,
+    paymentMethod: method,
     esimId: goods.esimId,
-    quote: freezeQuote(price(goods.item), account.currency, catalogue.settings.id, rate?.id),
+    quote: freezeQuote(priced, account.currency, catalogue.settings.id, rate?.id),
+    ...(method === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, method, priced.price) }),
     requestId: context.requestId,
-    timings: deps.settings.timings,
+    timings: { ...deps.settings.timings, answerWithinMs: leftOfWait(deps, goods.askedAtMs) },
     ...(tag ? { idempotency: tag } : {}),
   };
+}
+
+function leftOfWait({ clock, settings }: BuyDeps, askedAtMs: number): number {
+  const leftMs = settings.timings.answerWithinMs - (clock.now().getTime() - askedAtMs);
+  return Math.max(Math.min(LEAST_ANSWER_WITHIN_MS, settings.timings.answerWithinMs), leftMs);
 }
 
 function freezeQuote(
@@ -156,48 +166,16 @@ function freezeQuote(
   };
 }
 
-async function ask(deps: BuyDeps, input: PurchaseInput): Promise<PurchaseAnswer | 'no-answer-yet'> {
-  try {
-    const answer = await deps.engine.purchase(input, input.timings.answerWithinMs);
-    if (answer !== 'in-doubt') return answer;
-  } catch (error) {
-    if (!(error instanceof EngineUnavailable)) throw error;
-    throw unavailable('Purchases cannot be started right now, nothing was charged', error);
-  }
-  // Its row proves that the purchase runs. Without one PROCESSING would promise what may never have begun.
-  if (await findWhereItStands(deps, input.transactionId)) return 'no-answer-yet';
-  throw unavailable(
-    `It is not known yet whether purchase ${input.transactionId} was started: repeat the request with the same Idempotency-Key, or read that transaction, before buying again`,
-  );
-}
-
-function unavailable(message: string, cause?: unknown): DomainError {
-  const error = new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 });
-  error.cause = cause;
-  return error;
-}
-
-/** The purchase's rows, or undefined where there are none yet or the database is away for a moment. */
-async function findWhereItStands(deps: BuyDeps, transactionId: string): Promise<PurchaseRecord | undefined> {
-  try {
-    return await findPurchase(deps.db, transactionId);
-  } catch (error) {
-    if (isPassing(error)) return undefined;
-    throw error;
-  }
-}
-
 /** The rows say how it stands; before there are any, the purchase is told as PROCESSING from what was frozen. */
 async function readBack(deps: BuyDeps, input: PurchaseInput, item: CataloguePackage): Promise<PurchaseView> {
-  // The purchase runs: its caller needs its id more than an error.
-  const record = await findWhereItStands(deps, input.transactionId);
+  const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));
   if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
-  if (record) return purchaseView(record);
+  if (record) return standingView(deps, record);
   return {
     transactionId: input.transactionId,
     packageType: input.packageType,
     paymentMethod: input.paymentMethod,
-    status: 'PROCESSING',
+    status: input.charge === undefined ? 'PROCESSING' : 'PENDING',
     reason: null,
     package: {
       packageCode: item.packageCode,
@@ -208,29 +186,11 @@ async function readBack(deps: BuyDeps, input: PurchaseInput, item: CataloguePack
     },
     esim: null,
     topUp: null,
+    payment: null,
     timeline: [],
   };
 }
 
-const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {
-  INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
-  PACKAGE_UNAVAILABLE: 'This package is not available right now',
-  INVALID_TOPUP: 'This eSIM cannot be topped up with this package',
-};
-
-/** What a caller may know of a refusal: our detail is for logs and operators. */
-function refused(refusal: Refusal): DomainError {
-  const code = FAILURE_REASONS[refusal.reason];
-  const message = REFUSAL_MESSAGES[code];
-  return new DomainError(code, message, { details: `${refusal.reason}: no money was taken` });
-}
-
 function invalidTopUp(details: string): DomainError {
   return new DomainError('INVALID_TOPUP', 'This eSIM cannot be topped up with this package', { details });
-}
-
-function methodUnavailable(method: string): DomainError {
-  return new DomainError('PAYMENT_METHOD_UNAVAILABLE', `Payment method ${method} is not available`, {
-    details: `${method} is not configured here; pay with WALLET`,
-  });
 }

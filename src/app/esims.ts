@@ -11,13 +11,17 @@ import {
   type EsimRow,
 } from '../store/esims.ts';
 import { esimView } from './esim-view.ts';
+import { inTime, type Patience } from './patience.ts';
 import type { EsimView, Page } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
 
-type EsimDeps = Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'events' | 'settings'>;
+type LookDeps = Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'events'>;
+type EsimDeps = LookDeps & Pick<WorldDeps, 'settings'> & { readonly patience: Patience };
 
 /** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
 const MAX_LOOKS_PER_LIST = 5;
+/** A top-up is worth waiting for, and still has to be answered after this. */
+const LOOK_BEFORE_TOP_UP_WITHIN_MS = 1_500;
 
 export async function getEsim(deps: EsimDeps, principal: Principal, esimId: string): Promise<EsimView> {
   const row = await findEsim(deps.db, esimId);
@@ -28,7 +32,8 @@ export async function getEsim(deps: EsimDeps, principal: Principal, esimId: stri
       details: 'the eSIM order is not yours',
     });
   }
-  return esimView(isOld(deps, row) ? await lookAgain(deps, row) : row);
+  const fresh = isOld(deps, row) ? await deps.patience.wait(() => lookAndKeep(deps, row)) : row;
+  return esimView(fresh ?? row);
 }
 
 export async function listEsims(
@@ -47,13 +52,19 @@ export async function listEsims(
     before: oldestFresh(deps),
     limit: MAX_LOOKS_PER_LIST,
   });
-  await Promise.all(unseen.map((row) => lookAgain(deps, row)));
+  if (unseen.length > 0)
+    await deps.patience.wait(() => Promise.all(unseen.map((row) => lookAndKeep(deps, row))));
   const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
   return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
 }
 
+/** The look before a top-up, made whatever reads have found; where no answer comes in time, what is known has to do. */
+export async function lookAgain(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
+  return (await inTime(lookAndKeep(deps, row), LOOK_BEFORE_TOP_UP_WITHIN_MS)).value ?? row;
+}
+
 /** Asks the supplier about one eSIM and keeps the answer; on no answer the row stays as it is. */
-export async function lookAgain(deps: EsimDeps, row: EsimRow): Promise<EsimRow> {
+async function lookAndKeep(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
   const now = deps.clock.now();
   const look = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
   if (look.outcome !== 'done' || look.value.state !== 'ready') {

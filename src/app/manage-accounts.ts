@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AccountCurrency, Money } from '../domain/money.ts';
 import type { Environment, Plan, Scope } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountType } from '../domain/pricing.ts';
 import { findAccount, insertAccount, insertApiKey, revokeKeys } from '../store/accounts.ts';
@@ -49,7 +50,7 @@ export interface CreateKey {
   readonly expiresAt: Date | null;
 }
 
-/** Returns the key itself, for the only time. */
+/** Returns the key itself, for the only time. Throws when the account is unknown. */
 export async function createKey(
   db: AccountsDb,
   request: CreateKey,
@@ -58,6 +59,7 @@ export async function createKey(
   const apiKey = newApiKey(request.brand, request.environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
+    if (!(await findAccount(trx, request.accountId))) throw noAccount(request.accountId);
     await insertApiKey(trx, {
       id: keyId,
       accountId: request.accountId,
@@ -114,8 +116,9 @@ export async function fund(
   actor: string,
 ): Promise<Money> {
   const account = await findAccount(dbs.accounts, request.accountId);
-  if (!account) throw new Error(`no account ${request.accountId}`);
-  if (account.currency !== request.amount.currency) throw new Error(`the account keeps ${account.currency}`);
+  if (!account) throw noAccount(request.accountId);
+  if (account.currency !== request.amount.currency)
+    throw new DomainError('VALIDATION_ERROR', `the account keeps ${account.currency}`);
   await ensureWallet(dbs.world, account.id, account.currency);
   const outcome = await fundWallet(dbs.world, {
     operationKey: `fund:${request.reference}`,
@@ -137,4 +140,8 @@ export async function fund(
   });
   const wallet = await findWallet(dbs.world, account.id);
   return wallet?.balance ?? { amountMinor: 0n, currency: account.currency };
+}
+
+function noAccount(accountId: string): DomainError {
+  return new DomainError('NOT_FOUND', `no account ${accountId}`);
 }

@@ -1,11 +1,28 @@
 /** A purchase as it now stands, from its rows. */
 import type { PurchaseRecord } from '../store/purchase-reads.ts';
 import { esimView } from './esim-view.ts';
-import type { PurchaseView } from './views.ts';
+import type { WorldDb } from '../store/tables.ts';
+import { findPaymentView } from './payment-view.ts';
+import type { PaymentView, PurchaseView } from './views.ts';
+
+/** The same with how to pay, where it still waits for money from outside. */
+export async function standingView(
+  { db }: { readonly db: WorldDb },
+  record: PurchaseRecord,
+  timeline?: readonly { readonly at: Date; readonly what: string }[],
+): Promise<PurchaseView> {
+  const waits = record.purchase.status === 'PENDING';
+  return purchaseView(
+    record,
+    timeline,
+    waits ? await findPaymentView(db, record.purchase.transaction_id) : null,
+  );
+}
 
 export function purchaseView(
   { purchase, esim }: PurchaseRecord,
   timeline: readonly { readonly at: Date; readonly what: string }[] = [],
+  payment: PaymentView | null = null,
 ): PurchaseView {
   return {
     transactionId: purchase.transaction_id,
@@ -29,6 +46,7 @@ export function purchaseView(
             totalVolumeBytes: Number(purchase.top_up_total_volume_bytes),
             dataRemainingBytes: Number(purchase.top_up_remaining_bytes ?? 0n),
           },
+    payment,
     timeline,
   };
 }

@@ -1,11 +1,12 @@
 /**
  * Top-up packages. The supplier lists them per package only, so they are asked for on demand and kept: in memory, in Postgres, then at
- * the supplier. A supplier that cannot answer leaves the last known list in use.
+ * the supplier. A supplier that cannot answer, or not in a reader's time, leaves the last known list in use.
  */
 import { LRUCache } from 'lru-cache';
 import { TOP_UP_PREFIX, type CataloguePackage } from '../domain/catalogue.ts';
 import { DomainError } from '../domain/errors.ts';
 import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from '../store/catalogue.ts';
+import type { Patience } from './patience.ts';
 import type { WorldDeps } from './world-deps.ts';
 
 export interface TopUps {
@@ -20,9 +21,9 @@ const MAX_LISTS = 5_000;
 /** Another process may have looked meanwhile, so memory is trusted only this long. */
 const MEMORY_TTL_MS = 30_000;
 
-export function createTopUps(
-  deps: Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'catalogue' | 'settings'>,
-): TopUps {
+type LookUpDeps = Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'settings'> & { readonly patience: Patience };
+
+export function createTopUps(deps: LookUpDeps & Pick<WorldDeps, 'catalogue'>): TopUps {
   const memory = new LRUCache<string, readonly CataloguePackage[]>({
     max: MAX_LISTS,
     ttl: MEMORY_TTL_MS,
@@ -42,19 +43,19 @@ export function createTopUps(
   return { of, find };
 }
 
-async function lookUp(
-  deps: Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'settings'>,
-  packageCode: string,
-): Promise<readonly CataloguePackage[]> {
+async function lookUp(deps: LookUpDeps, packageCode: string): Promise<readonly CataloguePackage[]> {
   const now = deps.clock.now();
   const known = await readTopUps(deps.db, packageCode);
   if (known && now.getTime() - known.lookedAt.getTime() <= deps.settings.topUpsFreshMs) return known.packages;
-  try {
+  const ask = async (): Promise<readonly CataloguePackage[]> => {
     const topUps = await deps.supplier.topUps(packageCode);
     await replaceTopUps(deps.db, packageCode, topUps, now);
     return topUps;
+  };
+  if (known) return (await deps.patience.wait(ask).catch(() => undefined)) ?? known.packages;
+  try {
+    return await ask();
   } catch (cause) {
-    if (known) return known.packages;
     const unavailable = new DomainError('SERVICE_UNAVAILABLE', 'Top-ups cannot be listed right now', {
       retryAfterSeconds: 5,
     });

@@ -2,7 +2,7 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { findPurchase, findTimeline } from '../store/purchase-reads.ts';
-import { purchaseView } from './purchase-view.ts';
+import { standingView } from './purchase-view.ts';
 import type { PurchaseView } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
 
@@ -17,5 +17,5 @@ export async function getTransaction(
       details: 'no purchase of yours has this id',
     });
   }
-  return purchaseView(record, await findTimeline(deps.db, transactionId));
+  return standingView(deps, record, await findTimeline(deps.db, transactionId));
 }

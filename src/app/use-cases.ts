@@ -8,7 +8,9 @@ import type { EsimStatus, PackageType, PaymentMethod } from '../domain/states.ts
 import type {
   EsimView,
   ExchangeRateView,
+  FundingView,
   Page,
+  PaymentStanding,
   PricedPackage,
   PurchaseView,
   RegionView,
@@ -27,6 +29,16 @@ export interface BuyCommand {
   readonly esimId?: string;
   readonly idempotency?: IdempotencyTag;
 }
+
+export interface FundCommand {
+  /** In the wallet's currency. */
+  readonly amountMinor: bigint;
+  readonly paymentMethod: Exclude<PaymentMethod, 'WALLET'>;
+  readonly idempotency?: IdempotencyTag;
+}
+
+/** By our id, or by the gateway's reference (of a hosted page or of a transfer alike). */
+export type WhichPayment = { readonly transactionId: string } | { readonly reference: string };
 
 /** A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and validated fields. */
 export interface IdempotencyTag {
@@ -66,6 +78,27 @@ export interface WorldUseCases {
   buy(principal: Principal, command: BuyCommand, context: RequestContext): Promise<PurchaseView>;
   /** TRANSACTION_NOT_FOUND, also for another account's. */
   getTransaction(principal: Principal, transactionId: string): Promise<PurchaseView>;
+  /**
+   * Asks the gateway for the truth about a payment, never the caller, and tells how it now stands: of a purchase or of a wallet being
+   * funded. TRANSACTION_NOT_FOUND, also for another account's. A purchase that is not paid yet is PENDING, and nothing changes.
+   */
+  confirmPayment(
+    principal: Principal,
+    which: WhichPayment,
+    context: RequestContext,
+  ): Promise<{ readonly purchase: PurchaseView } | { readonly funding: FundingView }>;
+  /** Opens a payment into one's own wallet. VALIDATION_ERROR, PAYMENT_METHOD_UNAVAILABLE (amount or currency not served, names the limit). */
+  fundWallet(principal: Principal, command: FundCommand, context: RequestContext): Promise<FundingView>;
+  /** Where a payment stands, by its reference alone; undefined: there is none. For the page a buyer comes back to. */
+  findPaymentStanding(reference: string): Promise<PaymentStanding | undefined>;
+  /**
+   * Takes an event of the payment gateway: verified over the raw bytes and kept before this resolves. `refused`: not certainly the
+   * gateway's word, nothing kept. Throws when it could not be kept, so that the gateway sends it again.
+   */
+  takeGatewayEvent(
+    rawBody: Uint8Array,
+    headers: Readonly<Record<string, string | undefined>>,
+  ): Promise<'kept' | 'refused'>;
   listEsims(
     principal: Principal,
     query: {

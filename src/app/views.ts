@@ -55,6 +55,50 @@ export interface EsimView {
   readonly updatedAt: Date;
 }
 
+/** What the buyer needs in order to pay from outside, while it can still be paid. */
+export type InstructionsView =
+  | { readonly kind: 'redirect'; readonly paymentUrl: string }
+  | {
+      readonly kind: 'bank-transfer';
+      readonly bankName: string;
+      readonly accountNumber: string;
+      readonly accountName: string;
+      readonly expiresAt: Date;
+    };
+
+export interface PaymentView {
+  /** The gateway's reference of this payment: `gatewayReference`, or `trackingReference` of a transfer. */
+  readonly reference: string;
+  /** What is asked from the buyer; another currency than the price's where the method has its own. */
+  readonly charge: Money;
+  /** Null while the gateway has not answered yet. */
+  readonly instructions: InstructionsView | null;
+}
+
+/** A wallet being funded. */
+export interface FundingView {
+  readonly transactionId: string;
+  readonly paymentMethod: PaymentMethod;
+  readonly status: 'PENDING' | 'SUCCESS' | 'FAILED';
+  readonly reason: string | null;
+  /** What was asked for, in the wallet's currency. */
+  readonly amount: Money;
+  /** Null once it is no longer waited for. */
+  readonly payment: PaymentView | null;
+  readonly timeline: readonly { readonly at: Date; readonly what: string }[];
+}
+
+/** Where a payment stands, for the page that a buyer comes back to: nothing that is secret, since whoever has the reference sees it. */
+export interface PaymentStanding {
+  readonly reference: string;
+  readonly purpose: 'purchase' | 'funding';
+  readonly status: PurchaseStatus;
+  readonly reason: string | null;
+  /** Name of the package, or null for a wallet. */
+  readonly packageName: string | null;
+  readonly charge: Money;
+}
+
 export interface PurchaseView {
   readonly transactionId: string;
   readonly packageType: PackageType;
@@ -77,6 +121,8 @@ export interface PurchaseView {
     readonly totalVolumeBytes: number;
     readonly dataRemainingBytes: number;
   } | null;
+  /** Outside of the wallet only: how to pay, while it can still be paid; null once money came or the purchase is closed. */
+  readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
 }
 

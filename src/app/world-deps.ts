@@ -4,6 +4,7 @@ import type { PurchaseTimings } from '../domain/purchase.ts';
 import type { Events } from '../observe/events.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EsimSupplier } from '../ports/esim-supplier.ts';
+import type { PaymentGateway } from '../ports/payment-gateway.ts';
 import type { PurchaseEngine } from '../ports/purchase-engine.ts';
 import type { WorldDb } from '../store/tables.ts';
 import type { CatalogueMemory } from './catalogue-memory.ts';
@@ -16,12 +17,15 @@ export interface WorldSettings {
   readonly topUpsFreshMs: number;
   /** Sales that need an older rate are refused (promise F1). */
   readonly rateMaxAgeMs: number;
+  /** What MOBILE_MONEY is charged in; undefined: not offered. */
+  readonly mobileMoneyCurrency: string | undefined;
 }
 
 export interface WorldDeps {
   readonly environment: Environment;
   readonly db: WorldDb;
   readonly supplier: EsimSupplier;
+  readonly gateway: PaymentGateway;
   readonly engine: PurchaseEngine;
   readonly clock: Clock;
   readonly events: Events;

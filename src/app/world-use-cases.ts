@@ -2,9 +2,13 @@
 import { unavailableWhenAway } from './availability.ts';
 import { getPackage, listPackages, listRegions, listTopUps } from './browse.ts';
 import { buy } from './buy.ts';
+import { confirmPayment, findPaymentStanding } from './confirm-payment.ts';
 import { getEsim, listEsims } from './esims.ts';
+import { fundWallet } from './funding.ts';
+import { createGatewayDoor } from './gateway-events.ts';
 import { findStoredAnswer, storeAnswer } from './idempotency.ts';
 import { exchangeRateView, priceRevision } from './prices.ts';
+import { createPatience } from './patience.ts';
 import { createTopUps } from './top-ups.ts';
 import { getTransaction } from './transactions.ts';
 import type { WorldUseCases } from './use-cases.ts';
@@ -12,7 +16,9 @@ import { getWallet } from './wallet.ts';
 import type { WorldDeps } from './world-deps.ts';
 
 export function createWorldUseCases(world: WorldDeps): WorldUseCases {
-  const deps = { ...world, topUps: createTopUps(world) };
+  const patience = createPatience(world.clock);
+  const door = createGatewayDoor(world);
+  const deps = { ...world, patience, topUps: createTopUps({ ...world, patience }) };
   return unavailableWhenAway<WorldUseCases>({
     environment: world.environment,
     catalogueRevision: () => priceRevision(world, world.catalogue.current()),
@@ -21,6 +27,10 @@ export function createWorldUseCases(world: WorldDeps): WorldUseCases {
     listTopUps: (account, query) => listTopUps(deps, account, query),
     getPackage: (account, query) => getPackage(deps, account, query),
     buy: (principal, command, context) => buy(deps, principal, command, context),
+    confirmPayment: (principal, which) => confirmPayment(deps, principal, which),
+    fundWallet: (principal, command, context) => fundWallet(deps, principal, command, context),
+    findPaymentStanding: (reference) => findPaymentStanding(deps, reference),
+    takeGatewayEvent: (rawBody, headers) => door.take(rawBody, headers),
     getTransaction: (principal, transactionId) => getTransaction(deps, principal, transactionId),
     listEsims: (principal, query) => listEsims(deps, principal, query),
     getEsim: (principal, esimId) => getEsim(deps, principal, esimId),

@@ -3,7 +3,8 @@
  * through Temporal as JSON, so amounts are decimal digits in strings, and no field may hold a key, an activation code, PIN or PUK.
  */
 import type { AccountCurrency } from './money.ts';
-import type { ErrorCode } from './errors.ts';
+import type { ChargeQuote, PaymentTimings } from './payment.ts';
+import type { Refusal } from './refusals.ts';
 import type { PackageType, PaymentMethod } from './states.ts';
 
 /** The price, frozen when the purchase was asked for and never computed again. */
@@ -18,7 +19,7 @@ export interface FrozenQuote {
 }
 
 /** Durations come with the input, so that tests can scale them and open purchases keep theirs. */
-export interface PurchaseTimings {
+export interface PurchaseTimings extends PaymentTimings {
   /** How long the caller is kept waiting for the eSIM. */
   readonly answerWithinMs: number;
   /** Looks for a profile that is not there yet: first delay, doubled up to the longest. */
@@ -41,39 +42,24 @@ export interface PurchaseInput {
   /** BASE: the id the new eSIM order will have. TOPUP: the eSIM to top up. */
   readonly esimId: string;
   readonly quote: FrozenQuote;
+  /** What to ask from the buyer at the gateway; absent for WALLET. */
+  readonly charge?: ChargeQuote;
   readonly requestId: string;
   readonly timings: PurchaseTimings;
-  readonly idempotency?: { readonly key: string; readonly path: string; readonly fingerprint: string };
+  readonly idempotency?: IdempotencyMark;
 }
 
-/** Why a purchase ends without its goods, machine-readable, each with the error code its caller gets. */
-export const FAILURE_REASONS = {
-  INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
-  PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
-  OUT_OF_STOCK: 'PACKAGE_UNAVAILABLE',
-  PRICE_CHANGED: 'PACKAGE_UNAVAILABLE',
-  SUPPLIER_BALANCE_TOO_LOW: 'PACKAGE_UNAVAILABLE',
-  SUPPLIER_REFUSED: 'PACKAGE_UNAVAILABLE',
-  ESIM_NOT_ACTIVE: 'INVALID_TOPUP',
-} as const satisfies Record<string, ErrorCode>;
-
-export type FailureReason = keyof typeof FAILURE_REASONS;
-
-/** `detail` is for logs and operators only. */
-export interface Refusal {
-  readonly reason: FailureReason;
-  readonly detail: string;
-}
-
-/** A reason read back from a row: anything unknown there is a bug worth an exception. */
-export function asFailureReason(text: string): FailureReason {
-  if (Object.hasOwn(FAILURE_REASONS, text)) return text as FailureReason;
-  throw new RangeError(`unknown failure reason ${text}`);
+/** A caller's Idempotency-Key, as the first step keeps it. */
+export interface IdempotencyMark {
+  readonly key: string;
+  readonly path: string;
+  readonly fingerprint: string;
 }
 
 /** The first answer to the caller. SUCCESS and PROCESSING carry no data: the rows are in Postgres. */
 export type PurchaseAnswer = (
-  { readonly status: 'SUCCESS' | 'PROCESSING' } | { readonly status: 'REFUSED'; readonly refusal: Refusal }
+  | { readonly status: 'SUCCESS' | 'PROCESSING' | 'PENDING' }
+  | { readonly status: 'REFUSED'; readonly refusal: Refusal }
 ) & {
   /** Of the request that opened the purchase: a retry with another body is told so. */
   readonly fingerprint?: string;

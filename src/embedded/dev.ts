@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { prepareNamespaces } from '../adapters/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../config.ts';
 import { createLogger } from '../observe/logger.ts';
 import { migrateDatabase } from '../store/migrate-database.ts';
@@ -17,7 +18,6 @@ import { beginRun, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts } from './sandbox-accounts.ts';
 import { startTemporal } from './temporal.ts';
 
-const NAMESPACES = ['simway-test', 'simway-live'] as const;
 const PREFERRED_PORTS = {
   postgres: 5433,
   temporal: 7233,
@@ -25,9 +25,12 @@ const PREFERRED_PORTS = {
   admin: 3001,
   supplier: 3100,
   supplierControl: 3101,
+  gateway: 3110,
+  gatewayControl: 3111,
 };
 /** The simulator's account with us; nothing outside this machine knows it. */
 const SANDBOX_ACCESS_CODE = 'sandbox';
+const SANDBOX_SECRET_KEY = 'sk_test_sandbox';
 const READY_WITHIN_MS = 60_000;
 const READY_POLL_MS = 200;
 
@@ -65,13 +68,19 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   process.stdout.write('Simway is starting\n');
   const run = await beginRun(settings.dataDir);
   closers.push(() => run.close());
-  const [services, supplier] = await Promise.all([
+  const port = await freePort({ preferred: settings.httpPort });
+  const [services, supplier, gateway] = await Promise.all([
     startServices(settings, closers),
     startSupplier(settings, closers),
+    startGateway(settings, port, closers),
   ]);
   log.info('database: migrating');
   await migrateDatabase(services.databaseUrl, (line) => log.info(line));
-  const env = await environmentOf(settings, services, supplier.url);
+  const env = await environmentOf(settings, services, {
+    port,
+    supplierUrl: supplier.url,
+    gatewayUrl: gateway.url,
+  });
   const api = await startApiAndWorker(settings, env, closers);
   const { config, secrets } = readConfig(env);
   const parts = {
@@ -90,6 +99,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     databaseUrl: services.databaseUrl,
     keys,
     supplierControlUrl: supplier.controlUrl,
+    gatewayControlUrl: gateway.controlUrl,
   };
   await run.publish(info);
   printWelcome(info, services.redisUrl, Math.trunc(performance.now() - startedAtMs));
@@ -128,14 +138,14 @@ async function startServices(settings: DevSettings, closers: Closers): Promise<S
           startTemporal({
             dataDir: join(dataDir, 'temporal'),
             log,
-            namespaces: NAMESPACES,
+            namespaces: settings.namespaces,
             pathEnv,
             cacheDir,
             preferredPort: PREFERRED_PORTS.temporal,
             preferredUiPort: PREFERRED_PORTS.temporalUi,
           }),
         )
-      : { address: settings.temporalAddress, uiUrl: settings.temporalUiUrl ?? '' };
+      : theirTemporal(settings.temporalAddress, settings);
   const redis = async (): Promise<string | undefined> => {
     if (settings.redisUrl !== undefined) return settings.redisUrl;
     const server = await startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
@@ -156,6 +166,15 @@ async function startServices(settings: DevSettings, closers: Closers): Promise<S
     temporalUiUrl: temporalServer.value.uiUrl,
     redisUrl: redisUrl.value,
   };
+}
+
+/** A server of somebody else's, made fit for ours. */
+async function theirTemporal(
+  address: string,
+  { namespaces, temporalUiUrl }: DevSettings,
+): Promise<{ address: string; uiUrl: string }> {
+  await prepareNamespaces({ address, namespaces, log: (line) => log.info(`Temporal: ${line}`) });
+  return { address, uiUrl: temporalUiUrl ?? '' };
 }
 
 async function startSupplier(
@@ -179,25 +198,50 @@ async function startSupplier(
   return { url: String(supplier.ready['url']), controlUrl: String(supplier.ready['controlUrl']) };
 }
 
+async function startGateway(
+  settings: DevSettings,
+  apiPort: number,
+  closers: Closers,
+): Promise<{ url: string; controlUrl: string }> {
+  const port = await freePort({ preferred: PREFERRED_PORTS.gateway, except: [apiPort] });
+  const controlPort = await freePort({ preferred: PREFERRED_PORTS.gatewayControl, except: [apiPort, port] });
+  const gateway = await startOurProcess({
+    name: 'gateway simulator',
+    args: [
+      'src/sandbox/gateway/main.ts',
+      ...['--data', join(settings.dataDir, 'gateway'), '--secret-key', SANDBOX_SECRET_KEY],
+      ...['--port', String(port), '--control-port', String(controlPort)],
+      ...['--webhook-url', `http://127.0.0.1:${apiPort}/webhooks/paystack/test`],
+    ],
+    env: settings.inherited,
+    log,
+    logFile: join(settings.dataDir, 'gateway.log'),
+  });
+  closers.push(() => gateway.stop());
+  return { url: String(gateway.ready['url']), controlUrl: String(gateway.ready['controlUrl']) };
+}
+
 /** What our own processes read as their Config. */
 async function environmentOf(
   settings: DevSettings,
   services: Services,
-  supplierUrl: string,
+  at: { readonly port: number; readonly supplierUrl: string; readonly gatewayUrl: string },
 ): Promise<Record<string, string>> {
-  const port = await freePort({ preferred: settings.httpPort });
-  const adminPort = await freePort({ preferred: PREFERRED_PORTS.admin, except: [port] });
+  const adminPort = await freePort({ preferred: PREFERRED_PORTS.admin, except: [at.port] });
   return {
     ...settings.inherited,
     DATABASE_URL: services.databaseUrl,
     TEMPORAL_ADDRESS: services.temporalAddress,
     ...(services.redisUrl === undefined ? {} : { REDIS_URL: services.redisUrl }),
     SIMWAY_LOG_LEVEL: settings.inherited['SIMWAY_LOG_LEVEL'] ?? 'info',
-    SIMWAY_HTTP_PORT: String(port),
+    SIMWAY_HTTP_PORT: String(at.port),
     SIMWAY_ADMIN_PORT: String(adminPort),
     SIMWAY_ID_SECRET: await idSecret(settings.dataDir),
-    SIMWAY_TEST_SUPPLIER_URL: supplierUrl,
+    SIMWAY_TEST_SUPPLIER_URL: at.supplierUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: SANDBOX_ACCESS_CODE,
+    SIMWAY_TEST_GATEWAY_URL: at.gatewayUrl,
+    SIMWAY_TEST_GATEWAY_SECRET_KEY: SANDBOX_SECRET_KEY,
+    SIMWAY_MOBILE_MONEY_CURRENCY: settings.inherited['SIMWAY_MOBILE_MONEY_CURRENCY'] ?? 'GHS',
   };
 }
 
@@ -255,7 +299,8 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
   Reference     ${info.docsUrl}
   Temporal UI   ${info.temporalUiUrl}
   Health        ${info.adminUrl}/readyz
-  Sandbox       ${info.supplierControlUrl}/faults
+  Sandbox       ${info.supplierControlUrl}/faults   the supplier
+                ${info.gatewayControlUrl}/faults   the payment gateway
   Redis         ${redisUrl === undefined ? 'none found: limits and caches are per process' : 'up'}
 
   Test keys     NGN  ${info.keys.ngn}
@@ -264,6 +309,8 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
 Buy an eSIM:
 
   curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.usd}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
+
+With CARD in place of WALLET the answer holds a paymentUrl: open it in a browser and pay there, no money moves.
 
 Ctrl-C ends everything; .data/running.json tells programs the same.
 `);

@@ -23,6 +23,7 @@ export interface RunningInfo {
   /** Test keys of two funded sandbox accounts. */
   readonly keys: { readonly ngn: string; readonly usd: string };
   readonly supplierControlUrl: string;
+  readonly gatewayControlUrl: string;
 }
 
 export interface Run {

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { startChild, type Child, type ServiceLog } from './child.ts';
 import { takeLock, type Lock } from './lock.ts';
 import { freePort } from './ports.ts';
@@ -18,18 +19,6 @@ const STOP_DEADLINE_MS = 10_000;
 const CALL_DEADLINE_MS = 3_000;
 const START_ATTEMPTS = 3;
 const PLENTY = 100_000;
-
-/** What operations filter by; the names are those of the purchase workflow. */
-export const SEARCH_ATTRIBUTES = {
-  PurchaseStatus: 'Keyword',
-  PaymentMethod: 'Keyword',
-  AccountId: 'Keyword',
-  TransactionId: 'Keyword',
-  GatewayReference: 'Keyword',
-  Iccid: 'Keyword',
-  Reason: 'Keyword',
-  NeedsAttention: 'Bool',
-} as const;
 
 /**
  * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first two keys
@@ -168,7 +157,10 @@ function serverArguments(options: TemporalOptions, ports: Ports): string[] {
       ? []
       : ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL']),
     ...namespaces.flatMap((namespace) => ['--namespace', namespace]),
-    ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...SEARCH_ATTRIBUTES.flatMap(({ name, type }) => [
+      '--search-attribute',
+      `${name}=${type.charAt(0)}${type.slice(1).toLowerCase()}`,
+    ]),
     ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
       '--dynamic-config-value',
       `${key}=${value}`,
@@ -187,7 +179,7 @@ async function serves(ports: Ports, namespaces: readonly string[]): Promise<bool
       for (const namespace of namespaces) {
         await connection.workflowService.describeNamespace({ namespace });
         const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-        if (!Object.keys(SEARCH_ATTRIBUTES).every((name) => name in customAttributes)) return false;
+        if (!SEARCH_ATTRIBUTES.every(({ name }) => name in customAttributes)) return false;
       }
       return true;
     });

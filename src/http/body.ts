@@ -1,10 +1,11 @@
 /**
- * Reads a JSON body under limits. Own code rather than a package because a body is refused before it is buffered, is never
- * decompressed, must be valid UTF-8, and has to be told apart as too large, not JSON, not an object or too deep.
+ * Reads bodies under limits, as JSON or as they came. Own code rather than a package because a body is refused before it is buffered, is
+ * never decompressed, must be valid UTF-8, and has to be told apart as too large, not JSON, not an object or too deep.
  */
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../domain/errors.ts';
 import { ClientGone } from './errors.ts';
+import { parseJson } from './json.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from './limits.ts';
 
 const JSON_CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?;?$/i;
@@ -15,21 +16,46 @@ export function declaredLength(request: IncomingMessage): number | undefined {
   return text === undefined ? undefined : Number(text);
 }
 
+/** Whether the client waits for our word before it sends the body (RFC 9110, 10.1.1). */
+export function asksFirst(request: IncomingMessage): boolean {
+  return request.httpVersion !== '1.0' && request.headers.expect?.toLowerCase() === '100-continue';
+}
+
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** Called once the body is wanted and before it is waited for. */
+  readonly onWanted: () => void;
+}
+
 /**
- * The body's object, or an empty one when there is no body. Throws PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE, INVALID_JSON,
- * VALIDATION_ERROR, and ClientGone when the connection ends first.
+ * The body's object, or an empty one when there is no body; its numbers are literals (json.ts). Throws PAYLOAD_TOO_LARGE,
+ * UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, VALIDATION_ERROR, and ClientGone when the connection ends first.
  */
 export async function readJsonBody(
   request: IncomingMessage,
-  maxBytes: number,
+  limits: BodyLimits,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = await readBody(request, limits, () => requireJson(request));
+  return bytes.length === 0 ? {} : parseObject(bytes);
+}
+
+/** The body byte for byte, whatever it is labelled as; empty when there is none. Throws PAYLOAD_TOO_LARGE and ClientGone. */
+export function readBytesBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  return readBody(request, limits, () => undefined);
+}
+
+async function readBody(
+  request: IncomingMessage,
+  { maxBytes, onWanted }: BodyLimits,
+  refuse: () => void,
+): Promise<Buffer> {
   const length = declaredLength(request);
   const hasBody = request.headers['transfer-encoding'] !== undefined || (length ?? 0) > 0;
-  if (!hasBody) return {};
+  if (!hasBody) return Buffer.alloc(0);
   if (length !== undefined && length > maxBytes) throw tooLarge(maxBytes);
-  requireJson(request);
-  const bytes = await collect(request, maxBytes);
-  return bytes.length === 0 ? {} : parseObject(bytes);
+  refuse();
+  onWanted();
+  return collect(request, maxBytes);
 }
 
 function requireJson(request: IncomingMessage): void {
@@ -70,9 +96,11 @@ function collect(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
 }
 
 function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
+  let text: string;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    value = JSON.parse(text);
   } catch {
     throw new DomainError('INVALID_JSON', 'The request body is not valid JSON');
   }
@@ -80,7 +108,8 @@ function parseObject(bytes: Buffer): Readonly<Record<string, unknown>> {
     throw invalidBody('must be a JSON object');
   }
   checkSize(value);
-  return value as Readonly<Record<string, unknown>>;
+  // A second time, now that it is known to be flat enough for a parser that calls back.
+  return parseJson(text) as Readonly<Record<string, unknown>>;
 }
 
 /** Walks level by level, so that depth costs no stack. */

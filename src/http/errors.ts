@@ -76,6 +76,9 @@ export interface ErrorAnswer extends Answer {
   readonly code: ErrorCode;
 }
 
+/** What an unknown error may be told as: our fault, or our fault and worth coming back. */
+export type FaultCode = 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE';
+
 /** Thrown where a connection went away in the middle of a request: nobody is left to answer. */
 export class ClientGone extends Error {
   constructor() {
@@ -91,9 +94,9 @@ export function shapeOf(code: ErrorCode, routeShape: ErrorShape): ErrorShape | '
 }
 
 /** Anything thrown → what the caller may know of it. */
-export function asRefusal(error: unknown): DomainError {
+export function asRefusal(error: unknown, faultCode: FaultCode = 'INTERNAL_ERROR'): DomainError {
   if (error instanceof DomainError) return error;
-  return new DomainError('INTERNAL_ERROR', 'Something went wrong on our side');
+  return new DomainError(faultCode, 'Something went wrong on our side');
 }
 
 /** Renders a refusal as the route's answer. */

@@ -3,6 +3,8 @@
  * the same numbers, so that reference and behaviour cannot differ. Messages never repeat what the caller sent.
  */
 import { z } from 'zod';
+import { formatMinor, parseMinor } from '../domain/money.ts';
+import { isJsonNumber, type JsonNumber } from './json.ts';
 
 // C0, DEL and C1. A NUL would be refused by Postgres, the others have no place in any value of ours.
 
@@ -56,6 +58,27 @@ export function wholeNumberField(options: {
     .refine((value) => value >= min && value <= max, message)
     .default(fallback)
     .meta({ type: 'integer', minimum: min, maximum: max, default: fallback, description });
+}
+
+/** An amount with at most two decimals, in minor units from its own digits; `1e1` and `10.000` are no amounts. */
+export function amountField(options: {
+  readonly minMinor: bigint;
+  readonly maxMinor: bigint;
+  readonly description: string;
+  readonly example: number;
+}) {
+  const { minMinor, maxMinor, ...words } = options;
+  const [min, max] = [formatMinor(minMinor), formatMinor(maxMinor)];
+  const message = `must be a number from ${min} to ${max} with at most two decimals`;
+  return z
+    .custom<JsonNumber>(isJsonNumber, { error: missingOr(message) })
+    .transform((literal, check) => {
+      const amountMinor = parseMinor(literal.rawJSON);
+      if (amountMinor !== undefined && amountMinor >= minMinor && amountMinor <= maxMinor) return amountMinor;
+      check.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ type: 'number', minimum: Number(min), maximum: Number(max), ...words });
 }
 
 /** An ISO 4217 code as callers write it; whether we hold a rate for it is decided later. */

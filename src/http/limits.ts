@@ -7,6 +7,8 @@
 export const MAX_BODY_BYTES = 65_536;
 /** A refused body of at most this many bytes is still read and thrown away, so that the caller gets to see the 413. */
 export const MAX_DISCARDED_BODY_BYTES = 16_777_216;
+/** The largest event of the payment gateway: theirs are a few KiB, and one refused for its size would come again for days. */
+export const MAX_EVENT_BYTES = 1_048_576;
 /** How deep a body may nest, the outermost object counted as 1. Ours are flat. */
 export const MAX_JSON_DEPTH = 8;
 /** Members of objects and items of arrays in a body, all levels together. */
@@ -28,6 +30,10 @@ export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
 /** A key is about 60 characters; anything far longer is junk and is not even hashed. */
 export const MAX_API_KEY_CHARACTERS = 200;
 export const MAX_REQUEST_ID_CHARACTERS = 128;
+
+/** What one funding of a wallet may ask for, in minor units: up to the gateway's own highest amount. Its lowest depends on the method. */
+export const MIN_FUNDING_MINOR = 1n;
+export const MAX_FUNDING_MINOR = 1_000_000_000n;
 
 /** A client must have sent its headers, and then its whole request, this soon: slow senders hold sockets, not threads. */
 export const HEADERS_TIMEOUT_MS = 10_000;

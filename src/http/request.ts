@@ -9,6 +9,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import type { Match } from './matcher.ts';
 import { EMPTY_QUERY, type RawQuery } from './query.ts';
+import type { ReceivedBytes, Route } from './route.ts';
 
 export interface RequestState {
   readonly startedAtMs: number;
@@ -21,8 +22,12 @@ export interface RequestState {
   clientAddress: string;
   principal: Principal | undefined;
   world: WorldUseCases | undefined;
+  /** `world` alone, unless the route may look in every one. */
+  worlds: readonly WorldUseCases[];
   /** The parsed body's own fields, still unchecked. */
   rawBody: Readonly<Record<string, unknown>>;
+  /** What came to a route that takes its body as bytes. */
+  received: ReceivedBytes | undefined;
   input: {
     readonly params: Readonly<Record<string, string>>;
     readonly query: unknown;
@@ -34,6 +39,8 @@ export interface RequestState {
   answer: Answer | undefined;
   /** Code of the refusal that was sent, for metrics and the log. */
   errorCode: ErrorCode | undefined;
+  /** Why the caller was told to come back: for the log, never for the caller. */
+  cause: string | undefined;
 }
 
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;
@@ -55,14 +62,23 @@ export function newRequestState(startedAtMs: number): RequestState {
     clientAddress: '',
     principal: undefined,
     world: undefined,
+    worlds: [],
     rawBody: NO_FIELDS,
+    received: undefined,
     input: { params: {}, query: undefined, body: undefined },
     idempotency: undefined,
     // Answers hold prices and install codes: unless a route says otherwise, nothing in between may keep them.
     headers: { 'X-Request-Id': '', 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' },
     answer: undefined,
     errorCode: undefined,
+    cause: undefined,
   };
+}
+
+/** The route that takes this request; undefined where none does. */
+export function routeOf(ctx: RequestKoa): Route | undefined {
+  const { match } = ctx.state;
+  return match.kind === 'route' ? match.route : undefined;
 }
 
 /**

@@ -1,11 +1,14 @@
 /** Every route there is. The matcher, the OpenAPI document and the tests read this one list. */
 import { catalogueRoutes } from './catalogue/routes.ts';
+import { checkoutRoutes } from './checkout/routes.ts';
 import { docsRoutes } from './docs/routes.ts';
 import { esimRoutes } from './esim/routes.ts';
+import { paymentRoutes } from './payment/routes.ts';
 import { createRenderCache } from './render-cache.ts';
 import type { Route } from './route.ts';
 import { settingsRoutes } from './settings/routes.ts';
 import { walletRoutes } from './wallet/routes.ts';
+import { webhookRoutes } from './webhooks/routes.ts';
 
 export function createRouteTable(about: {
   readonly version: string;
@@ -14,8 +17,9 @@ export function createRouteTable(about: {
   const api = [
     ...catalogueRoutes(createRenderCache()),
     ...esimRoutes(),
+    ...paymentRoutes(),
     ...walletRoutes(),
     ...settingsRoutes(),
   ];
-  return [...api, ...docsRoutes(api, about)];
+  return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes()];
 }

@@ -4,14 +4,40 @@
  */
 import type { z } from 'zod';
 import type { IdempotencyTag, RequestContext, WorldUseCases } from '../app/use-cases.ts';
-import type { Principal, Scope } from '../domain/account.ts';
-import type { ErrorCode } from '../domain/errors.ts';
-import type { Answer, ErrorShape } from './errors.ts';
+import type { Environment, Principal, Scope } from '../domain/account.ts';
+import type { DomainError, ErrorCode } from '../domain/errors.ts';
+import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 
 export type HttpMethod = 'GET' | 'POST';
 
-/** `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. */
-export type KeyRule = 'required' | 'optional' | 'public';
+/**
+ * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. `vendor`: for a
+ * vendor's servers, who prove themselves by what they send: no key is looked at, and nobody is turned away for coming often.
+ */
+export type KeyRule = 'required' | 'optional' | 'public' | 'vendor';
+
+/** Where a request without a key belongs: a world, or `any` that is on, live first, where only the thing asked for can tell. */
+export type WorldRule = Environment | 'any';
+
+/** A body that is handed over as it came, because a signature is about bytes. */
+export interface BytesBody {
+  readonly kind: 'bytes';
+  readonly maxBytes: number;
+}
+
+export interface ReceivedBytes {
+  readonly bytes: Uint8Array;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+type BodyRule = z.ZodObject | BytesBody | undefined;
+
+type BodyOf<Body extends BodyRule> = Body extends z.ZodObject
+  ? z.output<Body>
+  : Body extends BytesBody
+    ? ReceivedBytes
+    : undefined;
 
 export interface PathParameter {
   readonly description: string;
@@ -30,6 +56,8 @@ export interface RawInput {
 
 export interface HandlerInput<Rule extends KeyRule, Query, Body> {
   readonly world: WorldUseCases;
+  /** `world` alone, unless the route says `any`. */
+  readonly worlds: readonly WorldUseCases[];
   readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
@@ -55,7 +83,7 @@ export interface RouteResponse {
 export interface RouteDefinition<
   Rule extends KeyRule,
   Query extends z.ZodObject | undefined,
-  Body extends z.ZodObject | undefined,
+  Body extends BodyRule,
 > {
   readonly method: HttpMethod;
   /** `{name}` marks a parameter. */
@@ -63,6 +91,8 @@ export interface RouteDefinition<
   readonly key: Rule;
   /** What the key must allow; undefined where everyone may read. */
   readonly scope: Scope | undefined;
+  /** Absent: live, or test while live is switched off. A key's own world always comes first. */
+  readonly world?: WorldRule;
   /** Wallet routes know only UNAUTHORIZED (decisions.md, "401 codes"). */
   readonly keyErrors?: 'wallet';
   /** The shapes this route may refuse in; `pickShape` chooses where there are two. */
@@ -76,14 +106,14 @@ export interface RouteDefinition<
   /** Refusals of this route's own use case, for the reference. */
   readonly errors: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** How a fault of ours is told where INTERNAL_ERROR would say too little. */
+  readonly faultCode?: FaultCode;
+  /** Tells a refusal as a page, where the caller is a person and no program. */
+  readonly refusalPage?: (refusal: DomainError) => ErrorAnswer;
   /** Left out of the OpenAPI document where the route is not part of the API (the reference page itself). */
   readonly docs: RouteWords | undefined;
   readonly handle: (
-    input: HandlerInput<
-      Rule,
-      Query extends z.ZodObject ? z.output<Query> : undefined,
-      Body extends z.ZodObject ? z.output<Body> : undefined
-    >,
+    input: HandlerInput<Rule, Query extends z.ZodObject ? z.output<Query> : undefined, BodyOf<Body>>,
   ) => Promise<Answer>;
 }
 
@@ -93,7 +123,10 @@ export type Route = Omit<
   'handle' | 'query' | 'body'
 > & {
   readonly query: z.ZodObject | undefined;
+  /** The schema of a JSON body. */
   readonly body: z.ZodObject | undefined;
+  /** Instead of `body`, where bytes are taken. */
+  readonly bytes: BytesBody | undefined;
   /** The query names the schema knows; all others are ignored. */
   readonly queryNames: readonly string[];
   readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Promise<Answer>;
@@ -103,12 +136,15 @@ export type Route = Omit<
 export function defineRoute<
   Rule extends KeyRule,
   Query extends z.ZodObject | undefined = undefined,
-  Body extends z.ZodObject | undefined = undefined,
+  Body extends BodyRule = undefined,
 >(definition: RouteDefinition<Rule, Query, Body>): Route {
+  const body: BodyRule = definition.body;
+  const bytes = body && 'maxBytes' in body ? body : undefined;
   return {
     ...definition,
     query: definition.query,
-    body: definition.body,
+    body: body && !('maxBytes' in body) ? body : undefined,
+    bytes,
     queryNames: definition.query ? Object.keys(definition.query.shape) : [],
     // The middleware hands over exactly what these schemas and this key rule produced.
     handle: definition.handle as Route['handle'],

@@ -6,13 +6,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { DomainError } from '../domain/errors.ts';
-import { declaredLength } from './body.ts';
 import { renderError } from './errors.ts';
 import {
   CONNECTIONS_CHECK_INTERVAL_MS,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_TIMEOUT_MS,
-  MAX_BODY_BYTES,
   MAX_HEADER_BYTES,
   REQUEST_TIMEOUT_MS,
 } from './limits.ts';
@@ -30,7 +28,6 @@ export interface ServerOptions {
   readonly requestTimeoutMs?: number;
   readonly keepAliveTimeoutMs?: number;
   readonly connectionsCheckIntervalMs?: number;
-  readonly maxBodyBytes?: number;
 }
 
 export interface RunningServer {
@@ -57,11 +54,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const handler = track(options.app.callback(), { underWay, silent, draining });
   server.on('request', handler);
-  // A body that will be refused for its size is not asked for.
-  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
-    if ((declaredLength(request) ?? 0) <= (options.maxBodyBytes ?? MAX_BODY_BYTES)) response.writeContinue();
-    handler(request, response);
-  });
+  // A body is asked for by whoever reads it (read-body.ts), so one that will be refused is never sent.
+  server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', answerBrokenRequest);
   await listen(server, options.host, options.port);

@@ -23,6 +23,14 @@ export interface Events {
   supplierRefused(fields: { transactionId: string; reason: string; detail: string }): void;
   supplierStateUnseen(fields: { esimId: string; supplierStatus: string }): void;
   esimLookFailed(fields: { esimId: string; detail: string }): void;
+  gatewayRefused(fields: { reference: string; reason: string; detail: string }): void;
+  gatewayLookFailed(fields: { reference: string; detail: string }): void;
+  gatewayStatusUnseen(fields: { reference: string; gatewayStatus: string }): void;
+  gatewayEventKept(fields: { type: string; reference: string | null }): void;
+  gatewayEventRefused(fields: { bytes: number }): void;
+  paymentBooked(fields: { transactionId: string; reference: string; what: string }): void;
+  refundRefused(fields: { refundKey: string; reason: string; detail: string }): void;
+  refundEnded(fields: { refundKey: string; end: string }): void;
   catalogueSynced(fields: {
     regions: number;
     packages: number;
@@ -48,6 +56,14 @@ export function createEvents(log: EventLog): Events {
     supplierRefused: (fields) => log.warn(fields, 'supplier refused'),
     supplierStateUnseen: (fields) => log.error(fields, 'supplier state never seen before, nothing changed'),
     esimLookFailed: (fields) => log.warn(fields, 'eSIM could not be looked up, serving what is known'),
+    gatewayRefused: (fields) => log.warn(fields, 'gateway refused'),
+    gatewayLookFailed: (fields) => log.warn(fields, 'gateway could not be asked'),
+    gatewayStatusUnseen: (fields) => log.error(fields, 'gateway status never seen before, nothing changed'),
+    gatewayEventKept: (fields) => log.info(fields, 'gateway event kept'),
+    gatewayEventRefused: (fields) => log.warn(fields, 'gateway event refused: not certainly its word'),
+    paymentBooked: (fields) => log.info(fields, 'payment booked'),
+    refundRefused: (fields) => log.warn(fields, 'gateway refused a refund'),
+    refundEnded: (fields) => log.info(fields, 'refund ended'),
     catalogueSynced: (fields) => log.info(fields, 'catalogue synced'),
     catalogueSyncRefused: (fields) => log.error(fields, 'catalogue sync refused'),
     rateQuarantined: (fields) => log.error(fields, 'exchange rate quarantined'),

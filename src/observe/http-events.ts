@@ -15,6 +15,8 @@ export interface AnsweredRequest {
   readonly accountId: string | undefined;
   readonly environment: Environment | undefined;
   readonly errorCode: ErrorCode | undefined;
+  /** What is behind a 503. */
+  readonly cause: string | undefined;
 }
 
 export interface HttpEvents {
@@ -38,7 +40,9 @@ export function createHttpEvents(options: {
     answered(request) {
       metrics.answered(request);
       const durationMs = Math.round(request.durationMs * 100) / 100;
-      logger.info({ ...request, durationMs }, 'request answered');
+      const line = { ...request, durationMs };
+      if (request.cause === undefined) logger.info(line, 'request answered');
+      else logger.warn(line, 'request answered');
     },
     failed: (failure) => logger.error({ ...failure }, 'request failed'),
     answerNotKept: (failure) => logger.error({ ...failure }, 'answer not kept under its idempotency key'),

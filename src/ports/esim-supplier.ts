@@ -4,6 +4,7 @@
  */
 import type { CataloguePackage, Region } from '../domain/catalogue.ts';
 import type { ProfileFacts } from '../domain/esim.ts';
+import { Unavailable, type Outcome as AnyOutcome } from './outcome.ts';
 
 export const SUPPLIER_REFUSALS = [
   'OUT_OF_STOCK',
@@ -17,20 +18,10 @@ export const SUPPLIER_REFUSALS = [
 /** Final refusals. Anything that may pass by itself (busy, limited, 5xx, time-out) is unknown instead. */
 export type SupplierRefusal = (typeof SUPPLIER_REFUSALS)[number];
 
-export type Outcome<T> =
-  | { readonly outcome: 'done'; readonly value: T }
-  | { readonly outcome: 'refused'; readonly reason: SupplierRefusal; readonly detail: string }
-  | { readonly outcome: 'unknown'; readonly detail: string; readonly retryAfterMs?: number };
+export type Outcome<T> = AnyOutcome<T, SupplierRefusal>;
 
-/** A read that could not be answered. `retryable` is false where asking again cannot help (credentials). */
-export class SupplierUnavailable extends Error {
-  readonly retryable: boolean;
-  constructor(message: string, options: { retryable: boolean; cause?: unknown }) {
-    super(message, { cause: options.cause });
-    this.name = 'SupplierUnavailable';
-    this.retryable = options.retryable;
-  }
-}
+/** A read that could not be answered. */
+export class SupplierUnavailable extends Unavailable {}
 
 export interface SupplierCatalogue {
   readonly regions: readonly Region[];

@@ -5,8 +5,10 @@ import { z } from 'zod';
 import { createAccount, createKey, fund, revoke } from '../app/manage-accounts.ts';
 import { openAccounts, openWorld, type Parts } from '../compose.ts';
 import { ENVIRONMENTS, PLANS, SCOPES } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
 import { ACCOUNT_CURRENCIES, formatMinor, parseMinor } from '../domain/money.ts';
 import { ACCOUNT_TYPES } from '../domain/pricing.ts';
+import { OperatorMistake } from './operator-mistake.ts';
 
 export const ACCOUNT_COMMANDS_USAGE = `  account create --name <name> --email <address> [--type MERCHANT|USER] [--currency NGN|USD]
                  [--plan STANDARD|PREMIUM|ENTERPRISE] [--requests-per-minute <n>] --by <person>
@@ -15,6 +17,9 @@ export const ACCOUNT_COMMANDS_USAGE = `  account create --name <name> --email <a
   key revoke     --key <id> | --account <id>   --by <person>
   wallet fund    --account <id> --environment test|live --amount <12.34> --currency NGN|USD
                  --reference <unique text> --reason <text> --by <person>`;
+
+/** Far more than any wallet holds, and well within what a column takes. */
+const MOST_MINOR = 10n ** 15n;
 
 const text = (max: number) => z.string().trim().min(1).max(max);
 
@@ -56,7 +61,10 @@ const keySchema = z.object({
     .default(SCOPES.join(','))
     .transform((list) => list.split(','))
     .pipe(z.array(z.enum(SCOPES)).min(1).max(2)),
-  expires: z.iso.datetime().optional(),
+  expires: z.iso
+    .datetime()
+    .refine((value) => Date.parse(value) > Date.now(), 'has passed already')
+    .optional(),
   by: text(200),
 });
 
@@ -71,7 +79,7 @@ const fundSchema = z.object({
   environment: z.enum(ENVIRONMENTS),
   amount: z.string().transform((value, context) => {
     const minor = parseMinor(value);
-    if (minor === undefined || minor <= 0n)
+    if (minor === undefined || minor <= 0n || minor > MOST_MINOR)
       context.addIssue({ code: 'custom', message: 'takes an amount such as 1250.00' });
     return minor ?? 0n;
   }),
@@ -81,8 +89,16 @@ const fundSchema = z.object({
   by: text(200),
 });
 
-/** Runs one command; `words` is what follows `main.ts`. Throws an Error whose message says what was wrong. */
+/** Runs one command; `words` is what follows `main.ts`. Throws OperatorMistake, nothing written, where the command cannot be done. */
 export async function runAccountCommand(parts: Parts, words: readonly string[]): Promise<object> {
+  try {
+    return await run(parts, words);
+  } catch (error) {
+    throw error instanceof DomainError ? new OperatorMistake(error.message) : error;
+  }
+}
+
+async function run(parts: Parts, words: readonly string[]): Promise<object> {
   const [noun, verb, ...flags] = words;
   switch (`${noun} ${verb}`) {
     case 'account create':
@@ -124,13 +140,13 @@ export async function runAccountCommand(parts: Parts, words: readonly string[]):
     case 'wallet fund':
       return fundCommand(parts, read(fundSchema, flags));
     default:
-      throw new Error(`commands:\n${ACCOUNT_COMMANDS_USAGE}`);
+      throw new OperatorMistake(`commands:\n${ACCOUNT_COMMANDS_USAGE}`);
   }
 }
 
 async function fundCommand(parts: Parts, flags: z.output<typeof fundSchema>): Promise<object> {
   const world = parts.config.worlds[flags.environment];
-  if (!world) throw new Error(`the ${flags.environment} world is switched off`);
+  if (!world) throw new OperatorMistake(`the ${flags.environment} world is switched off`);
   return withAccounts(parts, async (accounts) => {
     const db = openWorld(parts, world);
     try {
@@ -181,10 +197,20 @@ function read<T extends z.ZodObject>(schema: T, flags: readonly string[]): z.out
   const options = Object.fromEntries(
     Object.keys(schema.shape).map((name) => [name, { type: 'string' as const }]),
   );
-  const { values } = parseArgs({ args: [...flags], options });
-  const parsed = schema.safeParse(values);
+  const parsed = schema.safeParse(parseFlags(flags, options));
   if (parsed.success) return parsed.data;
-  throw new Error(
-    parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('\n'),
+  throw new OperatorMistake(
+    parsed.error.issues
+      .map(({ path: [flag], message }) => (flag === undefined ? message : `--${String(flag)}: ${message}`))
+      .join('\n'),
   );
+}
+
+function parseFlags(flags: readonly string[], options: Record<string, { readonly type: 'string' }>) {
+  try {
+    return parseArgs({ args: [...flags], options }).values;
+  } catch (error) {
+    // Node's own sentence names the flag.
+    throw error instanceof TypeError ? new OperatorMistake(error.message) : error;
+  }
 }

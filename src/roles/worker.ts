@@ -13,6 +13,7 @@ import { composeShared } from '../compose-shared.ts';
 import { readEnvironment } from '../store/revisions.ts';
 import { VERSION } from '../version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { OperatorMistake } from './operator-mistake.ts';
 
 export interface RunningWorker extends Lifecycle {
   /** Rejects when a worker fails, resolves when all have stopped. */
@@ -24,7 +25,7 @@ export function parseQueues(flag: string | undefined): readonly QueueName[] {
   if (flag === undefined) return QUEUE_NAMES;
   return flag.split(',').map((name) => {
     const queue = QUEUE_NAMES.find((known) => known === name.trim());
-    if (!queue) throw new Error(`--queues takes ${QUEUE_NAMES.join(', ')}; not ${name}`);
+    if (!queue) throw new OperatorMistake(`--queues takes ${QUEUE_NAMES.join(', ')}; not ${name}`);
     return queue;
   });
 }

@@ -1,4 +1,5 @@
 /** Translates what Postgres refuses into words the rooms above understand; nobody else reads driver errors. */
+import { isOutdatedPlan } from './prepared.ts';
 
 export const CONSTRAINTS = {
   walletNeverBelowZero: 'wallet_never_below_zero',
@@ -27,6 +28,7 @@ const PASSING_NODE_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIM
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as DriverError;
+  if (isOutdatedPlan(error)) return true;
   if (typeof code === 'string') return PASSING_SQLSTATES.test(code) || PASSING_NODE_CODES.has(code);
   return /connection (terminated|timeout)|timeout exceeded when trying to connect|not queryable/i.test(
     error.message,

@@ -4,6 +4,7 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
+import { PreparingClient } from './prepared.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -43,6 +44,7 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
   ];
   const pool = new pg.Pool({
+    Client: PreparingClient,
     connectionString: options.url,
     options: settings.join(' '),
     max: options.maxConnections,

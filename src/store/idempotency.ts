@@ -1,5 +1,6 @@
 /** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
-import { asFailureReason, type Refusal } from '../domain/purchase.ts';
+import type { IdempotencyMark } from '../domain/purchase.ts';
+import { asFailureReason, type Refusal } from '../domain/refusals.ts';
 import type { WorldDb } from './tables.ts';
 
 export interface IdempotencyRecord {
@@ -38,6 +39,36 @@ export async function findIdempotencyKey(
       createdAt: row.created_at,
     }
   );
+}
+
+/**
+ * The key's row, in the transaction of what it was sent for. Another run that kept its outcome in the meantime makes this one fail and be
+ * tried again: it then finds that outcome.
+ */
+export async function insertKey(
+  trx: WorldDb,
+  sent: {
+    readonly transactionId: string;
+    readonly accountId: string;
+    readonly idempotency?: IdempotencyMark;
+  },
+  refusal?: Refusal,
+): Promise<void> {
+  if (!sent.idempotency) return;
+  await trx
+    .insertInto('idempotency_keys')
+    .values({
+      account_id: sent.accountId,
+      key: sent.idempotency.key,
+      path: sent.idempotency.path,
+      fingerprint: sent.idempotency.fingerprint,
+      transaction_id: sent.transactionId,
+      refusal_reason: refusal?.reason ?? null,
+      refusal_detail: refusal?.detail ?? null,
+      answer_status: null,
+      answer_body: null,
+    })
+    .execute();
 }
 
 /** Completes a key's row with its answer; the first answer stays. Returns false when there is no such row. */

@@ -33,6 +33,22 @@ export async function ensureWallet(db: WorldDb, accountId: string, currency: Acc
     .execute();
 }
 
+/** Makes the accounts of ours that a payment in a currency is booked on, where it is the first in it. */
+export async function ensureSystemAccounts(db: WorldDb, currency: string): Promise<void> {
+  await db
+    .insertInto('ledger_accounts')
+    .values(
+      ['gateway-clearing', 'suspense', 'exchange'].map((kind) => ({
+        id: `${kind}:${currency}`,
+        kind,
+        currency,
+        account_id: null,
+      })),
+    )
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
+
 /** Books a transfer whose entries net to zero per currency. `already`: its operation key was used before, nothing was written. */
 export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
   const entries = sql.join(
@@ -126,6 +142,56 @@ export async function voidHold(db: WorldDb, id: string): Promise<'voided' | 'alr
   const hold = await db.selectFrom('holds').select('status').where('id', '=', id).executeTakeFirst();
   if (hold?.status === 'POSTED') throw new HoldConflict(id, 'VOIDED', 'POSTED');
   return 'already';
+}
+
+/** The hold that a payment from outside placed: its entries are part of the payment's own transfer. */
+export async function placePaidHold(
+  db: WorldDb,
+  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
+): Promise<void> {
+  const { amountMinor, currency } = hold.amount;
+  await sql`
+    insert into holds (id, account_id, currency, amount_minor)
+    values (${hold.id}, ${hold.accountId}, ${currency}, ${amountMinor})`.execute(db);
+}
+
+/**
+ * Voids a paid hold into suspense, in the currency it was paid in, from where it goes back to the buyer. `already`: voided before. Throws
+ * when it was posted.
+ */
+export async function voidHoldToSuspense(
+  db: WorldDb,
+  id: string,
+  paid: Money,
+): Promise<'voided' | 'already'> {
+  const hold = await db
+    .updateTable('holds')
+    .set({ status: 'VOIDED', closed_at: sql`now()` })
+    .where('id', '=', id)
+    .where('status', '=', 'HELD')
+    .returning(['currency', 'amount_minor'])
+    .executeTakeFirst();
+  if (!hold) {
+    await expectClosedAs(db, id, 'VOIDED');
+    return 'already';
+  }
+  const { currency, amount_minor: amountMinor } = hold;
+  await transfer(db, {
+    operationKey: `${id}:void`,
+    kind: 'void',
+    transactionId: id,
+    entries: [
+      { account: `held:${currency}`, currency, amountMinor: -amountMinor },
+      ...(currency === paid.currency
+        ? []
+        : [
+            { account: `exchange:${currency}`, currency, amountMinor },
+            { account: `exchange:${paid.currency}`, currency: paid.currency, amountMinor: -paid.amountMinor },
+          ]),
+      { account: `suspense:${paid.currency}`, currency: paid.currency, amountMinor: paid.amountMinor },
+    ],
+  });
+  return 'voided';
 }
 
 /** The hold ended the other way before: two steps disagree about one purchase. */

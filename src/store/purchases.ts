@@ -4,10 +4,14 @@
  */
 import { sql } from 'kysely';
 import { snapshotOf } from '../domain/catalogue.ts';
-import { asFailureReason, type PurchaseInput, type Refusal } from '../domain/purchase.ts';
+import type { PurchaseInput } from '../domain/purchase.ts';
+import { asFailureReason, type FailureReason, type Refusal } from '../domain/refusals.ts';
 import { purchaseStatusesBefore } from '../domain/states.ts';
 import { toPackage, type StoredPackage } from './catalogue.ts';
-import { placeHold, postHold, voidHold } from './ledger.ts';
+import { insertKey } from './idempotency.ts';
+import { placeHold, postHold, voidHold, voidHoldToSuspense } from './ledger.ts';
+import { CLAIMS, lockPayments } from './payments.ts';
+import { dueRefund } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
 
 export interface OpenOptions {
@@ -32,11 +36,11 @@ export async function openPurchase(db: WorldDb, input: PurchaseInput, options: O
     if (found.earlierRefusal) return { opened: false, refusal: found.earlierRefusal };
     const refusal = found.refusal ?? (await hold(trx, input));
     if (refusal) {
-      await insertIdempotencyKey(trx, input, refusal);
+      await insertKey(trx, input, refusal);
       if (options.keepRefusal()) await insertPurchase(trx, input, options, found.item, refusal);
       return { opened: false, refusal };
     }
-    await insertIdempotencyKey(trx, input);
+    await insertKey(trx, input);
     await insertPurchase(trx, input, options, found.item);
     return OPENED;
   });
@@ -108,25 +112,6 @@ async function hold(trx: WorldDb, input: PurchaseInput): Promise<Refusal | undef
   return held === 'insufficient'
     ? { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' }
     : undefined;
-}
-
-/** Another run that kept its outcome in the meantime makes this one fail and be tried again: it then finds that outcome. */
-async function insertIdempotencyKey(trx: WorldDb, input: PurchaseInput, refusal?: Refusal): Promise<void> {
-  if (!input.idempotency) return;
-  await trx
-    .insertInto('idempotency_keys')
-    .values({
-      account_id: input.accountId,
-      key: input.idempotency.key,
-      path: input.idempotency.path,
-      fingerprint: input.idempotency.fingerprint,
-      transaction_id: input.transactionId,
-      refusal_reason: refusal?.reason ?? null,
-      refusal_detail: refusal?.detail ?? null,
-      answer_status: null,
-      answer_body: null,
-    })
-    .execute();
 }
 
 async function insertPurchase(
@@ -209,6 +194,11 @@ function newEsim(input: PurchaseInput, item: StoredPackage, supplier: string, no
   };
 }
 
+/** Whoever was called for the purchase is not needed for it any more; a claim on its money stays. */
+const nobodyNeeded = sql`
+  needs_attention_since = case when attention_reason = any(${[...CLAIMS]}) then needs_attention_since end,
+  attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
+
 /**
  * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One transaction; twice is
  * once. Throws HoldConflict when the money was given back before.
@@ -223,7 +213,7 @@ export async function settlePurchase(
     const { rows } = await sql<{ cost_usd_e4: bigint }>`
       with closed as (
         update purchases
-           set status = 'SUCCESS', updated_at = now(), closed_at = now(), needs_attention_since = null, attention_reason = null
+           set status = 'SUCCESS', updated_at = now(), closed_at = now(), ${nobodyNeeded}
          where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
         returning transaction_id, cost_usd_e4
       ), esim as (
@@ -240,11 +230,12 @@ export async function settlePurchase(
 /** Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. */
 export async function failPurchase(db: WorldDb, transactionId: string, refusal: Refusal): Promise<void> {
   await db.transaction().execute(async (trx) => {
+    // First, as a look does: payment before purchase. The hold is the wallet's where no payment placed it.
+    const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
     await sql`
       with closed as (
         update purchases
-           set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(),
-               needs_attention_since = null, attention_reason = null
+           set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
          where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
         returning transaction_id
       ), esim as (
@@ -253,8 +244,45 @@ export async function failPurchase(db: WorldDb, transactionId: string, refusal: 
       )
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'failed', ${refusal.detail}::text from closed`.execute(trx);
-    await voidHold(trx, transactionId);
+    if (!paid) {
+      await voidHold(trx, transactionId);
+      return;
+    }
+    const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
+    if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
+    // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
+    const owedMinor = amount.amountMinor - paid.reversed_minor;
+    if (owedMinor > 0n) await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   });
+}
+
+/**
+ * Never paid, or not as agreed: closes purchase and eSIM order, no money to move. `paid`: money came first, the purchase goes on. Twice is
+ * once. What it answers is read afterwards: it may have waited for a payment that its own statement does not see.
+ */
+export async function closeUnpaid(
+  db: WorldDb,
+  transactionId: string,
+  reason: FailureReason,
+): Promise<'closed' | 'paid'> {
+  await sql`
+    with closed as (
+      update purchases
+         set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+       where transaction_id = ${transactionId} and status = 'PENDING'
+      returning transaction_id
+    ), esim as (
+      update esims set status = 'CANCELLED', updated_at = now()
+       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+    )
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'failed', ${reason}::text from closed`.execute(db);
+  const { status } = await db
+    .selectFrom('purchases')
+    .select('status')
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirstOrThrow();
+  return status === 'FAILED' ? 'closed' : 'paid';
 }
 
 /** Marks an open purchase as needing a person, with the reason; the first time counts. */

@@ -3,6 +3,7 @@ import type { ColumnType, Generated, Kysely } from 'kysely';
 import type { Environment, Plan, Scope } from '../domain/account.ts';
 import type { DurationUnit, LocationNetwork, PackageSnapshot, RegionType } from '../domain/catalogue.ts';
 import type { AccountCurrency } from '../domain/money.ts';
+import type { OutsideMethod, PaymentPurpose } from '../domain/payment.ts';
 import type { AccountType } from '../domain/pricing.ts';
 import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
 
@@ -266,6 +267,91 @@ export interface IdempotencyKeysTable {
   created_at: Generated<Date>;
 }
 
+export interface FundingsTable {
+  transaction_id: string;
+  account_id: string;
+  payment_method: OutsideMethod;
+  status: 'PENDING' | 'SUCCESS' | 'FAILED';
+  reason: string | null;
+  amount_minor: bigint;
+  currency: AccountCurrency;
+  needs_attention_since: Date | null;
+  attention_reason: string | null;
+  request_id: string;
+  created_at: Date;
+  updated_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+export interface PaymentsTable {
+  reference: string;
+  transaction_id: string;
+  attempt: number;
+  purpose: PaymentPurpose;
+  account_id: string;
+  method: OutsideMethod;
+  /** ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: watched no more. */
+  status: Generated<'ASKED' | 'OPEN' | 'REFUSED' | 'CLOSED'>;
+  charge_minor: bigint;
+  charge_currency: string;
+  price_minor: bigint;
+  price_currency: AccountCurrency;
+  instructions: Json<StoredInstructions | null> | null;
+  expires_at: Date;
+  /** Net of fees on top, whatever became of it. */
+  booked_minor: Generated<bigint>;
+  booked_currency: string | null;
+  paid_hold: Generated<boolean>;
+  reversed_minor: Generated<bigint>;
+  gateway_id: string | null;
+  gateway_status: string | null;
+  looked_at: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+/** What the buyer needs in order to pay, as it is kept. */
+export type StoredInstructions =
+  | { readonly kind: 'redirect'; readonly paymentUrl: string }
+  | {
+      readonly kind: 'bank-transfer';
+      readonly bankName: string;
+      readonly accountNumber: string;
+      readonly accountName: string;
+      readonly expiresAt: string;
+    };
+
+export interface GatewayEventsTable {
+  id: Generated<bigint>;
+  gateway: string;
+  event_key: string;
+  type: string;
+  about: string;
+  reference: string | null;
+  email: string | null;
+  received_at: Generated<Date>;
+  applied_at: Date | null;
+  note: string | null;
+}
+
+export interface RefundsTable {
+  refund_key: string;
+  reference: string;
+  transaction_id: string;
+  account_id: string;
+  amount_minor: bigint;
+  currency: string;
+  reason: string;
+  /** DUE, then ASKED before the gateway is asked, then its word; DONE: sent back. CREDITED: to the wallet instead. STUCK: neither works. */
+  status: Generated<'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'DONE' | 'CREDITED' | 'STUCK'>;
+  gateway_refund_id: string | null;
+  gateway_status: string | null;
+  asked_at: Date | null;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
 export interface WorldDatabase {
   world: WorldTable;
   regions: RegionsTable;
@@ -285,6 +371,10 @@ export interface WorldDatabase {
   esims: EsimsTable;
   purchase_events: PurchaseEventsTable;
   idempotency_keys: IdempotencyKeysTable;
+  fundings: FundingsTable;
+  payments: PaymentsTable;
+  gateway_events: GatewayEventsTable;
+  refunds: RefundsTable;
 }
 
 export type AccountsDb = Kysely<AccountsDatabase>;

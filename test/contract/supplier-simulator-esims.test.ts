@@ -41,14 +41,14 @@ describe('changing an eSIM', () => {
     const esim = await bought();
     const before = await balance();
     expect(await change('cancel', { esimTranNo: esim.esimTranNo })).toMatchObject({ success: true, obj: {} });
-    expect(await balance()).toBe(before + 10_000);
+    expect(await balance()).toBe(before + 20_000);
     expect(await simulator.esim(esim.orderNo)).toMatchObject({
       esimStatus: 'CANCEL',
       smdpStatus: 'RELEASED',
       eid: '',
     });
     expect((await change('cancel', { esimTranNo: esim.esimTranNo })).errorCode).toBe('200002');
-    expect(await balance()).toBe(before + 10_000);
+    expect(await balance()).toBe(before + 20_000);
   });
 
   it('cancel refuses an eSIM in use and one still being allocated', async () => {
@@ -215,7 +215,7 @@ describe('/esim/topup', () => {
     const before = await balance();
     const esim = await bought();
     await topUp({ transactionId: fresh('t'), packageCode: 'TOPUP_SIM-OK', esimTranNo: esim.esimTranNo });
-    expect(await balance()).toBe(before - 20_000);
+    expect(await balance()).toBe(before - 40_000);
     await simulator.call('esim/cancel', { esimTranNo: esim.esimTranNo });
     expect(await balance()).toBe(before);
   });

@@ -305,12 +305,12 @@ describe('magic codes', () => {
     simulator = await startSimulator();
   });
 
-  it('all are listed in ZZ at $1.00 for 1 GB and 7 days, each with its twin but SIM-NO-TOPUP', async () => {
+  it('all are listed in ZZ at $2.00 for 1 GB and 7 days, each with its twin but SIM-NO-TOPUP', async () => {
     const { obj } = await simulator.call('package/list', { locationCode: 'ZZ' });
     const listed = (obj as { packageList: Record<string, unknown>[] }).packageList;
     expect(listed.map((each) => each['packageCode'])).toEqual(Object.keys(MAGIC_RULES));
     for (const each of listed)
-      expect(each).toMatchObject({ price: 10_000, volume: 1_073_741_824, duration: 7 });
+      expect(each).toMatchObject({ price: 20_000, volume: 1_073_741_824, duration: 7 });
     const twins = await simulator.call('package/list', { type: 'TOPUP', packageCode: 'SIM-SLOW' });
     const codes = (twins.obj as { packageList: { packageCode: string }[] }).packageList.map(
       (each) => each.packageCode,

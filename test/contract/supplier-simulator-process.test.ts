@@ -1,59 +1,18 @@
 /**
  * The simulator as a process: ready line, persistence over a restart and a kill, signals, flags.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  ACCESS_CODE,
-  clientOf,
-  exchange,
-  onCleanup,
-  stopAll,
-  tempFolder,
-  until,
-} from './supplier-simulator.support.ts';
+import { launch, launchReady } from './simulator.support.ts';
+import { ACCESS_CODE, clientOf, exchange, stopAll, tempFolder, until } from './supplier-simulator.support.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/sandbox/supplier/main.ts', import.meta.url));
 
 afterEach(stopAll);
 
-interface Spawned extends ReturnType<typeof clientOf> {
-  child: ChildProcess;
-  url: string;
-  controlUrl: string;
-  stdout: () => string;
-  stderr: () => string;
-  exit: Promise<number | null>;
-}
-
-function launch(args: string[]) {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['pipe', 'pipe', 'pipe'] });
-  let out = '';
-  let err = '';
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (err += chunk));
-  const exit = once(child, 'exit').then(([code]) => code as number | null);
-  onCleanup(async () => {
-    child.kill('SIGKILL');
-    await exit;
-  });
-  return { child, exit, stdout: () => out, stderr: () => err };
-}
-
-async function start(dataDir: string, args: string[] = []): Promise<Spawned> {
-  const launched = launch(['--data', dataDir, '--access-code', ACCESS_CODE, ...args]);
-  const { child, exit, stdout, stderr } = launched;
-  const ready = new Promise<void>((resolve) =>
-    child.stdout.on('data', () => stdout().includes('\n') && resolve()),
-  );
-  await Promise.race([
-    ready,
-    exit.then((code) => Promise.reject(new Error(`exit ${String(code)}: ${stderr()}`))),
-  ]);
-  const { url, controlUrl } = JSON.parse(stdout()) as { url: string; controlUrl: string };
-  return { ...launched, url, controlUrl, ...clientOf(url, controlUrl) };
+async function start(dataDir: string, args: string[] = []) {
+  const launched = await launchReady(MAIN, ['--data', dataDir, '--access-code', ACCESS_CODE, ...args]);
+  return { ...launched, ...clientOf(launched.url, launched.controlUrl) };
 }
 
 describe('the process', () => {
@@ -152,8 +111,8 @@ describe('the process', () => {
   });
 
   it('honours the flags for signing, balance and allocation', async () => {
-    const simulator = await start(await tempFolder(), ['--balance', '10000', '--allocation-ms', '60000']);
-    expect((await simulator.call('balance/query')).obj).toEqual({ balance: 10_000 });
+    const simulator = await start(await tempFolder(), ['--balance', '20000', '--allocation-ms', '60000']);
+    expect((await simulator.call('balance/query')).obj).toEqual({ balance: 20_000 });
     const { obj } = await simulator.order('flagged');
     await expect(simulator.esim((obj as { orderNo: string }).orderNo)).rejects.toThrow('200010');
     expect((await simulator.order('flagged-2')).errorCode).toBe('200007');
@@ -167,7 +126,7 @@ describe('the process', () => {
     [['--data', '/nonexistent', '--access-code', 'x', '--port', 'many'], /--port/],
     [['--data', '/nonexistent', '--access-code', 'x', '--nonsense'], /nonsense/],
   ])('%j is refused with what is wrong', async (args, message) => {
-    const launched = launch(args);
+    const launched = launch(MAIN, args);
     expect(await launched.exit).toBe(1);
     expect(launched.stderr()).toMatch(message);
     expect(launched.stdout()).toBe('');
@@ -176,7 +135,7 @@ describe('the process', () => {
   it('says when its port is taken', async () => {
     const simulator = await start(await tempFolder());
     const port = new URL(simulator.url).port;
-    const second = launch(['--data', await tempFolder(), '--access-code', 'x', '--port', port]);
+    const second = launch(MAIN, ['--data', await tempFolder(), '--access-code', 'x', '--port', port]);
     expect(await second.exit).toBe(1);
     expect(second.stderr()).toMatch(/EADDRINUSE/);
   });

@@ -1,13 +1,11 @@
 /**
  * The supplier's webhooks, posted to a receiver on this machine.
  */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { startReceiver as startRawReceiver } from './simulator.support.ts';
 import {
   DAY_MS,
   GIGABYTE,
-  onCleanup,
   startSimulator,
   stopAll,
   until,
@@ -23,43 +21,27 @@ interface Message {
 
 interface Receiver {
   url: string;
-  /** Every POST, also those answered badly. */
-  attempts: Message[];
-  /** What was answered with 2xx. */
-  messages: Message[];
-  /** Status for the next answers; 200 when empty. */
-  answers: number[];
+  readonly attempts: Message[];
+  readonly messages: Message[];
+  answers: (number | 'hang')[];
+  forget(): void;
 }
 
 async function startReceiver(): Promise<Receiver> {
-  const attempts: Message[] = [];
-  const messages: Message[] = [];
-  const answers: number[] = [];
-  const server: Server = createServer((request, response) => {
-    let text = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => (text += chunk));
-    request.on('end', () => {
-      const status = answers.shift() ?? 200;
-      const message = JSON.parse(text) as Message;
-      attempts.push(message);
-      if (status < 300) messages.push(message);
-      response.writeHead(status).end('ok');
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onCleanup(
-    () =>
-      new Promise<void>((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  );
+  const raw = await startRawReceiver();
+  const read = (received: { text: string }[]) => received.map(({ text }) => JSON.parse(text) as Message);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    attempts,
-    messages,
-    answers,
+    url: raw.url,
+    answers: raw.answers,
+    get attempts() {
+      return read(raw.attempts);
+    },
+    get messages() {
+      return read(raw.messages);
+    },
+    forget: () => {
+      raw.messages.length = 0;
+    },
   };
 }
 
@@ -70,7 +52,7 @@ async function listening(options: Parameters<typeof startSimulator>[0] = {}) {
     success: true,
     obj: {},
   });
-  receiver.messages.length = 0;
+  receiver.forget();
   return { receiver, simulator };
 }
 
@@ -258,7 +240,7 @@ describe('how it is delivered', () => {
     const { receiver, simulator } = await listening();
     const { esimTranNo } = await orderOne(simulator, 'turned');
     await until(() => ofType(receiver, 'ORDER_STATUS')[0]);
-    receiver.messages.length = 0;
+    receiver.forget();
     await simulator.control('PUT', '/faults', { webhooks: 'reorder' });
     await simulator.call('esim/suspend', { esimTranNo });
     await simulator.call('esim/revoke', { esimTranNo });

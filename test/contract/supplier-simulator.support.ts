@@ -2,11 +2,10 @@
  * Starts supplier simulators for the contract tests and speaks their wire over real HTTP.
  * Guarantee: `stopAll` leaves no server and no folder behind.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
+import { controlOf, exchange, startInProcess, type Control } from './simulator.support.ts';
+
+export { exchange, onCleanup, stopAll, tempFolder, until } from './simulator.support.ts';
 
 export const ACCESS_CODE = 'contract-access-code';
 export const GIGABYTE = 1_073_741_824;
@@ -28,7 +27,7 @@ export interface TestSimulator {
   clock: { nowMs: number };
   call(operation: string, body?: unknown, options?: CallOptions): Promise<Reply>;
   /** One control request; answers status and parsed JSON. */
-  control(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  control: Control;
   order(transactionId: string, packageCode?: string, extra?: Record<string, unknown>): Promise<Reply>;
   esim(orderNo: string): Promise<unknown>;
   stop(): Promise<void>;
@@ -38,64 +37,6 @@ export interface CallOptions {
   headers?: Record<string, string>;
   rawBody?: string;
   method?: string;
-}
-
-const cleanups: (() => Promise<void>)[] = [];
-
-/** Stops every simulator that is still running and removes its folder. */
-export async function stopAll(): Promise<void> {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-}
-
-/** Registers something to be undone by stopAll. */
-export function onCleanup(work: () => Promise<void>): void {
-  cleanups.push(work);
-}
-
-/** A fresh folder, removed by stopAll. */
-export async function tempFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'supplier-simulator-'));
-  onCleanup(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/** One HTTP exchange; rejects when the connection is cut. */
-export function exchange(
-  url: string,
-  method: string,
-  headers: Record<string, string>,
-  body: string | undefined,
-): Promise<{ status: number; text: string }> {
-  return new Promise((resolve, reject) => {
-    const length = { 'content-length': String(Buffer.byteLength(body ?? '')) };
-    const request = httpRequest(
-      url,
-      { method, headers: { ...headers, ...length }, agent: false },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
-        response.on('error', reject);
-      },
-    );
-    request.on('error', reject);
-    request.end(body);
-  });
-}
-
-/** Waits until `look` answers something, at most `deadlineMs`. */
-export async function until<T>(
-  look: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 4000,
-): Promise<T> {
-  const endsAtMs = Date.now() + deadlineMs;
-  for (;;) {
-    const found = await look();
-    if (found !== undefined && found !== false) return found;
-    if (Date.now() > endsAtMs) throw new Error(`not within ${deadlineMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 /** Client functions for a simulator that runs at these addresses. */
@@ -111,11 +52,7 @@ export function clientOf(
   };
   return {
     call,
-    control: async (method, path, body) => {
-      const text = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
-      const answer = await exchange(`${controlUrl}${path}`, method, {}, text);
-      return { status: answer.status, body: JSON.parse(answer.text) as unknown };
-    },
+    control: controlOf(controlUrl),
     order: (transactionId, packageCode = 'SIM-OK', extra = {}) =>
       call('esim/order', { transactionId, packageInfoList: [{ packageCode, count: 1 }], ...extra }),
     esim: async (orderNo) => {
@@ -126,28 +63,10 @@ export function clientOf(
   };
 }
 
-/**
- * Starts a simulator in this process. Its clock stands still until the test moves `clock.nowMs`, unless `now` is given, so that a
- * slow machine changes no outcome.
- */
+/** Starts a simulator in this process; its clock stands still until the test moves it, unless `now` is given. */
 export async function startSimulator(
   options: Partial<SupplierSimulatorOptions> = {},
 ): Promise<TestSimulator> {
-  const clock = { nowMs: Date.now() };
-  const dataDir = options.dataDir ?? (await tempFolder());
-  const bugs: string[] = [];
-  const simulator = createSupplierSimulator({
-    accessCode: ACCESS_CODE,
-    now: () => clock.nowMs,
-    log: (line) => bugs.push(line),
-    ...options,
-    dataDir,
-  });
-  const { url, controlUrl } = await simulator.start();
-  const stop = async () => {
-    await simulator.stop(0);
-    if (bugs.length > 0) throw new Error(`the simulator logged: ${bugs.join('\n')}`);
-  };
-  onCleanup(stop);
-  return { url, controlUrl, dataDir, clock, stop, ...clientOf(url, controlUrl) };
+  const started = await startInProcess(createSupplierSimulator, { accessCode: ACCESS_CODE, ...options });
+  return { ...started, ...clientOf(started.url, started.controlUrl) };
 }

@@ -85,7 +85,7 @@ describe('/esim/order', () => {
     const before = await balance();
     const reply = await order({
       transactionId: 'first',
-      packageInfoList: [line('SIM-OK', { price: 10_000 })],
+      packageInfoList: [line('SIM-OK', { price: 20_000 })],
     });
     expect(reply.obj).toEqual({
       orderNo: expect.stringMatching(/^B\d{14}$/) as string,
@@ -94,7 +94,7 @@ describe('/esim/order', () => {
     const { orderNo } = reply.obj as { orderNo: string };
     const stamp = new Date(simulator.clock.nowMs).toISOString().replace(/\D/g, '').slice(2, 10);
     expect(orderNo.slice(1, 9)).toBe(stamp);
-    expect(await balance()).toBe(before - 10_000);
+    expect(await balance()).toBe(before - 20_000);
   });
 
   it('takes a repeated transactionId as the same request, whatever its body says', async () => {
@@ -196,12 +196,12 @@ describe('/esim/order', () => {
 
   it('refuses with 200007 what the balance does not pay for', async () => {
     const before = await balance();
-    await simulator.control('PUT', '/balance', { balance: 25_000 });
+    await simulator.control('PUT', '/balance', { balance: 50_000 });
     const lines = [line('SIM-OK', { count: 3 })];
     expect((await order({ transactionId: fresh('poor'), packageInfoList: lines })).errorCode).toBe('200007');
-    expect(await balance()).toBe(25_000);
+    expect(await balance()).toBe(50_000);
     expect((await simulator.order(fresh('poor'))).success).toBe(true);
-    expect(await balance()).toBe(15_000);
+    expect(await balance()).toBe(30_000);
     await simulator.control('PUT', '/balance', { balance: before });
   });
 });

@@ -14,9 +14,9 @@ afterAll(() => stack.close());
 afterAll(() => expectSoundBooks(stack));
 
 it.each([
-  { currency: 'USD', pays: 17, priceMinor: 115n },
-  // USD 1.15 at 1,600 with 3 % on top.
-  { currency: 'NGN', pays: 9, priceMinor: 189_520n },
+  { currency: 'USD', pays: 17, priceMinor: 230n },
+  // USD 2.30 at 1,600 with 3 % on top.
+  { currency: 'NGN', pays: 9, priceMinor: 379_040n },
 ] as const)(
   '64 at once on a $currency wallet that pays for $pays',
   async ({ currency, pays, priceMinor }) => {

@@ -52,8 +52,8 @@ async function restartEverythingButPostgres(): Promise<void> {
 }
 
 describe.each([
-  { code: 'SIM-OK', status: 201, purchases: 1, costMinor: 115n },
-  { code: 'SIM-LOSE-ANSWER', status: 201, purchases: 1, costMinor: 115n },
+  { code: 'SIM-OK', status: 201, purchases: 1, costMinor: 230n },
+  { code: 'SIM-LOSE-ANSWER', status: 201, purchases: 1, costMinor: 230n },
   { code: 'SIM-OUT-OF-STOCK', status: 400, purchases: 1, costMinor: 0n },
 ])('$code', ({ code, status, purchases, costMinor }) => {
   it.each(['first', 'second', 'third'])(

@@ -14,14 +14,14 @@ afterAll(() => stack.close());
 afterAll(() => expectSoundBooks(stack));
 
 describe.each([
-  // Cost 1.00; merchants pay 15 % more, users 25 %.
-  { currency: 'USD', type: 'MERCHANT', price: 1.15 },
-  { currency: 'USD', type: 'USER', price: 1.25 },
+  // Cost 2.00; merchants pay 15 % more, users 25 %.
+  { currency: 'USD', type: 'MERCHANT', price: 2.3 },
+  { currency: 'USD', type: 'USER', price: 2.5 },
   // At 1,600 naira with 3 % on top.
-  { currency: 'NGN', type: 'MERCHANT', price: 1_895.2 },
-  { currency: 'NGN', type: 'USER', price: 2_060 },
+  { currency: 'NGN', type: 'MERCHANT', price: 3_790.4 },
+  { currency: 'NGN', type: 'USER', price: 4_120 },
 ] as const)('a $type with a $currency wallet', ({ currency, type, price }) => {
-  const FUNDS_MINOR = 1_000_000n;
+  const FUNDS_MINOR = 3_000_000n;
   const spent = async (buyer: Buyer): Promise<number> =>
     Number(FUNDS_MINOR - (await buyer.balanceMinor())) / 100;
   let buyer: Buyer;

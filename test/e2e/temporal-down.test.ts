@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningTemporal } from '../../src/embedded/temporal.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { expectCauseInLog } from '../support/own-log.ts';
 import { ownTemporal, type OwnServer } from '../support/own-servers.ts';
 import { expectNothingLost, startShopping } from '../support/shoppers.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -14,7 +15,10 @@ beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
     temporalAddress: temporal.server.address,
-    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300 }) },
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300 }),
+      SIMWAY_LOG_LEVEL: 'warn',
+    },
   });
   buyers = await Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
 }, 120_000);
@@ -51,6 +55,7 @@ it('without Temporal a buyer is told to come back, and reads go on', async () =>
     statusCode: 503,
   });
   expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+  await expectCauseInLog(stack, refused, /no connection to Temporal/);
   expect((await buyer!.read('/api/esim/my-esims')).status).toBe(200);
   expect((await buyer!.read('/api/wallet/balance')).status).toBe(200);
   await temporal.server.start();

@@ -8,7 +8,7 @@ import { expectSoundBooks } from '../support/invariants.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-const PRICE_MINOR = 115n;
+const PRICE_MINOR = 230n;
 const FUNDS_MINOR = 10_000n;
 
 let stack: Stack;

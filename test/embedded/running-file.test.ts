@@ -17,6 +17,7 @@ function info(apiUrl: string): RunningInfo {
     temporalUiUrl: 'http://127.0.0.1:4',
     databaseUrl: 'postgres://127.0.0.1:5/simway',
     keys: { ngn: 'first', usd: 'second' },
+    gatewayControlUrl: 'http://127.0.0.1:3111',
     supplierControlUrl: 'http://127.0.0.1:6',
   };
 }

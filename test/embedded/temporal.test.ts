@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
+import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
 import { isPortFree } from '../../src/embedded/ports.ts';
 import { startTemporal, type RunningTemporal, type TemporalOptions } from '../../src/embedded/temporal.ts';
 import { machine, TEST_NAMESPACES } from '../support/services.ts';
-import { prepareTemporal } from '../support/temporal-namespaces.ts';
 import { end, hold, killWatchdogsOf, rememberingLog, runs, testFolder, until } from './support.ts';
 
 const folder = await testFolder();
@@ -128,10 +128,9 @@ test('a killed run leaves no server; one that it did leave is stopped by the nex
   expect(await statusOf(next.address, 'one')).toBe('RUNNING');
 });
 
-test('a server that others started is made fit for the tests, twice the same', async () => {
-  const temporal = await start({ namespaces: ['other'] });
-  for (let time = 0; time < 2; time += 1) {
-    expect(await prepareTemporal(temporal.address, TEST_NAMESPACES)).toBe(temporal.address);
-  }
-  await startWorkflow(temporal.address, 'one');
+test('what it is started with is all that our namespaces need', async () => {
+  const { address } = await start();
+  const said: string[] = [];
+  await prepareNamespaces({ address, namespaces: TEST_NAMESPACES, log: (line) => said.push(line) });
+  expect(said).toEqual(TEST_NAMESPACES.map((namespace) => `namespace ${namespace}: up to date`));
 });

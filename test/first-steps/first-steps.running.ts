@@ -1,5 +1,5 @@
 // The first steps of a newcomer on a running `npm start`: the printed line, the eSIM and the wallet, a top-up, a wallet that is too small,
-// and the purchase in Temporal. Uses only what .data/running.json tells every program.
+// payments from outside, and the purchase in Temporal. Uses only what .data/running.json tells every program.
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -122,6 +122,58 @@ it('refuses a wallet that is too small', async () => {
   expect((await call(apiKey ?? '', 'GET', '/api/esim/my-esims')).body.total).toBe(0);
 });
 
+describe('paying from outside', () => {
+  const open = async (paymentMethod: 'CARD' | 'BANK_TRANSFER', packageCode = 'SIM-OK'): Promise<string> => {
+    const wanted = { packageCode, packageType: 'BASE', paymentMethod };
+    const { status, body } = await call(running.keys.ngn, 'POST', '/api/esim/buy', wanted);
+    expect({ status, body }).toMatchObject({ status: 201, body: { status: 'PENDING' } });
+    if (paymentMethod === 'CARD') expect((await fetch(body.paymentUrl)).status).toBe(200);
+    else expect(body.bankAccounts).toHaveLength(1);
+    return body.transactionId;
+  };
+  const pay = async (reference: string, payment: object = {}): Promise<void> => {
+    const url = `${running.gatewayControlUrl}/charges/${reference}/pay`;
+    expect((await fetch(url, { method: 'POST', body: JSON.stringify(payment) })).status).toBe(200);
+  };
+  const standing = async (transactionId: string): Promise<ApiBody> =>
+    (await call(running.keys.ngn, 'GET', `/api/esim/transactions/${transactionId}`)).body;
+  const untilStatus = (transactionId: string, status: string) =>
+    expect
+      .poll(async () => (await standing(transactionId)).status, { timeout: 30_000, interval: 250 })
+      .toBe(status);
+
+  it('by card: the eSIM comes by itself once it is paid', async () => {
+    const transactionId = await open('CARD');
+    await pay(transactionId);
+    await untilStatus(transactionId, 'SUCCESS');
+    expect((await standing(transactionId)).esimDetails.activationCode).toMatch(/^LPA:1\$/);
+  });
+
+  it('by card, with every event of the gateway dropped', async () => {
+    const faults = `${running.gatewayControlUrl}/faults`;
+    await fetch(faults, { method: 'PUT', body: JSON.stringify({ webhooks: 'drop' }) });
+    try {
+      const transactionId = await open('CARD');
+      await pay(transactionId);
+      await untilStatus(transactionId, 'SUCCESS');
+    } finally {
+      await fetch(faults, { method: 'DELETE' });
+    }
+  });
+
+  it('by transfer, a fifth short: no eSIM, and what was paid is in the wallet', async () => {
+    const key = running.keys.ngn;
+    const before = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
+    const transactionId = await open('BANK_TRANSFER');
+    const paidMinor = Math.trunc(cents((await standing(transactionId)).package.price) * 0.8);
+    await pay(transactionId, { amountMinor: paidMinor });
+    await untilStatus(transactionId, 'FAILED');
+    expect((await standing(transactionId)).reason).toBe('PAYMENT_UNDERPAID');
+    const after = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
+    expect(cents(after) - cents(before)).toBe(paidMinor);
+  });
+});
+
 it('finds the purchase in Temporal by its TransactionId', async () => {
   const { transactionId } = (await buy(running.keys.ngn)).body;
   const connection = await Connection.connect({ address: running.temporalAddress });
@@ -145,6 +197,7 @@ it('serves what else it printed', async () => {
     running.temporalUiUrl,
     `${running.adminUrl}/readyz`,
     `${running.supplierControlUrl}/faults`,
+    `${running.gatewayControlUrl}/faults`,
   ]) {
     expect((await fetch(url)).status, url).toBe(200);
   }

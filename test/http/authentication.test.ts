@@ -11,7 +11,8 @@ beforeEach(async () => {
 });
 afterEach(() => door.close());
 
-const routes = createRouteTable({ version: '1.2.3', brand: 'simway' });
+const all = createRouteTable({ version: '1.2.3', brand: 'simway' });
+const routes = all.filter((route) => route.key !== 'vendor');
 
 function targetOf(route: Route): string {
   return route.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => route.params?.[name]?.example ?? '');
@@ -73,6 +74,27 @@ describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as 
     });
   },
 );
+
+describe.each(
+  all
+    .filter((route) => route.key === 'vendor')
+    .map((route) => [`${route.method} ${route.path}`, route] as const),
+)('%s, where only vendors come', (_name, route) => {
+  test.each([undefined, 'junk', '', 'k'.repeat(5_000), keyOf('test', 'ngn'), keyOf('live', 'ngn')])(
+    'a key changes nothing: %s',
+    async (rawKey) => {
+      const { accounts } = door.shop.useCases;
+      accounts.authenticate = () => Promise.reject(new Error('no key is looked at here'));
+      // An event without a signature, at a world that is on; nothing at all at one that is off.
+      expect(await statusOf(route, rawKey)).toBe(route.world === 'test' ? 401 : 404);
+      expect([...door.limiter.counts]).toEqual([]);
+    },
+  );
+
+  test('is no place for scopes, shapes of their own, or the reference', () => {
+    expect([route.scope, route.docs, route.shapes]).toEqual([undefined, undefined, ['shape-3']]);
+  });
+});
 
 test('a key that is far too long is not even looked up', async () => {
   const { accounts } = door.shop.useCases;

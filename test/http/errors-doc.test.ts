@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PLAN_REQUESTS_PER_MINUTE } from '../../src/domain/account.ts';
 import { ERROR_CODES } from '../../src/domain/errors.ts';
+import { formatMinor } from '../../src/domain/money.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/http/app.ts';
 import { shapeOf, STATUS_OF } from '../../src/http/errors.ts';
 import * as limits from '../../src/http/limits.ts';
@@ -60,6 +61,7 @@ describe('docs/API.md', () => {
         DEFAULT_APP_SETTINGS.publicRequestsPerMinute,
       'failed authentications, a minute and address (IPv6: a /64)': DEFAULT_APP_SETTINGS.failedAuthPerMinute,
       'request body, bytes': limits.MAX_BODY_BYTES,
+      'event of the payment gateway, bytes': limits.MAX_EVENT_BYTES,
       'nesting of a body, levels': limits.MAX_JSON_DEPTH,
       'fields and items in a body, all levels together': limits.MAX_JSON_MEMBERS,
       'request line and headers, bytes': limits.MAX_HEADER_BYTES,
@@ -68,6 +70,8 @@ describe('docs/API.md', () => {
       '`limit`, default': limits.DEFAULT_PAGE_LIMIT,
       '`limit`, at most': limits.MAX_PAGE_LIMIT,
       '`search`, characters': limits.MAX_SEARCH_CHARACTERS,
+      '`amount` of a funding, at least': formatMinor(limits.MIN_FUNDING_MINOR),
+      '`amount` of a funding, at most': formatMinor(limits.MAX_FUNDING_MINOR),
       '`packageCode`, characters': limits.MAX_PACKAGE_CODE_CHARACTERS,
       '`regionCode`, characters': limits.MAX_REGION_CODE_CHARACTERS,
       '`Idempotency-Key`, characters': limits.MAX_IDEMPOTENCY_KEY_CHARACTERS,

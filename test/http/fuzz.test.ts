@@ -9,6 +9,7 @@ import {
   type Operation,
   type Parameter,
 } from './support/contract.ts';
+import { PAYMENT_METHODS } from '../../src/domain/states.ts';
 import { openDoor, type Ask, type Door } from './support/door.ts';
 import { keyOf } from './support/memory-use-cases.ts';
 
@@ -65,6 +66,10 @@ function valueFor(schema: JsonSchema): fc.Arbitrary<unknown> {
     const min = Number(schema['minimum'] ?? 0);
     const max = Number(schema['maximum'] ?? 1_000);
     fitting.push(fc.constantFrom(min - 1, min, max, max + 1), fc.integer({ min, max }));
+  } else if (schema['type'] === 'number') {
+    const [min, max] = [Number(schema['minimum']), Number(schema['maximum'])];
+    fitting.push(fc.constantFrom(min, max, max + 1, -min), fc.double({ min, max }), fc.double());
+    fitting.push(fc.integer({ min: 1, max: 100_000 }).map((hundredths) => hundredths / 100));
   } else {
     const longest = Number(schema['maxLength'] ?? 64);
     fitting.push(
@@ -132,12 +137,22 @@ function bodyFor({ operation }: Operation): fc.Arbitrary<Pick<Ask, 'rawBody'>> {
     Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, valueFor(schema)])),
     { requiredKeys: [] },
   );
-  const whole = fc.constantFrom('BASE', 'TOPUP').map((packageType) => ({
-    packageCode: packageType === 'BASE' ? 'NG-5GB-30D' : 'TOPUP_NG-1GB-7D',
-    paymentMethod: 'WALLET',
-    packageType,
-    esimId: 'esim-00000000000000000000000000000001',
-  }));
+  // Fits every operation at once, since unknown fields are ignored.
+  const whole = fc
+    .record({
+      packageType: fc.constantFrom('BASE', 'TOPUP'),
+      paymentMethod: fc.constantFrom(...PAYMENT_METHODS),
+      name: fc.constantFrom('transactionId', 'gatewayReference', 'trackingReference'),
+      amount: fc.constantFrom(100, 5_000.55),
+    })
+    .map(({ packageType, paymentMethod, name, amount }) => ({
+      packageCode: packageType === 'BASE' ? 'NG-5GB-30D' : 'TOPUP_NG-1GB-7D',
+      paymentMethod,
+      packageType,
+      esimId: 'esim-00000000000000000000000000000001',
+      [name]: 'txn-00000000000000000000000000000001',
+      amount,
+    }));
   const json = fc.oneof(
     { weight: 6, arbitrary: whole.map((value) => JSON.stringify(value)) },
     { weight: 8, arbitrary: record.map((value) => JSON.stringify(value)) },
@@ -254,7 +269,22 @@ test(
 const anyPath = fc
   .array(
     fc.oneof(
-      fc.constantFrom('api', 'esim', 'buy', 'packages', 'docs', 'my-esims', '..', '.', '', '%2e%2e', '%2F'),
+      fc.constantFrom(
+        'api',
+        'esim',
+        'buy',
+        'packages',
+        'docs',
+        'my-esims',
+        'pay',
+        'return',
+        'webhooks',
+        '..',
+        '.',
+        '',
+        '%2e%2e',
+        '%2F',
+      ),
       text.map(encode),
     ),
     {

@@ -22,7 +22,14 @@ test('every route of the table is in the document, and nothing else', () => {
   const documented = contract.operations.map(({ method, path }) => `${method} ${path}`).sort();
   const inTable = routes.filter((route) => route.docs).map(({ method, path }) => `${method} ${path}`);
   expect(documented).toEqual(inTable.sort());
-  expect(routes.filter((route) => !route.docs).map((route) => route.path)).toEqual(['/docs', '/docs/{file}']);
+  expect(routes.filter((route) => !route.docs).map((route) => route.path)).toEqual([
+    '/docs',
+    '/docs/{file}',
+    '/pay/return',
+    '/pay/status',
+    '/webhooks/paystack/live',
+    '/webhooks/paystack/test',
+  ]);
 });
 
 test('the specification is in it: its eight endpoints, their parameters and values', () => {
@@ -146,8 +153,13 @@ describe('soundness', () => {
     for (const route of routes) {
       const found = contract.operations.find((one) => one.path === route.path && one.method === route.method);
       if (!found) continue;
-      const expected = { required: [{ ApiKey: [] }], optional: [{}, { ApiKey: [] }], public: [] }[route.key];
-      expect(found.operation.security).toEqual(expected);
+      const expected = {
+        required: [{ ApiKey: [] }],
+        optional: [{}, { ApiKey: [] }],
+        public: [],
+        vendor: undefined,
+      };
+      expect(found.operation.security).toEqual(expected[route.key]);
     }
   });
 });
@@ -213,6 +225,40 @@ describe('answers are as documented', () => {
       200,
     ],
     ['/api/esim/transactions/{transactionId}', '/api/esim/transactions/x', { key: 'ngn' }, 404],
+    ...['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'].flatMap(
+      (paymentMethod): (readonly [string, string, Ask, number])[] => [
+        ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod } }, 201],
+        ['/api/esim/buy', '/api/esim/buy', { key: 'usduser', body: { ...BASE, paymentMethod } }, 201],
+        [
+          '/api/wallet/fund',
+          '/api/wallet/fund',
+          { key: 'usduser', body: { amount: 100.5, paymentMethod } },
+          201,
+        ],
+      ],
+    ),
+    ['/api/wallet/fund', '/api/wallet/fund', { key: 'ngn', body: { amount: 1, paymentMethod: 'CARD' } }, 400],
+    ['/api/wallet/fund', '/api/wallet/fund', { key: 'ngn', body: {} }, 400],
+    ['/api/wallet/fund', '/api/wallet/fund', { rawKey: 'x', body: {} }, 401],
+    [
+      '/api/esim/confirm-payment',
+      '/api/esim/confirm-payment',
+      { key: 'ngn', body: { transactionId: 'txn-00000000000000000000000000000001' } },
+      200,
+    ],
+    [
+      '/api/esim/confirm-payment',
+      '/api/esim/confirm-payment',
+      { key: 'usduser', body: { trackingReference: 'txn-f0000000000000000000000000000002' } },
+      200,
+    ],
+    [
+      '/api/esim/confirm-payment',
+      '/api/esim/confirm-payment',
+      { key: 'ngn', body: { transactionId: 'x' } },
+      404,
+    ],
+    ['/api/esim/confirm-payment', '/api/esim/confirm-payment', { key: 'ngn', body: {} }, 400],
     ['/api/wallet/balance', '/api/wallet/balance', { key: 'ngn' }, 200],
     ['/api/wallet/balance', '/api/wallet/balance', { rawKey: 'x' }, 401],
     ['/api/wallet/balance', '/api/wallet/balance', { key: 'elsewhere' }, 403],

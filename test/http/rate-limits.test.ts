@@ -46,6 +46,8 @@ describe('headers', () => {
     ['/api/esim/packages/NG-5GB-30D', 200],
     ['/api/openapi.json', 200],
     ['/docs', 200],
+    ['/pay/return', 404],
+    ['/pay/status?reference=x', 404],
     ['/nope', 404],
   ] as const)('are on public answers: %s', async (target, status) => {
     const reply = await door.ask(target);

@@ -83,7 +83,7 @@ const CASES: readonly Case[] = [
   {
     why: 'buy, a method that is not available',
     target: '/api/esim/buy',
-    ask: { key: 'ngn', body: { ...BASE, paymentMethod: 'MOBILE_MONEY' } },
+    ask: { key: 'usd', body: { ...BASE, paymentMethod: 'MOBILE_MONEY' } },
     status: 400,
     body: shape1('PAYMENT_METHOD_UNAVAILABLE', 'MOBILE_MONEY is not available'),
   },
@@ -318,5 +318,9 @@ test('impossible ids never reach a use case', async () => {
   await door.ask('/api/esim/transactions/x', { key: 'ngn' });
   await door.ask('/api/esim/packages/%00');
   await door.ask('/api/esim/buy', { key: 'ngn', body: { ...TOPUP, esimId: 'x' } });
+  for (const name of ['transactionId', 'gatewayReference', 'trackingReference'])
+    await door.ask('/api/esim/confirm-payment', { key: 'ngn', body: { [name]: 'txn-1' } });
+  await door.ask('/pay/return?reference=x');
+  await door.ask('/pay/status?trxref=txn-%00');
   expect(door.shop.calls).toEqual([]);
 });

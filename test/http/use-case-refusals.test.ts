@@ -26,6 +26,8 @@ const ROUTES = [
   ['/api/esim/buy', { body: { ...TOPUP, esimId: NO_ESIM } }, 2],
   ['/api/esim/packages/NG-5GB-30D', {}, 2],
   ['/api/wallet/balance', {}, 3],
+  ['/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } }, 3],
+  ['/api/esim/confirm-payment', { body: { transactionId: `txn-${'f'.repeat(32)}` } }, 3],
   ['/api/settings/exchange-rate', {}, 3],
 ] as const;
 

@@ -1,4 +1,5 @@
-// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal tools read.
+// The recorded histories: one file per path and release, under histories/<version>/, in the JSON that all Temporal tools read. What the coming
+// release will leave open stands under histories/unreleased/ until it has a number.
 // Guarantee: what is written holds no machine's name or path. Must not be edited by hand: a history is evidence.
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -11,10 +11,21 @@ export const RECORDED_PATHS = [
   'attention-then-success',
   'settle-failed-then-settled',
   'cancel-requested',
+  'card-success',
+  'card-opened-later',
+  'card-expired',
+  'card-refunded',
+  'card-gateway-away-at-the-end',
+  'transfer-short',
+  'fund-wallet-success',
+  'fund-wallet-expired',
+  'late-payment',
+  'late-payment-sent-back',
   'sync-catalogue',
   'refresh-rates',
   'refresh-usage',
   'sweep',
+  'apply-inbox',
 ] as const;
 
 export type RecordedPath = (typeof RECORDED_PATHS)[number];

@@ -2,7 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { PurchaseInput, Refusal } from '../../src/domain/purchase.ts';
+import type { PurchaseInput } from '../../src/domain/purchase.ts';
+import type { Refusal } from '../../src/domain/refusals.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
 import { findEsim, keepProfile, refreshEsim } from '../../src/store/esims.ts';
 import { findIdempotencyKey } from '../../src/store/idempotency.ts';

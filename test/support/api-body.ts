@@ -22,6 +22,13 @@ export interface ApiBody {
     readonly totalVolume: number;
     readonly dataRemaining: number;
   };
+  readonly amount: number;
+  readonly currency: string;
+  readonly paymentUrl: string;
+  readonly gatewayReference: string;
+  readonly trackingReference: string;
+  readonly bankAccounts: readonly { readonly accountNumber: string; readonly expiryDate: string }[];
+  readonly charge: { readonly amount: number; readonly currency: string };
   readonly timeline: readonly { readonly at: string; readonly what: string }[];
   readonly esimStatus: string;
   readonly totalVolume: number;

@@ -101,6 +101,13 @@ export const purchaseInput = (given: Partial<PurchaseInput> & { transactionId: s
     attentionAfterMs: 120_000,
     slowLookMs: 10_000,
     doubtMs: 10_000,
+    openChargeForMs: 600_000,
+    checkoutMs: 86_400_000,
+    transferMs: 1_800_000,
+    pollFirstMs: 2_000,
+    pollMaxMs: 600_000,
+    refundLookFirstMs: 500,
+    refundLookMaxMs: 10_000,
   },
   ...given,
 });

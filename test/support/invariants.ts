@@ -3,6 +3,7 @@
 import { sql, type Kysely } from 'kysely';
 import { expect } from 'vitest';
 import type { WorldDatabase } from '../../src/store/tables.ts';
+import { paymentViolations } from './payment-books.ts';
 import type { SupplierOrder } from './stack.ts';
 
 export interface Books {
@@ -25,6 +26,7 @@ export interface BooksOf {
 interface PurchaseFacts {
   readonly transaction_id: string;
   readonly account_id: string;
+  readonly payment_method: string;
   readonly package_type: string;
   readonly status: string;
   readonly price_minor: string | bigint;
@@ -45,6 +47,7 @@ export async function inspectBooks(books: BooksOf): Promise<Books> {
   const supplier = await readSupplier(books.supplierControlUrl);
   const violations = [
     ...(await ledgerViolations(books.owner)),
+    ...(await paymentViolations(books.owner)),
     ...purchases.flatMap((purchase) => moneyViolations(purchase)),
     ...purchases.flatMap((purchase) =>
       supplierViolations(purchase, supplier.get(purchase.transaction_id) ?? []),
@@ -100,15 +103,14 @@ async function ledgerViolations(owner: Kysely<WorldDatabase>): Promise<string[]>
 
 async function readPurchases(owner: Kysely<WorldDatabase>): Promise<PurchaseFacts[]> {
   const { rows } = await sql<PurchaseFacts>`
-    select p.transaction_id, p.account_id, p.package_type, p.status, p.price_minor, p.top_up_iccid,
+    select p.transaction_id, p.account_id, p.payment_method, p.package_type, p.status, p.price_minor, p.top_up_iccid,
            h.status as hold_status, h.amount_minor as hold_minor, h.account_id as hold_account,
            e.status as esim_status, e.iccid,
            (select sum(le.amount_minor) from ledger_transactions lt join ledger_entries le on le.ledger_transaction_id = lt.id
              where lt.transaction_id = p.transaction_id and le.ledger_account_id = 'supplier-cost:USD4') as cost_booked
       from purchases p
       left join holds h on h.id = p.transaction_id
-      left join esims e on e.id = p.esim_id
-     where p.payment_method = 'WALLET'`.execute(owner);
+      left join esims e on e.id = p.esim_id`.execute(owner);
   return rows;
 }
 
@@ -122,7 +124,8 @@ const HOLD_WANTED: Readonly<Record<string, readonly (string | null)[]>> = {
 function moneyViolations(purchase: PurchaseFacts): string[] {
   const { transaction_id: id, status, hold_status: hold } = purchase;
   const found: string[] = [];
-  if (!(HOLD_WANTED[status] ?? []).includes(hold))
+  const awaitsMoney = status === 'PENDING' && purchase.payment_method !== 'WALLET';
+  if (!awaitsMoney && !(HOLD_WANTED[status] ?? []).includes(hold))
     found.push(`${id} is ${status}, its hold ${hold ?? 'absent'}`);
   if (hold !== null && String(purchase.hold_minor) !== String(purchase.price_minor))
     found.push(`${id} costs ${purchase.price_minor}, held were ${purchase.hold_minor ?? 0}`);
@@ -136,7 +139,8 @@ function esimViolations({ transaction_id: id, status, esim_status: esim, iccid }
   const delivered = esim !== null && esim !== 'PENDING' && esim !== 'FAILED';
   if (status === 'SUCCESS' && (!delivered || iccid === ''))
     return [`${id} is SUCCESS, its eSIM ${esim ?? 'absent'} with ICCID "${iccid ?? ''}"`];
-  if (status === 'FAILED' && esim !== null && esim !== 'FAILED') return [`${id} is FAILED, its eSIM ${esim}`];
+  if (status === 'FAILED' && esim !== null && esim !== 'FAILED' && esim !== 'CANCELLED')
+    return [`${id} is FAILED, its eSIM ${esim}`];
   if ((status === 'PROCESSING' || status === 'PENDING') && esim !== 'PENDING')
     return [`${id} is ${status}, its eSIM ${esim ?? 'absent'}`];
   return [];

@@ -6,13 +6,13 @@ import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
 import type { ServiceLog } from '../../src/embedded/child.ts';
 import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/embedded/postgres.ts';
 import { startRedis, type RunningRedis } from '../../src/embedded/redis.ts';
 import { startTemporal, type RunningTemporal } from '../../src/embedded/temporal.ts';
 import { redisProgramOfPackage } from './redis-package.ts';
 import { makeTestFolder } from './test-folder.ts';
-import { prepareTemporal } from './temporal-namespaces.ts';
 
 export const TEST_NAMESPACES = ['simway-test', 'simway-live'] as const;
 
@@ -107,7 +107,9 @@ export async function startTestServices(): Promise<TestServices> {
     DATABASE_URL ?? own(startTestPostgres(folder), (it) => it.remove()).then((it) => it.url),
     TEMPORAL_ADDRESS === undefined
       ? own(startTestTemporal(folder, { log: patientLog }), (it) => it.stop()).then((it) => it.address)
-      : prepareTemporal(TEMPORAL_ADDRESS, TEST_NAMESPACES),
+      : prepareNamespaces({ address: TEMPORAL_ADDRESS, namespaces: TEST_NAMESPACES, retentionDays: 1 }).then(
+          () => TEMPORAL_ADDRESS,
+        ),
     REDIS_URL ?? own(startTestRedis(folder, patientLog), (it) => it.stop()).then((it) => it.url),
   ]);
   const [databaseUrl, temporalAddress, redisUrl] = await starting;

@@ -1,13 +1,12 @@
 // The whole service for a test file: its own database, Temporal namespaces, supplier simulator, API and worker, on the shared servers.
 // `processes: 'own'` runs API and worker as child processes that a test may kill; the default runs them in the test's process, faster.
-// Guarantees that close() leaves nothing running and no file behind.
+// Guarantees that close() leaves nothing running and no file behind, and that a start which fails or is killed leaves none either.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import type { Kysely } from 'kysely';
 import { inject } from 'vitest';
+import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
 import { createAccount, createKey, fund } from '../../src/app/manage-accounts.ts';
 import { openAccounts, openWorld, type Parts } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
@@ -20,18 +19,20 @@ import { createLogger } from '../../src/observe/logger.ts';
 import { runApi } from '../../src/roles/api.ts';
 import { runWorker } from '../../src/roles/worker.ts';
 import { QUEUE_NAMES } from '../../src/adapters/temporal/workers.ts';
-import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
+import type { GatewaySimulatorOptions } from '../../src/sandbox/gateway/index.ts';
+import type { SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
 import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/store/tables.ts';
 import type { ApiBody } from './api-body.ts';
 import { createTestDatabase, openSchema } from './database.ts';
+import { ownGateway, ownSupplier } from './own-simulators.ts';
 import { quietLog } from './services.ts';
-import { prepareTemporal } from './temporal-namespaces.ts';
 
 export interface StackOptions {
   readonly processes?: 'in-test' | 'own';
   /** More variables of the environment, such as SIMWAY_TEST_TIMINGS. */
   readonly env?: Readonly<Record<string, string>>;
   readonly supplier?: Partial<SupplierSimulatorOptions>;
+  readonly gateway?: Partial<GatewaySimulatorOptions>;
   /** Servers of the test's own, to kill or restart; the shared ones otherwise. `databaseUrl` must be migrated. */
   readonly databaseUrl?: string;
   readonly temporalAddress?: string;
@@ -48,6 +49,8 @@ export interface TestAccount {
 }
 
 export interface AccountOptions {
+  /** Of a random name otherwise; a tag such as `+sandbox-late` chooses what the gateway's simulator does. */
+  readonly email?: string;
   readonly currency?: AccountCurrency;
   readonly type?: AccountType;
   readonly plan?: Plan;
@@ -85,6 +88,8 @@ export interface Stack {
   readonly adminUrl: string;
   readonly supplierUrl: string;
   readonly supplierControlUrl: string;
+  readonly gatewayUrl: string;
+  readonly gatewayControlUrl: string;
   readonly databaseUrl: string;
   readonly namespace: string;
   readonly temporal: Client;
@@ -135,11 +140,12 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   const prefix = `t-${randomBytes(5).toString('hex')}`;
   const namespace = `${prefix}-test`;
   const temporalAddress = options.temporalAddress ?? inject('temporalAddress');
-  await prepareTemporal(temporalAddress, [namespace]);
+  await prepareNamespaces({ address: temporalAddress, namespaces: [namespace], retentionDays: 1 });
   const connection = await Connection.connect({ address: temporalAddress });
   closers.push(() => connection.close());
-  const supplier = await ownSupplier(options, closers);
+  const supplier = await ownSupplier(options.supplier, closers);
   const apiPort = await freePort();
+  const gateway = await ownGateway(options.gateway, apiPort, closers);
   const adminPort = await freePort({ except: [apiPort] });
   const redisUrl = options.redisUrl === undefined ? inject('redisUrl') : options.redisUrl;
   const env: Record<string, string> = {
@@ -153,6 +159,9 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_ID_SECRET: randomBytes(32).toString('hex'),
     SIMWAY_TEST_SUPPLIER_URL: supplier.url,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'test-access',
+    SIMWAY_TEST_GATEWAY_URL: gateway.url,
+    SIMWAY_TEST_GATEWAY_SECRET_KEY: 'sk_test_simulator',
+    SIMWAY_MOBILE_MONEY_CURRENCY: 'GHS',
     SIMWAY_WORKER_GRACE_MS: '2000',
     SIMWAY_DATABASE_CONNECTIONS: '10',
     ...options.env,
@@ -174,6 +183,8 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     adminUrl,
     supplierUrl: supplier.url,
     supplierControlUrl: supplier.controlUrl,
+    gatewayUrl: gateway.url,
+    gatewayControlUrl: gateway.controlUrl,
     databaseUrl,
     namespace,
     temporal: new Client({ connection, namespace }),
@@ -196,31 +207,6 @@ async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string>
   const database = await createTestDatabase();
   closers.push(() => database.drop());
   return database.url;
-}
-
-async function ownSupplier(options: StackOptions, closers: (() => Promise<unknown>)[]) {
-  const dataDir = await mkdtemp(join(tmpdir(), 'simway-supplier-'));
-  closers.push(() => rm(dataDir, { recursive: true, force: true }));
-  const make = (ports: Partial<SupplierSimulatorOptions>) =>
-    createSupplierSimulator({
-      dataDir,
-      accessCode: 'test-access',
-      activateAfterMs: 300,
-      ...options.supplier,
-      ...ports,
-    });
-  let simulator = make({});
-  closers.push(() => simulator.stop());
-  const { url, controlUrl } = await simulator.start();
-  return {
-    url,
-    controlUrl,
-    stop: () => simulator.stop(),
-    start: async (): Promise<void> => {
-      simulator = make({ port: Number(new URL(url).port), controlPort: Number(new URL(controlUrl).port) });
-      await simulator.start();
-    },
-  };
 }
 
 type Roles = Pick<Stack, 'children' | 'startApi' | 'startWorker' | 'stopWorker'>;
@@ -298,7 +284,7 @@ async function makeAccount(
     {
       type: wanted.type ?? 'MERCHANT',
       name: 'Test account',
-      email: `${randomBytes(6).toString('hex')}@test.example`,
+      email: wanted.email ?? `${randomBytes(6).toString('hex')}@test.example`,
       currency,
       plan,
       ...(plan === 'ENTERPRISE' ? { requestsPerMinute: wanted.requestsPerMinute ?? 100_000 } : {}),

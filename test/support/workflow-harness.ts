@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { connectClient } from '../../src/adapters/temporal/connect.ts';
 import { createPurchaseEngine } from '../../src/adapters/temporal/purchase-engine.ts';
 import { newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
+import type { ChargeQuote, OutsideMethod } from '../../src/domain/payment.ts';
 import type { PurchaseAnswer, PurchaseInput, PurchaseTimings } from '../../src/domain/purchase.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
@@ -17,6 +18,13 @@ export const PATIENT: PurchaseTimings = {
   attentionAfterMs: 60_000,
   slowLookMs: 200,
   doubtMs: 300,
+  openChargeForMs: 10_000,
+  checkoutMs: 60_000,
+  transferMs: 60_000,
+  pollFirstMs: 200,
+  pollMaxMs: 1_000,
+  refundLookFirstMs: 100,
+  refundLookMaxMs: 400,
 };
 /** The workflow's own answer is under test, not the deadline of whoever asks: a busy machine may be late with it. */
 const SLACK_MS = 10_000;
@@ -30,6 +38,10 @@ export interface Order {
   readonly packageCode?: string;
   /** TOPUP of this eSIM; BASE without. */
   readonly esimId?: string;
+  /** Paid from outside by this method; from the wallet without. */
+  readonly paidBy?: OutsideMethod;
+  /** What is asked for it at the gateway; what it costs without. */
+  readonly chargeMinor?: string;
   readonly timings?: PurchaseTimings;
   readonly priceMinor?: string;
   readonly idempotency?: PurchaseInput['idempotency'];
@@ -62,7 +74,7 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
     namespace: stack.namespace,
   });
-  const engine = createPurchaseEngine(temporal);
+  const engine = createPurchaseEngine(temporal, PATIENT);
   await learnTopUps(stack);
   const ask = (input: PurchaseInput): Promise<EngineAnswer> =>
     engine.purchase(input, input.timings.answerWithinMs + SLACK_MS);
@@ -90,6 +102,13 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
   };
 }
 
+/** What a purchase's $2.30 are asked for as: a transfer in naira, the rest in dollars. */
+function chargeFor(method: OutsideMethod, amountMinor: string | undefined): ChargeQuote {
+  return method === 'BANK_TRANSFER'
+    ? { amountMinor: amountMinor ?? '368000', currency: 'NGN', rateIds: [] }
+    : { amountMinor: amountMinor ?? '230', currency: 'USD', rateIds: [] };
+}
+
 function inputFor(order: Order): PurchaseInput {
   const caller = { environment: 'test', accountId: order.account.accountId } as const;
   const { packageCode = order.esimId === undefined ? 'SIM-OK' : 'TOPUP_SIM-OK' } = order;
@@ -98,15 +117,16 @@ function inputFor(order: Order): PurchaseInput {
     accountId: order.account.accountId,
     packageType: order.esimId === undefined ? 'BASE' : 'TOPUP',
     packageCode,
-    paymentMethod: 'WALLET',
+    paymentMethod: order.paidBy ?? 'WALLET',
     esimId: order.esimId ?? newEsimId(),
     quote: {
-      priceMinor: order.priceMinor ?? '115',
+      priceMinor: order.priceMinor ?? '230',
       currency: 'USD',
-      priceUsdMinor: order.priceMinor ?? '115',
-      costUsdE4: '10000',
+      priceUsdMinor: order.priceMinor ?? '230',
+      costUsdE4: '20000',
       settingsId: 'initial',
     },
+    ...(order.paidBy === undefined ? {} : { charge: chargeFor(order.paidBy, order.chargeMinor) }),
     requestId: 'workflow-test',
     timings: order.timings ?? PATIENT,
     ...(order.idempotency ? { idempotency: order.idempotency } : {}),

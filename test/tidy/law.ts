@@ -95,6 +95,18 @@ export const LAW: readonly RoomLaw[] = [
     why: 'what adapters to HTTP APIs share: one exchange within limits, and guards for the JSON that comes back; knows no vendor',
   },
   {
+    room: 'adapters/outbound',
+    paths: ['src/adapters/outbound/'],
+    may: ['domain', 'ports', 'observe', 'ipaddr.js', 'standardwebhooks'],
+    extended: [
+      {
+        may: ['node:dns/promises', 'node:http', 'node:net', 'node:tls'],
+        why: 'names are asked, and connections opened, step by step, so that nothing is called that was not checked',
+      },
+    ],
+    why: 'the one way to URLs that others wrote down: guarded, signed, and never a proxy or a redirect',
+  },
+  {
     room: 'adapters/paystack',
     paths: ['src/adapters/paystack/'],
     may: ['domain', 'ports', 'observe', 'adapters/http'],
@@ -142,7 +154,7 @@ export const LAW: readonly RoomLaw[] = [
   },
   {
     room: 'config',
-    paths: ['src/config.ts'],
+    paths: ['src/config.ts', 'src/config-payments.ts'],
     may: ['domain', 'observe', 'zod', 'node:os', 'node:path'],
     importedBy: ['compose', 'embedded', 'roles', 'main'],
     why: 'the only reader of the environment; everybody else is handed what it needs',
@@ -155,7 +167,7 @@ export const LAW: readonly RoomLaw[] = [
   },
   {
     room: 'compose',
-    paths: ['src/compose.ts', 'src/compose-shared.ts'],
+    paths: ['src/compose.ts', 'src/compose-shared.ts', 'src/compose-no-gateway.ts'],
     may: ['*'],
     importedBy: ['main', 'roles', 'embedded'],
   },

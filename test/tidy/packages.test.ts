@@ -7,6 +7,7 @@ interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
+  readonly allowScripts: Readonly<Record<string, boolean>>;
 }
 
 interface LockFile {
@@ -19,6 +20,7 @@ interface LockFile {
         readonly resolved?: string;
         readonly integrity?: string;
         readonly link?: boolean;
+        readonly hasInstallScript?: boolean;
       }
     >
   >;
@@ -32,8 +34,6 @@ const all = { ...manifest.dependencies, ...manifest.devDependencies };
 const USED_WITHOUT_IMPORT: Readonly<Record<string, string>> = {
   node: 'puts Node 24 into node_modules/.bin, so that npm scripts run on it whatever the machine has',
   prettier: 'npm run check, npm run format',
-  'eslint-import-resolver-typescript': 'eslint.config.js',
-  'eslint-plugin-import-x': 'eslint.config.js',
   'typescript-eslint': 'eslint.config.js',
   eslint: 'npm run check',
 };
@@ -83,6 +83,15 @@ describe('package.json', () => {
       return typesOf === undefined || !(named.has(typesOf) || typesOf === 'node');
     });
     expect(unused).toEqual([]);
+  });
+
+  it('decides for every package with a script of its own, of any platform, whether npm ci runs it', () => {
+    const withScripts = Object.entries(lockFile.packages)
+      .filter(([, { hasInstallScript }]) => hasInstallScript === true)
+      .map(([path]) => path.replace(/^.*node_modules\//, ''));
+    expect(Object.keys(manifest.allowScripts).toSorted()).toEqual(
+      Array.from(new Set(withScripts)).toSorted(),
+    );
   });
 
   it('runs only files that are there', () => {

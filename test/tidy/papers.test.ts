@@ -151,7 +151,7 @@ describe('docs/decisions', () => {
 describe('what is said in two places', () => {
   it('settings: src/config.ts and docs/SETTINGS.md name the same', () => {
     const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+)\b/g;
-    const read = new Set(textOf('src/config.ts').match(variable));
+    const read = new Set((textOf('src/config.ts') + textOf('src/config-payments.ts')).match(variable));
     const rows = textOf('docs/SETTINGS.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'));

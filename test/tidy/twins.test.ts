@@ -7,28 +7,7 @@ import {
   PURCHASE_STATUSES,
   purchaseStatusesBefore,
 } from '../../src/domain/states.ts';
-import { SEARCH_ATTRIBUTES as GIVEN_TO_THE_SERVER } from '../../src/embedded/temporal.ts';
-import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { projectFiles, textOf } from './source-files.ts';
-
-describe('search attributes', () => {
-  const used = SEARCH_ATTRIBUTES.map(({ name, type }) => `${name} ${type}`).toSorted();
-
-  it('are those that the embedded server is started with', () => {
-    const given = Object.entries(GIVEN_TO_THE_SERVER).map(([name, type]) => `${name} ${type.toUpperCase()}`);
-    expect(given.toSorted()).toEqual(used);
-  });
-
-  it('are those that docs/SETTINGS.md has made on another server', () => {
-    const text = textOf('docs/SETTINGS.md');
-    const keywords = /^ *for name in ([\w ]+);/m.exec(text)?.[1]?.split(' ') ?? [];
-    const others = Array.from(
-      text.matchAll(/--name (\w+) --type (\w+)/g),
-      ([, name = '', type = '']) => `${name} ${type.toUpperCase()}`,
-    );
-    expect([...keywords.map((name) => `${name} KEYWORD`), ...others].toSorted()).toEqual(used);
-  });
-});
 
 describe('states in docs/ARCHITECTURE.md', () => {
   it('are those of the domain', () => {

@@ -1,16 +1,10 @@
 /** When to look again: quick until the limit, then slow and ever slower, never past either limit. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { purchaseInput } from '../support/facts.ts';
 import { nextLook } from '../../src/domain/looks.ts';
 
-const timings = {
-  answerWithinMs: 8_000,
-  lookFirstMs: 250,
-  lookMaxMs: 3_000,
-  attentionAfterMs: 120_000,
-  slowLookMs: 10_000,
-  doubtMs: 10_000,
-};
+const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
 describe('nextLook', () => {
   it.each([

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ENVIRONMENTS, PLAN_REQUESTS_PER_MINUTE, PLANS, SCOPES } from '../../src/domain/account.ts';
 import { DomainError, ERROR_CODES } from '../../src/domain/errors.ts';
-import { asFailureReason, FAILURE_REASONS } from '../../src/domain/purchase.ts';
+import { asFailureReason, FAILURE_REASONS } from '../../src/domain/refusals.ts';
 
 describe('failure reasons', () => {
   it('each have the code that their caller gets', () => {
@@ -14,6 +14,12 @@ describe('failure reasons', () => {
       SUPPLIER_BALANCE_TOO_LOW: 'PACKAGE_UNAVAILABLE',
       SUPPLIER_REFUSED: 'PACKAGE_UNAVAILABLE',
       ESIM_NOT_ACTIVE: 'INVALID_TOPUP',
+      PAYMENT_NOT_SERVED: 'PAYMENT_METHOD_UNAVAILABLE',
+      PAYMENT_NOT_OPENED: 'PAYMENT_FAILED',
+      PAYMENT_EXPIRED: 'PAYMENT_FAILED',
+      PAYMENT_UNDERPAID: 'PAYMENT_FAILED',
+      PAYMENT_WRONG_CURRENCY: 'PAYMENT_FAILED',
+      PAYMENT_REVERSED: 'PAYMENT_FAILED',
     });
     for (const code of Object.values(FAILURE_REASONS)) expect(ERROR_CODES).toContain(code);
   });

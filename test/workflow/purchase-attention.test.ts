@@ -53,7 +53,7 @@ it('never allocated: money held and a person called; delivered once the supplier
   const flagged = await untilFlagged(transactionId);
   expect(flagged).toMatchObject({ status: 'PROCESSING', attention_reason: 'SUPPLIER_NEVER_ALLOCATED' });
   expect(await holdOf(stack, transactionId)).toBe('HELD');
-  expect(await buyer.balanceMinor()).toBe(balance - 115n);
+  expect(await buyer.balanceMinor()).toBe(balance - 230n);
   await untilCalled(transactionId, 'SUPPLIER_NEVER_ALLOCATED');
   expect(await expectSoundBooks(stack)).toMatchObject({ open: 1 });
 

@@ -54,7 +54,7 @@ it('without a worker the API answers PROCESSING by its deadline, and the purchas
     expect(answer.status).toBe(201);
     expect(answer.body).toMatchObject({
       status: 'PROCESSING',
-      package: { packageCode: 'SIM-OK', price: 1.15 },
+      package: { packageCode: 'SIM-OK', price: 2.3 },
     });
     expect(answer.body).not.toHaveProperty('esimDetails');
     ({ transactionId } = answer.body);
@@ -92,7 +92,7 @@ it('the same purchase asked for many times at once and again later is one purcha
   expect(answers).toEqual(answers.map(() => ({ status: 'SUCCESS' })));
   expect(await harness.result(input.transactionId)).toEqual({ status: 'SUCCESS' });
   expect(await harness.ask(input)).toEqual({ status: 'SUCCESS' });
-  expect(await buyer.balanceMinor()).toBe(balance - 115n);
+  expect(await buyer.balanceMinor()).toBe(balance - 230n);
   expect(await stack.supplierOrders(input.transactionId)).toHaveLength(1);
   await untilListed(stack, `TransactionId = '${input.transactionId}'`, (ids) => ids.length === 1);
   const history = await fetchHistory(stack, input.transactionId);

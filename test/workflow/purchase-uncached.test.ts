@@ -4,11 +4,14 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
+import { atGateway, chargeAt, confirm } from '../support/payments.ts';
 import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
 import {
   ANXIOUS,
   createWorkflowHarness,
   HURRIED,
+  PATIENT,
   untilRow,
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
@@ -73,5 +76,44 @@ it('believes a refusal after doubt only later', async () => {
   await stack.faults({ busy: 0, outOfStock: 1 });
   expect((await untilClosed(stack, transactionId)).status).toBe('FAILED');
   await harness.result(transactionId);
+  await expectNoFailedTask(transactionId);
+});
+
+it('waits for money that is asked about from all sides, and delivers', async () => {
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'BANK_TRANSFER' });
+  await Promise.all([1, 2, 3].map(() => confirm(stack, buyer.account, transactionId)));
+  await atGateway(stack, transactionId, 'pay', { times: 2 });
+  await Promise.all([1, 2, 3].map(() => confirm(stack, buyer.account, transactionId)));
+  expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+  await harness.result(transactionId);
+  await expectNoFailedTask(transactionId);
+});
+
+it('ends unpaid, and books what comes later', async () => {
+  const timings = { ...PATIENT, checkoutMs: 500 };
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+  expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
+  await harness.result(transactionId);
+  await expectNoFailedTask(transactionId);
+  const before = await buyer.balanceMinor();
+  await atGateway(stack, transactionId, 'pay');
+  await until(
+    () => buyer.balanceMinor(),
+    (balance) => balance === before + 230n,
+    { what: 'the money in the wallet' },
+  );
+  await harness.result(`late-${transactionId}`);
+  await expectNoFailedTask(`late-${transactionId}`);
+});
+
+it('sends back what was paid for nothing', async () => {
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    paidBy: 'CARD',
+    packageCode: 'SIM-OUT-OF-STOCK',
+  });
+  await atGateway(stack, transactionId, 'pay');
+  await harness.result(transactionId);
+  expect((await chargeAt(stack, transactionId)).status).toBe('reversed');
   await expectNoFailedTask(transactionId);
 });

@@ -23,7 +23,7 @@ async function optionsOfThreads(): Promise<workerThreads.WorkerOptions | undefin
   const starting = startWorkers({
     address: inject('temporalAddress'),
     namespace: 'default',
-    activities: { orders: {}, supplier: {}, ops: {} },
+    activities: { orders: {}, supplier: {}, gateway: {}, ops: {} },
     queues: ['orders'],
     bundle: await bundleWorkflows(),
     identity: 'test',

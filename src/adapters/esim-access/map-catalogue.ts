@@ -10,7 +10,7 @@ import {
   type RegionType,
 } from '../../domain/catalogue.ts';
 import type { PackageType } from '../../domain/states.ts';
-import { UnreadableAnswer } from './fields.ts';
+import { UnreadableAnswer } from '../http/json.ts';
 import type { WireLocation, WirePackage } from './wire.ts';
 
 /** More unreadable rows than one in this many: the format has changed. */

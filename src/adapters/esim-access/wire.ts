@@ -15,7 +15,7 @@ import {
   wholeOr,
   wholeOrNull,
   type Fields,
-} from './fields.ts';
+} from '../http/json.ts';
 
 export type Envelope =
   | { readonly success: true; readonly obj: unknown }

@@ -1,17 +1,10 @@
 /**
- * Exchange rates as decimal text, taken from JSON without ever being a floating-point number. Guarantee: what `rateText` answers is
+ * Exchange rates as decimal text, never a floating-point number. Guarantee: what `rateText` answers is
  * positive and has at most six decimals, as prices are computed with.
  */
 
 const DECIMALS = 6;
 const PLAIN_DECIMAL = /^(\d{1,12})(?:\.(\d{1,30}))?$/;
-
-/** Parses JSON with every number kept as the text it was written as. Throws SyntaxError when it is no JSON. */
-export function parseWithNumbersAsText(json: string): unknown {
-  const keepSource = (_key: string, value: unknown, context?: { readonly source?: string }): unknown =>
-    typeof value === 'number' ? (context?.source ?? '') : value;
-  return JSON.parse(json, keepSource) as unknown;
-}
 
 /**
  * A provider's rate with at most six decimals, the half rounded up; null for everything that is no positive plain decimal (signs,

@@ -5,7 +5,8 @@
  */
 import type { Clock } from '../../ports/clock.ts';
 import type { RateSource } from '../../ports/rate-source.ts';
-import { parseWithNumbersAsText, rateText } from './decimal.ts';
+import { parseWithNumbersAsText } from '../http/json.ts';
+import { rateText } from './decimal.ts';
 
 const OPEN_ENDPOINT = 'https://open.er-api.com/v6/latest/USD';
 const TIME_LIMIT_MS = 10_000;

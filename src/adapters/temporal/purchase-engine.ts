@@ -10,13 +10,23 @@ import {
   WorkflowNotFoundError,
   isGrpcServiceError,
   type Client,
+  type WorkflowStartOptions,
 } from '@temporalio/client';
-import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { FundingInput } from '../../domain/funding.ts';
 import { formatMinor } from '../../domain/money.ts';
+import type { PaymentTimings } from '../../domain/payment.ts';
 import type { PurchaseAnswer, PurchaseInput } from '../../domain/purchase.ts';
-import { EngineUnavailable, type PurchaseEngine } from '../../ports/purchase-engine.ts';
+import type { PurchaseStatus } from '../../domain/states.ts';
+import { EngineUnavailable, type EngineAnswer, type PurchaseEngine } from '../../ports/purchase-engine.ts';
 import type { TemporalClient } from './connect.ts';
-import { ACCEPT_UPDATE, ORDERS_QUEUE, PURCHASE_WORKFLOW } from '../../../workflows/contract.ts';
+import { createPaymentLooks } from './payment-looks.ts';
+import {
+  ACCEPT_UPDATE,
+  FUND_WALLET_WORKFLOW,
+  ORDERS_QUEUE,
+  PURCHASE_WORKFLOW,
+} from '../../../workflows/contract.ts';
 import {
   ACCOUNT_ID,
   NEEDS_ATTENTION,
@@ -34,44 +44,75 @@ const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
 const DESCRIBE_WITHIN_MS = 1_000;
 
-export function createPurchaseEngine(temporal: TemporalClient): PurchaseEngine {
-  const { client } = temporal;
+export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentTimings): PurchaseEngine {
   return {
-    purchase: async (input, deadlineMs) => {
-      if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
-        throw new EngineUnavailable('no connection to Temporal');
-      const startWorkflowOperation = new WithStartWorkflowOperation(PURCHASE_WORKFLOW, {
-        workflowId: input.transactionId,
-        taskQueue: ORDERS_QUEUE,
+    purchase: (input, deadlineMs) =>
+      startAndAsk(temporal, input.transactionId, deadlineMs, PURCHASE_WORKFLOW, {
         args: [input],
-        workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-        workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-        workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
         staticSummary: summaryOf(input),
         memo: { requestId: input.requestId },
-        typedSearchAttributes: [
-          { key: TRANSACTION_ID, value: input.transactionId },
-          { key: ACCOUNT_ID, value: input.accountId },
-          { key: PAYMENT_METHOD, value: input.paymentMethod },
-          { key: PURCHASE_STATUS, value: input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING' },
-          { key: NEEDS_ATTENTION, value: false },
-        ],
-      });
-      try {
-        return await client.withDeadline(Date.now() + deadlineMs, () =>
-          client.workflow.executeUpdateWithStart<() => Promise<unknown>, PurchaseAnswer, []>(ACCEPT_UPDATE, {
-            updateId: ACCEPT_UPDATE,
-            startWorkflowOperation,
-          }),
-        );
-      } catch (error) {
-        if (!isNoAnswer(error)) throw error;
-        const known = await isStarted(client, input.transactionId);
-        if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
-        return known === undefined ? 'in-doubt' : 'no-answer-yet';
-      }
-    },
+        typedSearchAttributes: attributesOf(input, input.charge === undefined ? 'PROCESSING' : 'PENDING'),
+      }),
+    fundWallet: (input, deadlineMs) =>
+      startAndAsk(temporal, input.transactionId, deadlineMs, FUND_WALLET_WORKFLOW, {
+        args: [input],
+        staticSummary: `Wallet funded with ${input.currency} ${formatMinor(BigInt(input.amountMinor))}, ${input.paymentMethod}`,
+        memo: { requestId: input.requestId },
+        typedSearchAttributes: attributesOf(input, 'PENDING'),
+      }),
+    ...createPaymentLooks(temporal.client, timings),
   };
+}
+
+type StartOptions = Pick<
+  WorkflowStartOptions<(input: PurchaseInput | FundingInput) => Promise<unknown>>,
+  'args' | 'staticSummary' | 'memo' | 'typedSearchAttributes'
+>;
+
+async function startAndAsk(
+  temporal: TemporalClient,
+  transactionId: string,
+  deadlineMs: number,
+  workflowType: string,
+  options: StartOptions,
+): Promise<EngineAnswer> {
+  const { client } = temporal;
+  if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
+    throw new EngineUnavailable('no connection to Temporal');
+  const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
+    ...options,
+    workflowId: transactionId,
+    taskQueue: ORDERS_QUEUE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+  });
+  try {
+    return await client.withDeadline(Date.now() + deadlineMs, () =>
+      client.workflow.executeUpdateWithStart<() => Promise<unknown>, PurchaseAnswer, []>(ACCEPT_UPDATE, {
+        updateId: ACCEPT_UPDATE,
+        startWorkflowOperation,
+      }),
+    );
+  } catch (error) {
+    if (!isNoAnswer(error)) throw error;
+    const known = await isStarted(client, transactionId);
+    if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
+    return known === undefined ? 'in-doubt' : 'no-answer-yet';
+  }
+}
+
+function attributesOf(
+  input: Pick<PurchaseInput, 'transactionId' | 'accountId' | 'paymentMethod'>,
+  status: PurchaseStatus,
+): TypedSearchAttributes {
+  return new TypedSearchAttributes([
+    { key: TRANSACTION_ID, value: input.transactionId },
+    { key: ACCOUNT_ID, value: input.accountId },
+    { key: PAYMENT_METHOD, value: input.paymentMethod },
+    { key: PURCHASE_STATUS, value: status },
+    { key: NEEDS_ATTENTION, value: false },
+  ]);
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The schedules of one world, made or brought up to date whenever a worker starts, then run once at once. */
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import {
+  APPLY_INBOX_WORKFLOW,
   OPS_QUEUE,
   REFRESH_RATES_WORKFLOW,
   REFRESH_USAGE_WORKFLOW,
@@ -13,6 +14,7 @@ export interface ScheduleIntervals {
   readonly refreshRatesMs: number;
   readonly refreshUsageMs: number;
   readonly sweepMs: number;
+  readonly applyInboxMs: number;
 }
 
 /** Runs missed while everything was down are made up for once, not one by one. */
@@ -25,6 +27,7 @@ export async function ensureSchedules(client: Client, intervals: ScheduleInterva
     [REFRESH_RATES_WORKFLOW, intervals.refreshRatesMs],
     [REFRESH_USAGE_WORKFLOW, intervals.refreshUsageMs],
     [SWEEP_WORKFLOW, intervals.sweepMs],
+    [APPLY_INBOX_WORKFLOW, intervals.applyInboxMs],
   ];
   await Promise.all(wanted.map(([workflowType, everyMs]) => ensureSchedule(client, workflowType, everyMs)));
 }

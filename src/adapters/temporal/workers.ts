@@ -15,11 +15,12 @@ import {
 } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import workerThreads from 'node:worker_threads';
-import { OPS_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../../workflows/contract.ts';
+import { GATEWAY_QUEUE, OPS_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../../workflows/contract.ts';
 
 export interface QueueActivities {
   readonly orders: object;
   readonly supplier: object;
+  readonly gateway: object;
   readonly ops: object;
 }
 
@@ -27,7 +28,7 @@ export interface WorkersOptions {
   readonly address: string;
   readonly namespace: string;
   readonly activities: QueueActivities;
-  /** Names of queues to serve: orders, supplier, ops. */
+  /** Names of queues to serve: orders, supplier, gateway, ops. */
   readonly queues: readonly QueueName[];
   readonly bundle: WorkflowBundleOption;
   readonly identity: string;
@@ -35,7 +36,7 @@ export interface WorkersOptions {
   readonly maxCachedWorkflows: number;
 }
 
-export const QUEUE_NAMES = ['orders', 'supplier', 'ops'] as const;
+export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'ops'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 export interface Workers {
@@ -134,6 +135,13 @@ export function workerOptions(options: WorkersOptions, queue: QueueName): Omit<W
 const AUTOSCALING = { type: 'autoscaling', minimum: 2, initial: 5, maximum: 40 } as const;
 const FEW = { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 } as const;
 
+const ACROSS_THE_NETWORK = {
+  maxConcurrentActivityTaskExecutions: 100,
+  // Otherwise the SDK holds signs of life back for most of the time that their absence is waited for.
+  maxHeartbeatThrottleInterval: '2s',
+  activityTaskPollerBehavior: AUTOSCALING,
+} as const;
+
 function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
   switch (queue) {
     case 'orders':
@@ -147,14 +155,9 @@ function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOpt
         workflowTaskPollerBehavior: AUTOSCALING,
       };
     case 'supplier':
-      return {
-        taskQueue: SUPPLIER_QUEUE,
-        activities: options.activities.supplier,
-        maxConcurrentActivityTaskExecutions: 100,
-        // Otherwise the SDK holds signs of life back for most of the time that their absence is waited for.
-        maxHeartbeatThrottleInterval: '2s',
-        activityTaskPollerBehavior: AUTOSCALING,
-      };
+      return { taskQueue: SUPPLIER_QUEUE, activities: options.activities.supplier, ...ACROSS_THE_NETWORK };
+    case 'gateway':
+      return { taskQueue: GATEWAY_QUEUE, activities: options.activities.gateway, ...ACROSS_THE_NETWORK };
     case 'ops':
       return {
         taskQueue: OPS_QUEUE,

@@ -3,6 +3,8 @@ import type { z } from 'zod';
 import type { EsimView, Page, PurchaseView } from '../../app/views.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../json.ts';
+import { presentPayment } from '../payment/present.ts';
+import { presentTimeline } from '../present-timeline.ts';
 import type {
   basePurchaseSchema,
   esimListItemSchema,
@@ -91,7 +93,7 @@ export function presentPurchase(
 
 /** The purchase result as it now stands, with its timeline. */
 export function presentTransaction(view: PurchaseView): Wire<z.output<typeof transactionSchema>> {
-  const timeline = view.timeline.map(({ at, what }) => ({ at: at.toISOString(), what }));
+  const timeline = presentTimeline(view.timeline);
   return view.packageType === 'BASE'
     ? { ...presentBasePurchase(view), timeline }
     : { ...presentTopUpPurchase(view), timeline };
@@ -107,6 +109,7 @@ function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof basePurch
       price: moneyJson(bought.price.amountMinor),
       currency: bought.price.currency as AccountCurrency,
     },
+    ...presentPayment(view, bought.price),
     ...(view.status === 'SUCCESS' && esim ? { esimDetails: presentInstallDetails(esim) } : {}),
   };
 }
@@ -135,6 +138,7 @@ function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPur
       volume: bought.volumeBytes,
       duration: bought.duration,
     },
+    ...presentPayment(view, bought.price),
     ...(view.status === 'SUCCESS' && topUp
       ? {
           esimDetails: {

@@ -52,8 +52,9 @@ function buyRoute(): Route {
       tag: PURCHASES,
       summary: 'Buy an eSIM, or top one up',
       description:
-        'Charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
-        'transaction later. Send an `Idempotency-Key`, and a repeated request can never buy twice.',
+        'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
+        'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
+        'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
     },
     async handle({ world, principal, body, context, idempotency }) {
       const { packageCode, packageType, paymentMethod } = body;

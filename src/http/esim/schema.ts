@@ -8,6 +8,7 @@ import {
   PAYMENT_METHODS,
   PURCHASE_STATUSES,
 } from '../../domain/states.ts';
+import { isoTime, money, timeline } from '../answer-fields.ts';
 import { choiceField, isCleanText, textField, wholeNumberField } from '../fields.ts';
 import {
   DEFAULT_PAGE_LIMIT,
@@ -16,6 +17,7 @@ import {
   MAX_PAGE_LIMIT,
   MAX_SEARCH_CHARACTERS,
 } from '../limits.ts';
+import { paymentFields } from '../payment/schema.ts';
 
 export const buyBody = z
   .object({
@@ -55,9 +57,6 @@ export const myEsimsQuery = z.object({
     .meta({ description: 'Matches package name, ICCID or transaction id; empty means no filter' }),
 });
 
-const money = (description: string) => z.number().meta({ description, example: 12.5 });
-const isoTime = (description: string) =>
-  z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
 /** Empty until known. */
 const laterText = (description: string) =>
   z.string().meta({ description: `${description}; empty until known` });
@@ -149,6 +148,7 @@ const basePurchase = {
     price: money('What is charged'),
     currency: z.enum(ACCOUNT_CURRENCIES),
   }),
+  ...paymentFields,
   esimDetails: z
     .object({
       esimId: z.string(),
@@ -173,6 +173,7 @@ const topUpPurchase = {
     volume: z.number().int().meta({ description: 'Bytes added' }),
     duration: z.number().int(),
   }),
+  ...paymentFields,
   esimDetails: z
     .object({
       iccid: z.string(),
@@ -182,10 +183,6 @@ const topUpPurchase = {
     .optional()
     .meta({ description: 'On SUCCESS' }),
 };
-
-const timeline = z
-  .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
-  .meta({ description: 'What happened when' });
 
 export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });
 export const topUpPurchaseSchema = z.object(topUpPurchase).meta({ id: 'TopUpPurchase' });

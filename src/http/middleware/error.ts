@@ -2,12 +2,14 @@
  * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
  * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
  */
+import { causeText } from '../../observe/cause.ts';
 import type { HttpEvents } from '../../observe/http-events.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
-import { newRequestState, writeAnswer, type Middleware, type RequestKoa } from '../request.ts';
+import { newRequestState, routeOf, writeAnswer, type Middleware, type RequestKoa } from '../request.ts';
 
 /** nginx's number for "client closed request": shows in metrics and the log, is never sent. */
 const CLIENT_CLOSED_REQUEST = 499;
+const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents): Middleware {
   return async (ctx, next) => {
@@ -30,10 +32,13 @@ export function answerErrors(events: HttpEvents): Middleware {
 }
 
 function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
-  const refusal = asRefusal(error);
+  const route = routeOf(ctx);
+  const refusal = asRefusal(error, route?.faultCode);
   if (refusal !== error) events.failed({ requestId: ctx.state.requestId, route: routeLabel(ctx), error });
-  const rendered = renderError(refusal, ctx.state.shape);
+  const rendered = route?.refusalPage?.(refusal) ?? renderError(refusal, ctx.state.shape);
   ctx.state.errorCode = rendered.code;
+  if (rendered.status === UNAVAILABLE)
+    ctx.state.cause = causeText(refusal === error ? (refusal.cause ?? refusal.message) : error);
   return rendered;
 }
 
@@ -49,9 +54,10 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
     accountId: state.principal?.account.id,
     environment: state.principal?.environment,
     errorCode: state.errorCode,
+    cause: state.cause,
   });
 }
 
 function routeLabel(ctx: RequestKoa): string {
-  return ctx.state.match.kind === 'route' ? ctx.state.match.route.path : 'unmatched';
+  return routeOf(ctx)?.path ?? 'unmatched';
 }

@@ -1,13 +1,14 @@
 /** Innermost: hands the validated request to its route and sends what comes back. */
-import type { Middleware } from '../request.ts';
+import { routeOf, type Middleware } from '../request.ts';
 
 export function handle(): Middleware {
   return async (ctx) => {
-    const { match, world, principal, input, idempotency, requestId } = ctx.state;
-    if (match.kind !== 'route' || !world)
-      throw new Error('a request reached its handler without a route or a world');
-    ctx.state.answer = await match.route.handle({
+    const { world, worlds, principal, input, idempotency, requestId } = ctx.state;
+    const route = routeOf(ctx);
+    if (!route || !world) throw new Error('a request reached its handler without a route or a world');
+    ctx.state.answer = await route.handle({
       world,
+      worlds,
       // Routes that need a key were refused without one by authenticate.ts.
       principal,
       params: input.params,

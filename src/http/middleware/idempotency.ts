@@ -22,7 +22,7 @@ const ABOUT_THE_ATTEMPT: ReadonlySet<number> = new Set([409, 422, 429]);
 export function honourIdempotencyKey(events: HttpEvents): Middleware {
   return (ctx, next) => {
     const { world, principal } = ctx.state;
-    const key = keyOf(ctx);
+    const key = principal && keyOf(ctx);
     if (key === undefined || !world || !principal) return next();
     return answerOnce(ctx, next, {
       world,

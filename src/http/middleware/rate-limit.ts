@@ -5,16 +5,17 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../ports/rate-limiter.ts';
 import { addressBucket } from '../addresses.ts';
-import type { Middleware, RequestKoa } from '../request.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
 export interface RateLimits {
   readonly publicRequestsPerMinute: number;
   readonly failedAuthPerMinute: number;
 }
 
-/** Counts an identified caller or a public one. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
+/** Counts an identified caller or a public one, but no vendor: what it brings must not be lost. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
   return async (ctx, next) => {
+    if (routeOf(ctx)?.key === 'vendor') return next();
     const { principal, clientAddress } = ctx.state;
     const verdict = principal
       ? await limiter.consume(

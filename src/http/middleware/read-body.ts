@@ -1,19 +1,43 @@
-/** Reads the body of routes that take one; a body sent anywhere else is never looked at. */
-import { declaredLength, readJsonBody } from '../body.ts';
+/** Reads the body of routes that take one, as JSON or as bytes; a body sent anywhere else is never looked at. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { asksFirst, declaredLength, readBytesBody, readJsonBody, type BodyLimits } from '../body.ts';
 import { MAX_DISCARDED_BODY_BYTES } from '../limits.ts';
-import type { Middleware, RequestKoa } from '../request.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 import { pickShape } from './find-route.ts';
 
-export function readBody(maxBytes: number): Middleware {
+/** `maxJsonBytes`: of JSON bodies; a route that takes bytes has a limit of its own. */
+export function readBody(maxJsonBytes: number): Middleware {
   return (ctx, next) => {
-    const { match } = ctx.state;
-    return match.kind === 'route' && match.route.body ? read(ctx, maxBytes).then(next) : next();
+    const route = routeOf(ctx);
+    if (route?.body) return readJson(ctx, maxJsonBytes).then(next);
+    return route?.bytes ? readBytes(ctx, route.bytes.maxBytes).then(next) : next();
   };
 }
 
-async function read(ctx: RequestKoa, maxBytes: number): Promise<void> {
+async function readJson(ctx: RequestKoa, maxBytes: number): Promise<void> {
+  ctx.state.rawBody = await readJsonBody(ctx.req, limitsOf(ctx, maxBytes));
+  pickShape(ctx);
+}
+
+async function readBytes(ctx: RequestKoa, maxBytes: number): Promise<void> {
+  const bytes = await readBytesBody(ctx.req, limitsOf(ctx, maxBytes));
+  ctx.state.received = { bytes, headers: singleHeaders(ctx.req.headers) };
+}
+
+function limitsOf(ctx: RequestKoa, maxBytes: number): BodyLimits {
   // What is left of a refused body is read and dropped; a huge one ends the connection instead.
   if ((declaredLength(ctx.req) ?? 0) > MAX_DISCARDED_BODY_BYTES) ctx.state.headers['Connection'] = 'close';
-  ctx.state.rawBody = await readJsonBody(ctx.req, maxBytes);
-  pickShape(ctx);
+  return {
+    maxBytes,
+    onWanted: () => {
+      if (asksFirst(ctx.req)) ctx.res.writeContinue();
+    },
+  };
+}
+
+/** Repeated headers become one text, as Node joins most of them by itself. */
+function singleHeaders(headers: IncomingHttpHeaders): Record<string, string | undefined> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  );
 }

@@ -17,7 +17,7 @@ export function validate(): Middleware {
       route.refuseFirst?.({ query: state.query.values, body: state.rawBody });
       const problems: string[] = state.query.problem === undefined ? [] : [state.query.problem];
       const query = route.query && checkQuery(route, route.query, state.query, problems);
-      const body = route.body && check(route.body, state.rawBody, problems);
+      const body = route.body ? check(route.body, state.rawBody, problems) : state.received;
       if (problems.length > 0) {
         throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
       }

@@ -1,9 +1,11 @@
-/** Wallet → the specification's envelope. Pure. */
+/** Wallet → the specification's envelope; funding → the external-route fields of a purchase result. Pure. */
 import type { z } from 'zod';
-import type { WalletView } from '../../app/views.ts';
+import type { FundingView, WalletView } from '../../app/views.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../json.ts';
-import type { walletSchema } from './schema.ts';
+import { presentPayment } from '../payment/present.ts';
+import { presentTimeline } from '../present-timeline.ts';
+import type { fundingSchema, fundingStandingSchema, walletSchema } from './schema.ts';
 
 export function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
   return {
@@ -14,4 +16,21 @@ export function presentWallet(view: WalletView): Wire<z.output<typeof walletSche
       lastUpdated: view.updatedAt.toISOString(),
     },
   };
+}
+
+/** A funding, as fund answers it. */
+export function presentFunding(view: FundingView): Wire<z.output<typeof fundingSchema>> {
+  return {
+    transactionId: view.transactionId,
+    status: view.status,
+    amount: moneyJson(view.amount.amountMinor),
+    currency: view.amount.currency as AccountCurrency,
+    ...presentPayment(view, view.amount),
+    ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+  };
+}
+
+/** The funding as it now stands, with its timeline. */
+export function presentFundingStanding(view: FundingView): Wire<z.output<typeof fundingStandingSchema>> {
+  return { ...presentFunding(view), timeline: presentTimeline(view.timeline) };
 }

@@ -5,9 +5,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { authenticate, type AuthOptions } from './auth.ts';
+import { BodyTooLargeError, readBody, sendJson } from '../support/http.ts';
+import type { Stats } from '../support/stats.ts';
 import type { Operation, Outcome, SupplierContext } from './context.ts';
 import { SupplierError, type ErrorCode } from './errors.ts';
-import { BodyTooLargeError, readBody, sendJson } from './http.ts';
 import { queryBalance, queryWebhook, saveWebhook } from './operations/account.ts';
 import { cancelEsim, revokeEsim, sendSms, suspendEsim, unsuspendEsim } from './operations/change.ts';
 import { LONGEST_TRANSACTION_ID, placeOrder } from './operations/order.ts';
@@ -16,7 +17,6 @@ import { queryEsims, queryUsage } from './operations/query.ts';
 import { topUpEsim } from './operations/topup.ts';
 import type { Params } from './params.ts';
 import { createRateLimit } from './rate-limit.ts';
-import type { Stats } from './stats.ts';
 
 export const API_PREFIX = '/api/v1/open';
 const BODY_LIMIT_BYTES = 1_048_576;
@@ -148,7 +148,6 @@ export function createApiHandler(options: ApiOptions) {
       request.socket.destroy();
       return;
     }
-    if (result.status === 413) response.setHeader('connection', 'close');
     sendJson(response, result.status, result.json);
   };
 

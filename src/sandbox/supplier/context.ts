@@ -2,11 +2,12 @@
  * What every operation of the simulator works with. Guarantee: everything is handed in; no state besides storage, faults and
  * number series.
  */
+import type { Database } from '../support/database.ts';
+import type { FaultBoard } from '../support/fault-board.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue/catalogue.ts';
-import type { FaultBoard } from './faults.ts';
+import type { SupplierFaults } from './faults.ts';
 import type { Params } from './params.ts';
 import type { AccountStore } from './storage/account.ts';
-import type { Database } from './storage/database.ts';
 import type { OrderStore } from './storage/orders.ts';
 import type { EsimRow } from './storage/rows.ts';
 
@@ -16,7 +17,7 @@ export interface SupplierContext {
   database: Database;
   orders: OrderStore;
   account: AccountStore;
-  faults: FaultBoard;
+  faults: FaultBoard<SupplierFaults>;
   nextOrderNo: (nowMs: number) => string;
   nextTranNo: (nowMs: number) => string;
   /** How long after allocation an eSIM goes into use; null: never by itself. */

@@ -2,7 +2,7 @@
  * Order numbers and the identifiers of a profile. Guarantee: right lengths and check digits, unique per supplier account; the ranges
  * used (ICCID and IMSI 999, EID of nines) belong to no operator. Must not look like anybody's real profile.
  */
-import { digestHex } from './seeded.ts';
+import { digestHex } from '../support/seeded.ts';
 
 const MINUTE_MS = 60_000;
 const SLOTS_PER_MINUTE = 10_000;

@@ -7,15 +7,10 @@ import type { CataloguePackage } from '../../../src/domain/catalogue.ts';
 import { snapshotOf } from '../../../src/domain/catalogue.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import type {
-  BuyCommand,
-  IdempotencyTag,
-  StoredAnswer,
-  UseCases,
-  WorldUseCases,
-} from '../../../src/app/use-cases.ts';
+import type { BuyCommand, UseCases, WorldUseCases } from '../../../src/app/use-cases.ts';
 import type { EsimView, PricedPackage, PurchaseView } from '../../../src/app/views.ts';
 import { account, baseItem, NOW, regionViews, topUpItem } from './goods.ts';
+import { createMemoryPayments, openPayment, paymentVerbs, type PaymentShop } from './memory-payments.ts';
 
 export const USD_PER_NGN_RATE = '1534.25';
 
@@ -24,12 +19,10 @@ export function keyOf(environment: Environment, name: string): string {
   return `simway_${environment}_${name.padEnd(38, '0')}`;
 }
 
-export interface MemoryShop {
+export interface MemoryShop extends PaymentShop {
   readonly useCases: UseCases;
   /** Calls of world use cases, by name, for "not even asked" assertions. */
   readonly calls: string[];
-  readonly purchases: PurchaseView[];
-  readonly answers: Map<string, { tag: IdempotencyTag; answer?: StoredAnswer }>;
   /** Minor units in every wallet. */
   balanceMinor: bigint;
   revision: number;
@@ -37,7 +30,7 @@ export interface MemoryShop {
   failNext: Error | undefined;
   /** Where the key "list" may be used from. */
   allowedAddresses: readonly string[];
-  /** What buy answers with. */
+  /** What buy answers with, where the wallet pays. */
   nextStatus: PurchaseView['status'];
 }
 
@@ -79,6 +72,7 @@ export function createMemoryShop(options: { readonly live?: boolean } = {}): Mem
   const shop: MemoryShop = {
     calls: [],
     purchases: [],
+    payments: createMemoryPayments(),
     answers: new Map(),
     balanceMinor: 5_000_000n,
     revision: 1,
@@ -118,6 +112,7 @@ function createWorld(environment: Environment, shopOf: () => MemoryShop): WorldU
     return shop;
   };
   return {
+    ...paymentVerbs(environment, begin),
     environment,
     catalogueRevision: () => String(shopOf().revision),
     listRegions: async ({ type }) => {
@@ -219,8 +214,9 @@ function buy(shop: MemoryShop, esims: EsimView[], principal: Principal, command:
   const item = command.packageType === 'BASE' ? baseItem : topUpItem;
   if (command.packageCode !== item.packageCode)
     throw new DomainError('PACKAGE_NOT_FOUND', 'Package not found');
-  if (command.paymentMethod !== 'WALLET') {
-    throw new DomainError('PAYMENT_METHOD_UNAVAILABLE', `${command.paymentMethod} is not available`);
+  const { paymentMethod } = command;
+  if (paymentMethod === 'MOBILE_MONEY' && principal.account.type === 'MERCHANT') {
+    throw new DomainError('PAYMENT_METHOD_UNAVAILABLE', 'MOBILE_MONEY is not available');
   }
   const target = esims.find((one) => one.esimId === command.esimId);
   if (command.packageType === 'TOPUP' && target?.accountId !== principal.account.id) {
@@ -230,19 +226,22 @@ function buy(shop: MemoryShop, esims: EsimView[], principal: Principal, command:
     shop.answers.set(`${principal.account.id} ${command.idempotency.key}`, { tag: command.idempotency });
   }
   const { price } = priced(item, principal.account.currency);
-  if (price.amountMinor > shop.balanceMinor) {
-    throw new DomainError('INSUFFICIENT_BALANCE', 'The wallet balance is below the price');
+  if (paymentMethod === 'WALLET') {
+    if (price.amountMinor > shop.balanceMinor) {
+      throw new DomainError('INSUFFICIENT_BALANCE', 'The wallet balance is below the price');
+    }
+    shop.balanceMinor -= price.amountMinor;
   }
-  shop.balanceMinor -= price.amountMinor;
   const transactionId = makeId('transaction', String(shop.purchases.length + 1).padStart(32, '0'));
   const esim = target ?? newEsim(principal, transactionId, price, esims.length + 1);
   if (!target) esims.push(esim);
+  const status = paymentMethod === 'WALLET' ? shop.nextStatus : 'PENDING';
   const purchase: PurchaseView = {
     transactionId,
     packageType: command.packageType,
-    paymentMethod: command.paymentMethod,
-    status: shop.nextStatus,
-    reason: shop.nextStatus === 'FAILED' ? 'PACKAGE_UNAVAILABLE' : null,
+    paymentMethod,
+    status,
+    reason: status === 'FAILED' ? 'PACKAGE_UNAVAILABLE' : null,
     package: {
       packageCode: item.packageCode,
       packageName: item.name,
@@ -254,6 +253,7 @@ function buy(shop: MemoryShop, esims: EsimView[], principal: Principal, command:
     topUp: target
       ? { iccid: target.iccid, totalVolumeBytes: 6_442_450_944, dataRemainingBytes: 6_000_000_000 }
       : null,
+    payment: openPayment(shop, { transactionId, method: paymentMethod, price, owner: principal.account.id }),
     timeline: [],
   };
   shop.purchases.push(purchase);

@@ -35,6 +35,24 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-LOSE-ANSWER': { loseAnswer: true },
   'SIM-NEVER-ALLOCATE': { neverAllocate: true },
   'SIM-NO-TOPUP': { noTopUp: true },
+  // What the payment gateway's simulator makes of them is told to it; here they are delivered, or refused so that money goes back.
+  'SIM-PAY-NOW': {},
+  'SIM-PAY-DECLINE': {},
+  'SIM-PAY-INSUFFICIENT-FUNDS': {},
+  'SIM-PAY-SHORT': {},
+  'SIM-PAY-OVER': {},
+  'SIM-PAY-FEES-ON-TOP': {},
+  'SIM-PAY-OTHER-CURRENCY': {},
+  'SIM-PAY-RETURNED': {},
+  'SIM-PAY-LATE': {},
+  'SIM-PAY-TWICE': {},
+  'SIM-PAY-SILENT': {},
+  'SIM-PAY-REVERSED': {},
+  'SIM-PAY-DISPUTED': {},
+  'SIM-PAY-REFUNDED': { refuse: { code: '200011' } },
+  'SIM-PAY-REFUND-FAILS': { refuse: { code: '200011' } },
+  'SIM-PAY-REFUND-NEEDS-ATTENTION': { refuse: { code: '200011' } },
+  'SIM-PAY-NEVER': {},
 };
 
 /** The rule behind a magic code or its TOPUP_ twin; undefined for an ordinary package. */
@@ -43,13 +61,13 @@ export function magicRule(packageCode: string): MagicRule | undefined {
   return Object.hasOwn(MAGIC_RULES, base) ? MAGIC_RULES[base] : undefined;
 }
 
-/** The magic BASE packages: 1 GB for 7 days at $1.00 each. */
+/** The magic BASE packages: 1 GB for 7 days at $2.00 each, above every payment method's minimum. */
 export function magicPackages(): WirePackage[] {
   return Object.entries(MAGIC_RULES).map(([packageCode, rule]) => ({
     packageCode,
     slug: packageCode,
     name: `Sandbox ${packageCode} 1GB 7Days`,
-    price: 10_000,
+    price: 20_000,
     currencyCode: 'USD',
     volume: 1_073_741_824,
     smsStatus: 1,
@@ -62,7 +80,7 @@ export function magicPackages(): WirePackage[] {
     description: `Sandbox scenario ${packageCode}: 1GB 7Days`,
     activeType: 2,
     favorite: false,
-    retailPrice: 19_900,
+    retailPrice: 39_900,
     speed: '3G/4G/5G',
     ipExport: MAGIC_LOCATION.code,
     supportTopUpType: rule.noTopUp === true ? 1 : 2,

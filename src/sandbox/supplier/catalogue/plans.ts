@@ -2,7 +2,7 @@
  * Which plans are sold where: sizes, day-passes, and the fields of a package. Guarantee: pure and deterministic; a package code is
  * a hash of its slug, so it survives any change to other packages.
  */
-import { digestHex, fractionOf, hash32 } from '../seeded.ts';
+import { digestHex, fractionOf, hash32 } from '../../support/seeded.ts';
 import type { WireLocationNetwork, WireOperator, WirePackage } from '../wire.ts';
 import type { SoldCountry } from './countries.ts';
 import { dailyPrice, retailPrice, totalPrice, type PriceTier } from './prices.ts';

@@ -2,7 +2,7 @@
  * What the simulated supplier charges. Guarantee: integers of USD x 10,000 in whole cents, falling per GB with size, the same in
  * every process. These are simulated market prices, not money of the product.
  */
-import { fractionOf } from '../seeded.ts';
+import { fractionOf } from '../../support/seeded.ts';
 
 /** 1 is the cheapest market, 5 the dearest. */
 export type PriceTier = 1 | 2 | 3 | 4 | 5;

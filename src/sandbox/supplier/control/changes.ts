@@ -2,6 +2,8 @@
  * What the control interface may change besides faults: an eSIM's usage and state, the balance, a package's price.
  * Guarantee: a bad body is a ControlError with every problem named, and nothing is written.
  */
+import { AMOUNT, FLAG, type Check } from '../../support/checks.ts';
+import { checked, ControlError } from '../../support/control.ts';
 import type { SupplierContext } from '../context.ts';
 import { withState } from '../operations/find-esim.ts';
 import { releaseOrders } from '../operations/order.ts';
@@ -9,43 +11,16 @@ import type { PackageOverride } from '../storage/account.ts';
 import type { EsimRow } from '../storage/rows.ts';
 import { esimView, type EsimView } from './orders-view.ts';
 
-/** A refused control request; `status` is the HTTP status. */
-export class ControlError extends Error {
-  readonly status: 400 | 404 | 405 | 413;
-  readonly problems: string[];
-
-  constructor(status: 400 | 404 | 405 | 413, problems: string[]) {
-    super(problems.join('; '));
-    this.name = 'ControlError';
-    this.status = status;
-    this.problems = problems;
-  }
-}
-
-type Check = { ok: (value: unknown) => boolean; wants: string };
-
-const isAmount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0;
-const AMOUNT: Check = { ok: isAmount, wants: 'a whole number from 0' };
 const STATE: Check = {
   ok: (value) => value === null || (typeof value === 'string' && /^[A-Z_]{1,40}$/.test(value)),
   wants: 'a status in capitals, or null to let the clock decide again',
 };
-const FLAG: Check = { ok: (value) => typeof value === 'boolean', wants: 'true or false' };
 
-/** The body as an object with known, well-typed fields only, at least one. */
-function checked(body: unknown, checks: Record<string, Check>): Record<string, unknown> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ControlError(400, ['the body must be a JSON object']);
-  }
-  const known = Object.keys(checks).join(', ');
-  const problems = Object.entries(body).flatMap(([name, value]) => {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (check === undefined) return [`unknown field "${name.slice(0, 60)}", known: ${known}`];
-    return check.ok(value) ? [] : [`${name} must be ${check.wants}`];
-  });
-  if (Object.keys(body).length === 0) problems.push(`give at least one of ${known}`);
-  if (problems.length > 0) throw new ControlError(400, problems);
-  return body as Record<string, unknown>;
+/** The body as an object with known, well-typed fields, at least one. */
+function wantedOf(body: unknown, checks: Record<string, Check>): Record<string, unknown> {
+  const wanted = checked(body, checks);
+  if (Object.keys(wanted).length > 0) return wanted;
+  throw new ControlError(400, [`give at least one of ${Object.keys(checks).join(', ')}`]);
 }
 
 /** Puts an eSIM into a status: some follow from clock and usage, all others are simply said. */
@@ -76,7 +51,7 @@ function withStatus(row: EsimRow, status: string | null, nowMs: number): EsimRow
 export function changeEsim(context: SupplierContext, id: string, body: unknown): EsimView {
   const before = context.orders.esimByTranNo(id) ?? context.orders.esimByIccid(id);
   if (before === undefined) throw new ControlError(404, ['no eSIM with this ICCID or esimTranNo']);
-  const wanted = checked(body, { orderUsage: AMOUNT, esimStatus: STATE, smdpStatus: STATE });
+  const wanted = wantedOf(body, { orderUsage: AMOUNT, esimStatus: STATE, smdpStatus: STATE });
   const nowMs = context.now();
   let after = before;
   if ('esimStatus' in wanted) after = withStatus(after, wanted['esimStatus'] as string | null, nowMs);
@@ -95,7 +70,7 @@ export function changeEsim(context: SupplierContext, id: string, body: unknown):
 
 /** `PUT /balance` with `{balance}`, USD x 10,000. */
 export function changeBalance(context: SupplierContext, body: unknown): { balance: number } {
-  const { balance } = checked(body, { balance: AMOUNT });
+  const { balance } = wantedOf(body, { balance: AMOUNT });
   context.account.setBalance(balance as number);
   return { balance: context.account.balance() };
 }
@@ -113,7 +88,7 @@ export function changePackage(
   body: unknown,
 ): PackageOverride & { packageCode: string } {
   const packageCode = requirePackage(context, code);
-  const wanted = checked(body, { price: AMOUNT, withdrawn: FLAG });
+  const wanted = wantedOf(body, { price: AMOUNT, withdrawn: FLAG });
   const known = context.account.overrides.get(packageCode);
   const override: PackageOverride = {
     price: (wanted['price'] as number | undefined) ?? known?.price ?? null,

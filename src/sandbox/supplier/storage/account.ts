@@ -2,7 +2,7 @@
  * The account's side of the storage: balance, webhook URL, faults, package overrides, refused attempts, events to come.
  * Guarantee: no business rule here besides "a value that was set is there after a restart".
  */
-import type { Database } from './database.ts';
+import { createMeta, type Database } from '../../support/database.ts';
 import type { DueEventRow } from './rows.ts';
 
 /** What the control interface changed about a package; null price means the catalogue's. */
@@ -16,13 +16,8 @@ export type AccountStore = ReturnType<typeof createAccountStore>;
 /** The statements over the account's own data; a new file starts with `initialBalance`. */
 export function createAccountStore(database: Database, initialBalance: number) {
   const { sql } = database;
-  const getMeta = sql.prepare('SELECT value FROM meta WHERE key = ?');
-  const setMeta = sql.prepare(
-    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-  );
-  const readMeta = (key: string) => (getMeta.get(key) as { value: string } | undefined)?.value;
-  const writeMeta = (key: string, value: string) => void setMeta.run(key, value);
-  if (readMeta('balance') === undefined) writeMeta('balance', String(initialBalance));
+  const meta = createMeta(database);
+  if (meta.read('balance') === undefined) meta.write('balance', String(initialBalance));
 
   const allOverrides = sql.prepare('SELECT packageCode, price, withdrawn FROM overrides');
   const putOverride = sql.prepare(
@@ -47,10 +42,9 @@ export function createAccountStore(database: Database, initialBalance: number) {
   const nextEvent = sql.prepare('SELECT min(atMs) AS atMs FROM dueEvents');
   const dropEvent = sql.prepare('DELETE FROM dueEvents WHERE id = ?');
   return {
-    readMeta,
-    writeMeta,
-    balance: () => Number(readMeta('balance')),
-    setBalance: (balance: number) => writeMeta('balance', String(balance)),
+    meta,
+    balance: () => Number(meta.read('balance')),
+    setBalance: (balance: number) => meta.write('balance', String(balance)),
     overrides: overrides as ReadonlyMap<string, PackageOverride>,
     setOverride: (packageCode: string, override: PackageOverride) => {
       putOverride.run(packageCode, override.price, override.withdrawn ? 1 : 0);

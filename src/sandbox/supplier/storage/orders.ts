@@ -2,7 +2,7 @@
  * Orders, their eSIMs and top-ups in SQLite: prepared statements, one function each. Guarantee: no business rule here.
  */
 import type { StatementSync } from 'node:sqlite';
-import type { Database } from './database.ts';
+import { insertStatement, updateStatement, type Database } from '../../support/database.ts';
 import type { EsimRow, OrderRow, TopUpRow } from './rows.ts';
 
 /** Which eSIMs to list; every given field must match. */
@@ -28,11 +28,6 @@ const ESIM_CONDITIONS: Record<keyof EsimFilter, string> = {
   createdToMs: 'createdAtMs <= ?',
   allocatedBy: 'allocatedAtMs <= ?',
 };
-
-function insertStatement(database: Database, table: string, columns: readonly string[]) {
-  const marks = columns.map(() => '?').join(', ');
-  return database.sql.prepare(`INSERT INTO ${table} (${columns.join(', ')}) VALUES (${marks})`);
-}
 
 const ORDER_COLUMNS = [
   'orderNo',
@@ -112,9 +107,7 @@ export function createOrderStore(database: Database) {
   const esimsOfOrder = sql.prepare('SELECT * FROM esims WHERE orderNo = ? ORDER BY esimTranNo');
   const esimByTranNo = sql.prepare('SELECT * FROM esims WHERE esimTranNo = ?');
   const esimByIccid = sql.prepare('SELECT * FROM esims WHERE iccid = ? ORDER BY esimTranNo DESC LIMIT 1');
-  const updateEsim = sql.prepare(
-    `UPDATE esims SET ${CHANGING.map((column) => `${column} = ?`).join(', ')} WHERE esimTranNo = ?`,
-  );
+  const updateEsim = updateStatement(database, 'esims', CHANGING, 'esimTranNo');
   const reusableIccid = sql.prepare(
     "SELECT iccid FROM esims WHERE forcedStatus IN ('CANCEL', 'REVOKE') ORDER BY esimTranNo DESC LIMIT 1",
   );

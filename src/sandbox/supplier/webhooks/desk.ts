@@ -2,8 +2,9 @@
  * Decides which webhooks are due. Guarantee: free of charge while no URL is saved; what is due later is kept in storage and told
  * after a restart too. Must not change orders or eSIMs.
  */
+import type { FaultBoard } from '../../support/fault-board.ts';
 import type { WebhookDesk } from '../context.ts';
-import type { FaultBoard } from '../faults.ts';
+import type { SupplierFaults } from '../faults.ts';
 import { withState, type FoundEsim } from '../operations/find-esim.ts';
 import type { AccountStore } from '../storage/account.ts';
 import type { OrderStore } from '../storage/orders.ts';
@@ -19,7 +20,7 @@ export interface WebhookDeskOptions {
   now: () => number;
   orders: OrderStore;
   account: AccountStore;
-  faults: FaultBoard;
+  faults: FaultBoard<SupplierFaults>;
   sender: WebhookSender;
 }
 
@@ -94,7 +95,7 @@ export function createWebhookDesk(
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const url = () => {
-    const saved = account.readMeta('webhook');
+    const saved = account.meta.read('webhook');
     return saved === undefined || saved === '' ? null : saved;
   };
   /** Leaves once the caller's transaction is over. */
@@ -138,7 +139,7 @@ export function createWebhookDesk(
       }
     },
     checkHealth: (candidate) => sender.post(candidate, messages.checkHealth(now())),
-    saveUrl: (saved) => account.writeMeta('webhook', saved),
+    saveUrl: (saved) => account.meta.write('webhook', saved),
     start: arm,
     stop: () => {
       isStopped = true;

@@ -2,7 +2,8 @@
  * Posts webhooks to the saved URL: best effort, a few tries, bounded concurrency, and the disorder that the fault board asks for.
  * Guarantee: never throws, never blocks an operation. Must not follow redirects.
  */
-import type { WebhookMode } from '../faults.ts';
+import type { WebhookMode } from '../../support/fault-board.ts';
+import { createPool } from '../../support/pool.ts';
 import type { WireWebhook } from '../wire.ts';
 
 const TRY_AFTER_MS = [0, 500, 2000] as const;
@@ -33,27 +34,6 @@ async function postOnce(url: string, message: WireWebhook, stopping: AbortSignal
   } catch {
     return false;
   }
-}
-
-/** Runs jobs in order of arrival, at most `most` at once, until stopped. */
-function createPool(most: number, stopping: AbortSignal): (job: () => Promise<void>) => void {
-  const waiting: (() => Promise<void>)[] = [];
-  let running = 0;
-  const pump = () => {
-    while (running < most && !stopping.aborted) {
-      const next = waiting.shift();
-      if (next === undefined) return;
-      running += 1;
-      void next().finally(() => {
-        running -= 1;
-        pump();
-      });
-    }
-  };
-  return (job) => {
-    waiting.push(job);
-    pump();
-  };
 }
 
 /** Turns pairs of batches round: the first waits until the second has been sent, or a second has passed. */

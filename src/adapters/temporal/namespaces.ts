@@ -1,0 +1,121 @@
+/**
+ * Makes a Temporal server fit for our worlds: their namespaces are there and know our search attributes, by name and type. Doing it
+ * again changes nothing. What somebody else made keeps its retention and its other attributes; a type is never changed, since what was
+ * indexed under the old one would no longer be found.
+ */
+import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
+
+export interface NamespacesOptions {
+  /** host:port of the frontend. */
+  readonly address: string;
+  readonly namespaces: readonly string[];
+  /** How long a namespace made here keeps the histories of closed workflows. */
+  readonly retentionDays?: number;
+  /** Told in one line what was done for each namespace. */
+  readonly log?: (line: string) => void;
+}
+
+/** As long as an Idempotency-Key is kept: the purchase that it leads to can still be looked into. */
+const RETENTION_DAYS = 30;
+const DAY_SECONDS = 86_400;
+const CONNECT_WITHIN_MS = 5_000;
+const CALL_WITHIN_MS = 5_000;
+/** Parts of a server learn of a new namespace, and of new attributes, up to a minute later. */
+const KNOWN_WITHIN_MS = 90_000;
+const LOOK_EVERY_MS = 100;
+
+/** What no waiting mends; by the numbers of gRPC. */
+const FINAL_CODES: ReadonlySet<number> = new Set([
+  3 /* invalid argument */, 7 /* permission denied */, 12 /* unimplemented */, 16 /* unauthenticated */,
+]);
+const ALREADY_EXISTS = 6;
+
+/** The server's names of types; the place in this list is the number on its wire (temporal.api.enums.v1.IndexedValueType). */
+const TYPES = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
+
+/** Returns once every namespace knows our attributes; throws when one knows another type under such a name, or the server says no. */
+export async function prepareNamespaces(options: NamespacesOptions): Promise<void> {
+  const { address, namespaces, retentionDays = RETENTION_DAYS, log } = options;
+  const connection = await connect(address);
+  try {
+    for (const namespace of namespaces) {
+      const isNew = await register(connection, namespace, retentionDays);
+      const added = await ensureAttributes(connection, namespace);
+      const done = [
+        ...(isNew ? ['made'] : []),
+        ...(added.length > 0 ? [`now knows ${added.join(', ')}`] : []),
+      ];
+      log?.(`namespace ${namespace}: ${done.join(', ') || 'up to date'}`);
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+async function connect(address: string): Promise<Connection> {
+  try {
+    return await Connection.connect({ address, connectTimeout: CONNECT_WITHIN_MS });
+  } catch (cause) {
+    throw new Error(`no Temporal at ${address}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Whether the namespace had to be made. */
+async function register(connection: Connection, namespace: string, retentionDays: number): Promise<boolean> {
+  try {
+    await within(connection, () =>
+      connection.workflowService.registerNamespace({
+        namespace,
+        workflowExecutionRetentionPeriod: { seconds: (retentionDays * DAY_SECONDS) as never },
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (isGrpcServiceError(error) && (error.code as number) === ALREADY_EXISTS) return false;
+    throw error;
+  }
+}
+
+/** The names of the attributes that had to be added. */
+async function ensureAttributes(connection: Connection, namespace: string): Promise<readonly string[]> {
+  const endsAtMs = performance.now() + KNOWN_WITHIN_MS;
+  const added = new Set<string>();
+  for (;;) {
+    try {
+      const missing = await findMissing(connection, namespace);
+      if (missing.length === 0) return [...added];
+      const searchAttributes = Object.fromEntries(
+        missing.map(({ name, type }) => [name, TYPES.indexOf(type)]),
+      );
+      await within(connection, () =>
+        connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
+      );
+      for (const { name } of missing) added.add(name);
+    } catch (error) {
+      const mayPass = isGrpcServiceError(error) && !FINAL_CODES.has(error.code);
+      if (!mayPass || performance.now() > endsAtMs) throw error;
+    }
+    if (performance.now() > endsAtMs) throw new Error(`${namespace} did not take our search attributes`);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+  }
+}
+
+async function findMissing(connection: Connection, namespace: string) {
+  const { customAttributes } = await within(connection, () =>
+    connection.operatorService.listSearchAttributes({ namespace }),
+  );
+  const others = SEARCH_ATTRIBUTES.flatMap(({ name, type }) => {
+    const known = customAttributes[name];
+    if (known === undefined || TYPES[known] === type) return [];
+    return [`${name} is a ${TYPES[known] ?? String(known)} and has to be a ${type}`];
+  });
+  if (others.length > 0) {
+    throw new Error(`namespace ${namespace} has search attributes of another type: ${others.join('; ')}`);
+  }
+  return SEARCH_ATTRIBUTES.filter(({ name }) => !(name in customAttributes));
+}
+
+function within<T>(connection: Connection, call: () => Promise<T>): Promise<T> {
+  return connection.withDeadline(Date.now() + CALL_WITHIN_MS, call);
+}

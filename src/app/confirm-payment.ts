@@ -1,0 +1,86 @@
+/** "Has my payment arrived?": the gateway is asked, never the caller, and the answer is how things then stand. */
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { EngineUnavailable, type WhosePayment } from '../ports/purchase-engine.ts';
+import { findFunding } from '../store/fundings.ts';
+import { findPayment } from '../store/payments.ts';
+import { findPurchase } from '../store/purchase-reads.ts';
+import { engineAway } from './engine-answers.ts';
+import { fundingView } from './funding.ts';
+import { getTransaction } from './transactions.ts';
+import type { WhichPayment } from './use-cases.ts';
+import type { FundingView, PaymentStanding, PurchaseView } from './views.ts';
+import type { WorldDeps } from './world-deps.ts';
+
+type ConfirmDeps = Pick<WorldDeps, 'db' | 'engine' | 'settings'>;
+
+/** TRANSACTION_NOT_FOUND, also for another account's. SERVICE_UNAVAILABLE when nobody could be sent to look; a gateway that is away is no error. */
+export async function confirmPayment(
+  deps: ConfirmDeps,
+  principal: Principal,
+  which: WhichPayment,
+): Promise<{ readonly purchase: PurchaseView } | { readonly funding: FundingView }> {
+  const payment = await findOwn(deps, principal, which);
+  if (payment.isFromOutside) await look(deps, payment);
+  if (payment.purpose === 'purchase') {
+    return { purchase: await getTransaction(deps, principal, payment.transactionId) };
+  }
+  const row = await findFunding(deps.db, payment.transactionId);
+  if (!row) throw notFound();
+  return { funding: await fundingView(deps, row) };
+}
+
+async function look({ engine, settings }: ConfirmDeps, payment: WhosePayment): Promise<void> {
+  try {
+    await engine.look(payment, settings.timings.answerWithinMs);
+  } catch (error) {
+    if (error instanceof EngineUnavailable)
+      throw engineAway('The payment cannot be looked at right now, it is looked at again by itself', error);
+    throw error;
+  }
+}
+
+async function findOwn(
+  { db }: ConfirmDeps,
+  principal: Principal,
+  which: WhichPayment,
+): Promise<WhosePayment & { readonly isFromOutside: boolean }> {
+  const transactionId =
+    'transactionId' in which ? which.transactionId : (await findPayment(db, which.reference))?.transaction_id;
+  if (transactionId === undefined) throw notFound();
+  const purchase = (await findPurchase(db, transactionId))?.purchase;
+  const row = purchase ?? (await findFunding(db, transactionId));
+  if (row?.account_id !== principal.account.id) throw notFound();
+  return {
+    transactionId,
+    purpose: purchase ? 'purchase' : 'funding',
+    isFromOutside: row.payment_method !== 'WALLET',
+  };
+}
+
+function notFound(): DomainError {
+  return new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found', {
+    details: 'no payment of yours has this id or reference',
+  });
+}
+
+/** Where a payment stands, for whoever has its reference: nothing that is secret. */
+export async function findPaymentStanding(
+  { db }: Pick<WorldDeps, 'db'>,
+  reference: string,
+): Promise<PaymentStanding | undefined> {
+  const payment = await findPayment(db, reference);
+  if (!payment) return undefined;
+  const purchase =
+    payment.purpose === 'purchase' ? (await findPurchase(db, payment.transaction_id))?.purchase : undefined;
+  const row = purchase ?? (await findFunding(db, payment.transaction_id));
+  if (!row) return undefined;
+  return {
+    reference,
+    purpose: payment.purpose,
+    status: row.status,
+    reason: row.reason,
+    packageName: purchase?.package_name ?? null,
+    charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
+  };
+}

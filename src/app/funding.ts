@@ -1,0 +1,108 @@
+/** Funding a wallet from outside, through the same gateway and the same resolver as a purchase. */
+import type { Principal } from '../domain/account.ts';
+import type { FundingInput } from '../domain/funding.ts';
+import { findFunding, type FundingRow } from '../store/fundings.ts';
+import { quoteCharge } from './charges.ts';
+import { askEngine, ifReachable, refused } from './engine-answers.ts';
+import { isStillRunning, keyInUse, keyReused } from './idempotency-refusals.ts';
+import { findPaymentView } from './payment-view.ts';
+import { newTransactionId } from './transaction-id.ts';
+import { findIdempotencyKey } from '../store/idempotency.ts';
+import type { FundCommand, RequestContext } from './use-cases.ts';
+import type { FundingView } from './views.ts';
+import type { WorldDeps } from './world-deps.ts';
+
+/** Opens a payment into one's own wallet and tells how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
+export async function fundWallet(
+  deps: WorldDeps,
+  principal: Principal,
+  command: FundCommand,
+  context: RequestContext,
+): Promise<FundingView> {
+  const earlier = await findEarlier(deps, principal, command);
+  if (earlier) return earlier;
+  const input = freeze(deps, principal, command, context);
+  const answer = await askEngine(
+    input.transactionId,
+    (deadlineMs) => deps.engine.fundWallet(input, deadlineMs),
+    input.timings.answerWithinMs,
+    async () => (await ifReachable(() => findFunding(deps.db, input.transactionId))) !== undefined,
+  );
+  if (answer !== 'no-answer-yet') {
+    if (answer.fingerprint !== command.idempotency?.fingerprint) throw keyReused();
+    if (answer.status === 'REFUSED') throw refused(answer.refusal);
+  }
+  const view = await ifReachable(async () => {
+    const row = await findFunding(deps.db, input.transactionId);
+    return row && fundingView(deps, row);
+  });
+  return view ?? notWrittenYet(input);
+}
+
+async function findEarlier(
+  deps: WorldDeps,
+  principal: Principal,
+  command: FundCommand,
+): Promise<FundingView | undefined> {
+  if (!command.idempotency) return undefined;
+  const record = await findIdempotencyKey(deps.db, principal.account.id, command.idempotency.key);
+  if (!record) return undefined;
+  if (isStillRunning(record, deps.clock.now())) throw keyInUse();
+  const row = await findFunding(deps.db, record.transactionId);
+  return row && fundingView(deps, row);
+}
+
+function freeze(
+  deps: WorldDeps,
+  { account, environment }: Principal,
+  command: FundCommand,
+  context: RequestContext,
+): FundingInput {
+  const amount = { amountMinor: command.amountMinor, currency: account.currency };
+  const tag = command.idempotency;
+  return {
+    transactionId: newTransactionId(deps.idSecret, {
+      environment,
+      accountId: account.id,
+      ...(tag ? { idempotencyKey: tag.key } : {}),
+    }),
+    accountId: account.id,
+    paymentMethod: command.paymentMethod,
+    amountMinor: String(command.amountMinor),
+    currency: account.currency,
+    charge: quoteCharge(deps, deps.catalogue.current(), command.paymentMethod, amount),
+    requestId: context.requestId,
+    timings: deps.settings.timings,
+    ...(tag ? { idempotency: tag } : {}),
+  };
+}
+
+/** A funding as it now stands. */
+export async function fundingView(deps: Pick<WorldDeps, 'db'>, row: FundingRow): Promise<FundingView> {
+  return {
+    transactionId: row.transaction_id,
+    paymentMethod: row.payment_method,
+    status: row.status,
+    reason: row.reason,
+    amount: { amountMinor: row.amount_minor, currency: row.currency },
+    payment: row.status === 'PENDING' ? await findPaymentView(deps.db, row.transaction_id) : null,
+    timeline: [
+      { at: row.created_at, what: 'opened' },
+      ...(row.closed_at
+        ? [{ at: row.closed_at, what: row.status === 'SUCCESS' ? 'wallet-credited' : 'failed' }]
+        : []),
+    ],
+  };
+}
+
+function notWrittenYet(input: FundingInput): FundingView {
+  return {
+    transactionId: input.transactionId,
+    paymentMethod: input.paymentMethod,
+    status: 'PENDING',
+    reason: null,
+    amount: { amountMinor: BigInt(input.amountMinor), currency: input.currency },
+    payment: null,
+    timeline: [],
+  };
+}

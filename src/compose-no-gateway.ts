@@ -1,0 +1,20 @@
+/** Where no gateway is configured: nothing can be paid from outside, and no event is anybody's word. */
+import type { PaymentGateway } from './ports/payment-gateway.ts';
+
+const refused = () =>
+  Promise.resolve({
+    outcome: 'refused' as const,
+    reason: 'METHOD_NOT_SERVED' as const,
+    detail: 'no payment gateway is configured',
+  });
+
+export const NO_GATEWAY: PaymentGateway = {
+  name: 'none',
+  limits: () => undefined,
+  charge: refused,
+  findCharge: refused,
+  refund: refused,
+  findRefund: refused,
+  statement: async function* () {},
+  verifyWebhook: () => undefined,
+};

@@ -1,0 +1,33 @@
+/** Why a purchase or a funding ends without what was wanted. A closed list: rows, workflows and answers use these words. */
+import type { ErrorCode } from './errors.ts';
+
+/** Why a purchase ends without its goods, machine-readable, each with the error code its caller gets. */
+export const FAILURE_REASONS = {
+  INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
+  PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
+  OUT_OF_STOCK: 'PACKAGE_UNAVAILABLE',
+  PRICE_CHANGED: 'PACKAGE_UNAVAILABLE',
+  SUPPLIER_BALANCE_TOO_LOW: 'PACKAGE_UNAVAILABLE',
+  SUPPLIER_REFUSED: 'PACKAGE_UNAVAILABLE',
+  ESIM_NOT_ACTIVE: 'INVALID_TOPUP',
+  PAYMENT_NOT_SERVED: 'PAYMENT_METHOD_UNAVAILABLE',
+  PAYMENT_NOT_OPENED: 'PAYMENT_FAILED',
+  PAYMENT_EXPIRED: 'PAYMENT_FAILED',
+  PAYMENT_UNDERPAID: 'PAYMENT_FAILED',
+  PAYMENT_WRONG_CURRENCY: 'PAYMENT_FAILED',
+  PAYMENT_REVERSED: 'PAYMENT_FAILED',
+} as const satisfies Record<string, ErrorCode>;
+
+export type FailureReason = keyof typeof FAILURE_REASONS;
+
+/** `detail` is for logs and operators only. */
+export interface Refusal {
+  readonly reason: FailureReason;
+  readonly detail: string;
+}
+
+/** A reason read back from a row: anything unknown there is a bug worth an exception. */
+export function asFailureReason(text: string): FailureReason {
+  if (Object.hasOwn(FAILURE_REASONS, text)) return text as FailureReason;
+  throw new RangeError(`unknown failure reason ${text}`);
+}

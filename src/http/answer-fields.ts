@@ -1,0 +1,13 @@
+/** Building blocks of answer schemas: what amounts and times look like on their way out. */
+import { z } from 'zod';
+
+/** An amount; presenters write it as a literal with two decimals (json.ts). */
+export const money = (description: string) => z.number().meta({ description, example: 12.5 });
+
+/** ISO 8601, UTC, with milliseconds. */
+export const isoTime = (description: string) =>
+  z.string().meta({ description, example: '2026-01-31T09:30:00.000Z' });
+
+export const timeline = z
+  .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
+  .meta({ description: 'What happened when' });

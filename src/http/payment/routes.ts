@@ -1,0 +1,48 @@
+/** Asking about a payment that came from outside the wallet, whether it is for a purchase or for the wallet itself. */
+import { z } from 'zod';
+import { presentTransaction } from '../esim/present.ts';
+import { transactionSchema } from '../esim/schema.ts';
+import { toJson } from '../json.ts';
+import { defineRoute, type Route } from '../route.ts';
+import { presentFundingStanding } from '../wallet/present.ts';
+import { fundingStandingSchema } from '../wallet/schema.ts';
+import { whichPayment } from './references.ts';
+import { confirmBody } from './schema.ts';
+
+export function paymentRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/esim/confirm-payment',
+      key: 'required',
+      scope: 'purchase',
+      shapes: ['shape-3'],
+      body: confirmBody,
+      errors: ['TRANSACTION_NOT_FOUND'],
+      responses: {
+        200: {
+          description: 'The purchase result, or the funding, as it now stands',
+          schema: z.union([transactionSchema, fundingStandingSchema]),
+        },
+      },
+      docs: {
+        operationId: 'confirmPayment',
+        tag: 'Purchases',
+        summary: 'Look now whether a payment has come',
+        description:
+          'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
+          'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+      },
+      async handle({ world, principal, body, context }) {
+        const { transactionId, gatewayReference, trackingReference } = body;
+        const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
+        const standing = await world.confirmPayment(principal, which, context);
+        const told =
+          'purchase' in standing
+            ? presentTransaction(standing.purchase)
+            : presentFundingStanding(standing.funding);
+        return { status: 200, body: toJson(told) };
+      },
+    }),
+  ];
+}

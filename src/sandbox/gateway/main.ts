@@ -1,0 +1,67 @@
+/**
+ * The gateway simulator as a process. Prints its seed on stderr, so that a run can be repeated.
+ */
+import { parseArgs } from 'node:util';
+import { COMMON_FLAGS, commonOptions, runSimulator, wholeNumber } from '../support/process.ts';
+import { createGatewaySimulator } from './index.ts';
+import { COUNTRIES, CURRENCIES } from './rules.ts';
+import { RETRY_SCHEDULES } from './webhooks/schedule.ts';
+
+const USAGE = `usage: node src/sandbox/gateway/main.ts --data <dir> --secret-key <key>
+  [--host 127.0.0.1] [--port 0] [--control-port 0] [--public-url <url>]
+  [--webhook-url <url>]... [--retries test|test-72h|live]
+  [--bank-country NG|GH|KE|CI|ZA] [--currency NGN]... [--merchant "Sandbox Merchant"]
+  [--refund-delay-ms 300] [--scenario-ms 1000] [--seed 1] [--exit-with-parent]
+`;
+
+function parse(args: string[]) {
+  return parseArgs({
+    args,
+    strict: true,
+    options: {
+      ...COMMON_FLAGS,
+      'secret-key': { type: 'string' },
+      'public-url': { type: 'string' },
+      'webhook-url': { type: 'string', multiple: true, default: [] },
+      retries: { type: 'string', default: 'test' },
+      'bank-country': { type: 'string', default: 'NG' },
+      currency: { type: 'string', multiple: true, default: [...CURRENCIES] },
+      merchant: { type: 'string', default: 'Sandbox Merchant' },
+      'refund-delay-ms': { type: 'string', default: '300' },
+      'scenario-ms': { type: 'string', default: '1000' },
+    },
+  }).values;
+}
+
+/** The word among those that a flag may have. */
+function wordOf<Word extends string>(text: string, words: readonly Word[], flag: string): Word {
+  const word = words.find((each) => each === text);
+  if (word === undefined) throw new Error(`--${flag} must be one of ${words.join(', ')}`);
+  return word;
+}
+
+function addressOf(text: string, flag: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`--${flag} must be an address`);
+  return text;
+}
+
+runSimulator(USAGE, (args) => {
+  const flags = parse(args);
+  const common = commonOptions(flags);
+  const publicUrl = flags['public-url'];
+  if (flags['secret-key'] === undefined) throw new Error('--secret-key is needed');
+  const simulator = createGatewaySimulator({
+    ...common,
+    secretKey: flags['secret-key'],
+    webhookUrls: flags['webhook-url'].map((url) => addressOf(url, 'webhook-url')),
+    ...(publicUrl === undefined ? {} : { publicUrl: addressOf(publicUrl, 'public-url') }),
+    retries: wordOf(flags.retries, RETRY_SCHEDULES, 'retries'),
+    bankCountry: wordOf(flags['bank-country'], COUNTRIES, 'bank-country'),
+    currencies: flags.currency.map((currency) => wordOf(currency, CURRENCIES, 'currency')),
+    merchant: flags.merchant,
+    refundDelayMs: wholeNumber(flags['refund-delay-ms'], 'refund-delay-ms'),
+    scenarioMs: wholeNumber(flags['scenario-ms'], 'scenario-ms'),
+  });
+  common.log(JSON.stringify({ level: 'info', msg: 'gateway simulator', seed: common.seed }));
+  return { simulator, exitWithParent: flags['exit-with-parent'] };
+});

@@ -1,0 +1,43 @@
+/**
+ * What an operation of the API is given and answers, and how it finds a transaction. Guarantee: types and look-ups only.
+ */
+import type { GatewayContext } from '../context.ts';
+import { notFound } from '../errors.ts';
+import type { Params } from '../params.ts';
+import type { TransactionRow } from '../storage/rows.ts';
+import { idOf } from '../wire.ts';
+
+export interface ApiRequest {
+  /** The path's own part, as in /transaction/verify/{reference}; empty where there is none. */
+  id: string;
+  query: URLSearchParams;
+  body: Params;
+}
+
+export interface ApiAnswer {
+  message: string;
+  data?: unknown;
+  meta?: unknown;
+}
+
+export type Operation = (context: GatewayContext, request: ApiRequest) => ApiAnswer;
+
+/** The transaction with this reference; refused in the way that the faults say. */
+export function requireReference(context: GatewayContext, reference: string): TransactionRow {
+  const row = context.transactions.byReference(reference);
+  if (row !== undefined) return row;
+  const status = context.faults.current.unknownReference;
+  throw notFound('Transaction reference not found', 'transaction_not_found', status);
+}
+
+/** The transaction with this id, if any. */
+export function transactionById(context: GatewayContext, digits: string): TransactionRow | undefined {
+  if (!/^\d{1,20}$/.test(digits)) return undefined;
+  const id = idOf(digits);
+  return Number.isSafeInteger(id) ? context.transactions.byId(id) : undefined;
+}
+
+/** The transaction with this reference or id. */
+export function findTransaction(context: GatewayContext, referenceOrId: string): TransactionRow | undefined {
+  return context.transactions.byReference(referenceOrId) ?? transactionById(context, referenceOrId);
+}

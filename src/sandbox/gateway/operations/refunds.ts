@@ -1,0 +1,150 @@
+/**
+ * POST /refund, GET /refund, GET /refund/{id}, POST /refund/retry_with_customer_details/{id}. Guarantee: a refund never exceeds what is
+ * left of the money; asking twice makes two, since the gateway has no key to notice a repeat by.
+ */
+import type { GatewayContext } from '../context.ts';
+import { moveRefund, planRefund, refundable, tellRefund } from '../deeds/refund.ts';
+import { GatewayError, invalid, missing, notFound } from '../errors.ts';
+import type { RefundMode } from '../faults.ts';
+import { objectIn, optionalAmount, optionalText, requiredText, type Params } from '../params.ts';
+import { defaultNotes, refundData } from '../present/refund.ts';
+import { transactionData } from '../present/transaction.ts';
+import type { RefundOutcome, RefundRow, TransactionRow } from '../storage/rows.ts';
+import { idOf } from '../wire.ts';
+import { findTransaction, requireReference, type ApiAnswer, type ApiRequest } from './operation.ts';
+import { pageOf, rangeOf } from './transactions.ts';
+
+const LEAST_USD_MINOR = 100;
+const OUTCOME_OF_MODE: Record<Exclude<RefundMode, 'refuse'>, RefundOutcome> = {
+  process: 'processed',
+  fail: 'failed',
+  'needs-attention': 'needs-attention',
+  pending: 'processed',
+};
+
+function transactionIn(context: GatewayContext, params: Params): TransactionRow {
+  const { transaction } = params;
+  if (transaction === undefined || transaction === null || transaction === '') {
+    throw missing('Transaction is required');
+  }
+  const named = typeof transaction === 'number' ? String(transaction) : transaction;
+  if (typeof named !== 'string') throw invalid('transaction must be a reference or an id');
+  return findTransaction(context, named) ?? requireReference(context, named);
+}
+
+/** What is to be refunded: what is left when no amount is named. */
+function amountIn(context: GatewayContext, params: Params, transaction: TransactionRow): number {
+  const currency = transaction.paidCurrency ?? transaction.currency;
+  const left = refundable(context, transaction);
+  if (transaction.status === 'reversed' || (transaction.paidAtMs !== null && left <= 0)) {
+    throw invalid('Transaction has been fully reversed', 'transaction_reversed');
+  }
+  if (transaction.status !== 'success') {
+    throw invalid('Transaction has not been paid', 'transaction_not_paid');
+  }
+  const amount = optionalAmount(params, 'amount') ?? left;
+  if (amount > left) {
+    throw invalid('Refund amount cannot be more than what is left of the transaction', 'invalid_amount');
+  }
+  if (currency === 'USD' && amount < LEAST_USD_MINOR) {
+    throw invalid('Cannot refund less than USD 1', 'invalid_amount');
+  }
+  const wanted = optionalText(params, 'currency');
+  if (wanted !== undefined && wanted !== currency) throw invalid(`The transaction is in ${currency}`);
+  return amount;
+}
+
+/** `/refund`: queued; the money leaves later. */
+export function createRefund(context: GatewayContext, { body }: ApiRequest): ApiAnswer {
+  const transaction = transactionIn(context, body);
+  const mode = context.faults.current.refund;
+  if (mode === 'refuse') {
+    throw new GatewayError('Insufficient balance to fulfill this refund. Please top up.', {
+      code: 'insufficient_balance',
+      type: 'processor_error',
+    });
+  }
+  const amount = amountIn(context, body, transaction);
+  const notes = defaultNotes(transaction.reference);
+  const nowMs = context.now();
+  const refund: RefundRow = {
+    id: context.refunds.nextRefundId(),
+    transactionId: transaction.id,
+    amount,
+    currency: transaction.paidCurrency ?? transaction.currency,
+    status: 'pending',
+    outcome: mode === 'process' ? (transaction.refundOutcome ?? 'processed') : OUTCOME_OF_MODE[mode],
+    heldBy: mode === 'pending' ? 'fault' : null,
+    customerNote: optionalText(body, 'customer_note') ?? notes.customerNote,
+    merchantNote: optionalText(body, 'merchant_note') ?? notes.merchantNote,
+    account: null,
+    createdAtMs: nowMs,
+    updatedAtMs: nowMs,
+    refundedAtMs: null,
+  };
+  context.database.transact(() => {
+    context.refunds.insertRefund(refund);
+    tellRefund(context, refund, transaction);
+    if (refund.heldBy === null) planRefund(context, refund);
+  });
+  return {
+    message: 'Refund has been queued for processing',
+    data: refundData(context, refund, transactionData(context, transaction)),
+  };
+}
+
+function requireRefund(context: GatewayContext, digits: string): RefundRow {
+  const id = /^\d{1,20}$/.test(digits) ? idOf(digits) : Number.NaN;
+  const refund = Number.isSafeInteger(id) ? context.refunds.refundById(id) : undefined;
+  if (refund === undefined) throw notFound('Refund not found', 'refund_not_found');
+  return refund;
+}
+
+/** `/refund/{id}`. */
+export function fetchRefund(context: GatewayContext, { id }: ApiRequest): ApiAnswer {
+  return { message: 'Refund retrieved', data: refundData(context, requireRefund(context, id)) };
+}
+
+/** `/refund`: all, or those of one transaction (`transaction` as id or reference), newest first. */
+export function listRefunds(context: GatewayContext, { query }: ApiRequest): ApiAnswer {
+  const { perPage, page, skipped } = pageOf(query);
+  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = rangeOf(query);
+  const named = query.get('transaction') ?? query.get('reference');
+  const currency = query.get('currency');
+  const found = named === null ? undefined : findTransaction(context, named);
+  const ofOne = found === undefined ? [] : context.refunds.refundsOf(found.id).toReversed();
+  const rows =
+    named === null
+      ? context.refunds.refundsBetween(fromMs, toMs, perPage, skipped)
+      : ofOne
+          .filter(({ createdAtMs }) => createdAtMs >= fromMs && createdAtMs <= toMs)
+          .slice(skipped, skipped + perPage);
+  return {
+    message: 'Refunds retrieved',
+    data: rows
+      .filter((row) => currency === null || row.currency === currency)
+      .map((row) => refundData(context, row)),
+    meta: { skipped, perPage, page },
+  };
+}
+
+/** `/refund/retry_with_customer_details/{id}`: the customer's bank account, for a refund that needs attention. */
+export function retryRefund(context: GatewayContext, { id, body }: ApiRequest): ApiAnswer {
+  const refund = requireRefund(context, id);
+  const account = objectIn(body, 'refund_account_details');
+  if (account === undefined) throw missing('refund_account_details is required');
+  for (const name of ['currency', 'account_number', 'bank_id']) requiredText(account, name);
+  if (refund.status !== 'needs-attention') {
+    throw new GatewayError('Only a refund that needs attention can be retried', {
+      code: 'invalid_state',
+      status: 422,
+    });
+  }
+  const retried: RefundRow = { ...refund, account: JSON.stringify(account), outcome: 'processed' };
+  const row = context.database.transact(() => {
+    const moved = moveRefund(context, retried, 'processing');
+    planRefund(context, moved);
+    return moved;
+  });
+  return { message: 'Refund retried and has been queued for processing', data: refundData(context, row) };
+}

@@ -1,0 +1,156 @@
+/**
+ * A transaction as the API and the webhooks show it. Guarantee: reads only; `amount` is what came once money did, `requested_amount` what
+ * was asked for.
+ */
+import { digestHex, hash32 } from '../../support/seeded.ts';
+import type { GatewayContext } from '../context.ts';
+import type { Moment, Payer, TransactionRow } from '../storage/rows.ts';
+import { iso, isoOrNull, wireId } from '../wire.ts';
+import { drifted } from './drift.ts';
+
+/** The merchant's number at the gateway. */
+export const INTEGRATION_ID = 100_001;
+
+const COUNTRY_OF_CURRENCY: Record<string, string> = { GHS: 'GH', KES: 'KE', XOF: 'CI', ZAR: 'ZA' };
+
+/** The number of the customer behind an address: the same one every time. */
+export function customerIdOf(email: string): number {
+  return 100_000_000 + (hash32(email) % 100_000_000);
+}
+
+/** The customer behind an address. */
+export function customerData(email: string): Record<string, unknown> {
+  return {
+    id: customerIdOf(email),
+    first_name: null,
+    last_name: null,
+    email,
+    customer_code: `CUS_${digestHex(`customer:${email}`).slice(0, 15)}`,
+    phone: null,
+    metadata: null,
+    risk_action: 'default',
+    international_format_phone: null,
+  };
+}
+
+/** What the transaction was paid with; empty before. */
+function authorizationData(row: TransactionRow): Record<string, unknown> {
+  if (row.paidAtMs === null) return {};
+  const payer = (row.payer === null ? {} : JSON.parse(row.payer)) as Payer;
+  const channel = row.channel ?? 'card';
+  const last = payer.last4 ?? payer.phone?.slice(-3).padStart(4, 'X') ?? 'X553';
+  const common = {
+    authorization_code: `AUTH_${digestHex(`authorization:${row.id}`).slice(0, 10)}`,
+    last4: last,
+    exp_month: '12',
+    exp_year: '2030',
+    channel,
+    country_code: COUNTRY_OF_CURRENCY[row.currency] ?? 'NG',
+    account_name: null,
+  };
+  if (channel === 'bank_transfer') {
+    return {
+      ...common,
+      bin: '008XXX',
+      card_type: 'transfer',
+      bank: null,
+      brand: 'Managed Account',
+      reusable: false,
+      signature: null,
+      sender_country: 'NG',
+      sender_bank: null,
+      sender_bank_account_number: `XXXXXX${last}`,
+      sender_name: 'Sandbox Sender',
+      narration: row.reference,
+    };
+  }
+  if (channel === 'mobile_money') {
+    const brand = payer.provider ?? 'mobile money';
+    return { ...common, bin: '055XXX', card_type: '', bank: brand, brand, reusable: false, signature: null };
+  }
+  return {
+    ...common,
+    bin: '408408',
+    card_type: 'visa ',
+    bank: 'TEST BANK',
+    brand: 'visa',
+    reusable: true,
+    signature: `SIG_${digestHex(`signature:${last}`).slice(0, 20)}`,
+  };
+}
+
+/** The timeline of a transaction. */
+export function timelineData(row: TransactionRow): Record<string, unknown> {
+  const history = JSON.parse(row.history) as Moment[];
+  const startMs = row.openedAtMs ?? row.createdAtMs;
+  const seconds = (atMs: number) => Math.max(0, Math.floor((atMs - startMs) / 1000));
+  return {
+    start_time: Math.floor(startMs / 1000),
+    time_spent: seconds(history.at(-1)?.atMs ?? startMs),
+    attempts: history.filter(({ type }) => type === 'action').length,
+    errors: history.filter(({ type }) => type === 'error').length,
+    success: row.status === 'success',
+    mobile: false,
+    input: [],
+    history: history.map(({ type, message, atMs }) => ({ type, message, time: seconds(atMs) })),
+  };
+}
+
+/** The status as the API says it now. */
+export function statusWord(context: GatewayContext, status: string): string {
+  return context.faults.current.unknownStatus ?? status;
+}
+
+/** An id of this simulator as it goes out now. */
+export function publicId(context: GatewayContext, id: number): number | bigint {
+  return wireId(id, context.faults.current.shapeDrift);
+}
+
+function metadataData(row: TransactionRow, absent: unknown): unknown {
+  return row.metadata === null ? absent : (JSON.parse(row.metadata) as unknown);
+}
+
+/** The whole transaction. `absentMetadata` differs between answers. */
+export function transactionData(
+  context: GatewayContext,
+  row: TransactionRow,
+  absentMetadata: unknown = '',
+): Record<string, unknown> {
+  const hasMoney = row.paidAtMs !== null;
+  const createdAt = iso(row.createdAtMs);
+  const data = {
+    id: publicId(context, row.id),
+    domain: context.integration.domain,
+    status: statusWord(context, row.status),
+    reference: row.reference,
+    receipt_number: null,
+    amount: hasMoney ? row.received : row.requested,
+    message: row.message,
+    gateway_response: row.gatewayResponse,
+    paid_at: isoOrNull(row.paidAtMs),
+    created_at: createdAt,
+    channel: row.channel ?? 'card',
+    currency: row.paidCurrency ?? row.currency,
+    ip_address: row.openedAtMs === null ? null : '127.0.0.1',
+    metadata: metadataData(row, absentMetadata),
+    log: row.openedAtMs === null ? null : timelineData(row),
+    fees: hasMoney ? row.fees : null,
+    fees_split: null,
+    authorization: authorizationData(row),
+    customer: customerData(row.email),
+    plan: null,
+    split: {},
+    order_id: null,
+    paidAt: isoOrNull(row.paidAtMs),
+    createdAt,
+    requested_amount: row.requested,
+    pos_transaction_data: null,
+    source: { type: 'api', source: 'merchant_api', entry_point: row.origin, identifier: null },
+    fees_breakdown: null,
+    connect: null,
+    transaction_date: createdAt,
+    plan_object: {},
+    subaccount: {},
+  };
+  return context.faults.current.shapeDrift ? drifted(data, row.id) : data;
+}

@@ -1,0 +1,84 @@
+/**
+ * A simulator as a process: flags in, one JSON line out when both ports listen, a drained stop on SIGTERM and SIGINT.
+ * Guarantee: exits within the hard deadline; with --exit-with-parent it never outlives whoever holds its stdin.
+ */
+import type { Simulator } from './simulator.ts';
+
+const HARD_DEADLINE_MS = 5000;
+
+/** Flags that every simulator has, for parseArgs. */
+export const COMMON_FLAGS = {
+  data: { type: 'string' },
+  host: { type: 'string', default: '127.0.0.1' },
+  port: { type: 'string', default: '0' },
+  'control-port': { type: 'string', default: '0' },
+  seed: { type: 'string', default: '1' },
+  'exit-with-parent': { type: 'boolean', default: false },
+} as const;
+
+/** The value of a flag as a whole number. */
+export function wholeNumber(text: string, flag: string): number {
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${flag} must be a whole number`);
+  return Number(text);
+}
+
+function portNumber(text: string, flag: string): number {
+  const port = wholeNumber(text, flag);
+  if (port > 65_535) throw new Error(`--${flag} must be at most 65535`);
+  return port;
+}
+
+/** The options behind the common flags. */
+export function commonOptions(flags: {
+  data?: string | undefined;
+  host: string;
+  port: string;
+  'control-port': string;
+  seed: string;
+}) {
+  if (flags.data === undefined) throw new Error('--data is needed');
+  return {
+    dataDir: flags.data,
+    host: flags.host,
+    port: portNumber(flags.port, 'port'),
+    controlPort: portNumber(flags['control-port'], 'control-port'),
+    seed: wholeNumber(flags.seed, 'seed'),
+    log: (line: string) => void process.stderr.write(`${line}\n`),
+  };
+}
+
+async function run(simulator: Simulator, exitWithParent: boolean): Promise<void> {
+  let isStopping = false;
+  const stop = () => {
+    if (isStopping) return;
+    isStopping = true;
+    setTimeout(() => process.exit(0), HARD_DEADLINE_MS).unref();
+    simulator.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  if (exitWithParent) {
+    process.stdin.on('end', stop).on('close', stop).on('error', stop);
+    process.stdin.resume();
+  }
+  const { url, controlUrl } = await simulator.start();
+  process.stdout.write(`${JSON.stringify({ ready: true, url, controlUrl })}\n`);
+}
+
+/** Runs the simulator that `read` makes of this process's arguments; says what is wrong, with the usage, and exits 1. */
+export function runSimulator(
+  usage: string,
+  read: (args: string[]) => { simulator: Simulator; exitWithParent: boolean },
+): void {
+  const start = async () => {
+    const { simulator, exitWithParent } = read(process.argv.slice(2));
+    await run(simulator, exitWithParent);
+  };
+  start().catch((error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : 'failed'}\n${usage}`);
+    process.exit(1);
+  });
+}

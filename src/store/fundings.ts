@@ -1,0 +1,59 @@
+/** Wallets being funded from outside, one transaction a step. */
+import { sql, type Selectable } from 'kysely';
+import type { FundingInput } from '../domain/funding.ts';
+import type { FailureReason } from '../domain/refusals.ts';
+import { insertKey } from './idempotency.ts';
+import type { FundingsTable, WorldDb } from './tables.ts';
+
+export type FundingRow = Selectable<FundingsTable>;
+
+/** Writes the funding and its idempotency row together. Twice is once. */
+export async function openFunding(db: WorldDb, input: FundingInput, now: Date): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const inserted = await trx
+      .insertInto('fundings')
+      .values({
+        transaction_id: input.transactionId,
+        account_id: input.accountId,
+        payment_method: input.paymentMethod,
+        status: 'PENDING',
+        reason: null,
+        amount_minor: BigInt(input.amountMinor),
+        currency: input.currency,
+        needs_attention_since: null,
+        attention_reason: null,
+        request_id: input.requestId,
+        created_at: now,
+        closed_at: null,
+      })
+      .onConflict((conflict) => conflict.column('transaction_id').doNothing())
+      .executeTakeFirst();
+    if (inserted.numInsertedOrUpdatedRows !== 0n) await insertKey(trx, input);
+  });
+}
+
+/** Never paid: closes it. `paid`: money came first. Twice is once. */
+export async function closeFundingUnpaid(
+  db: WorldDb,
+  transactionId: string,
+  reason: FailureReason,
+): Promise<'closed' | 'paid'> {
+  await db
+    .updateTable('fundings')
+    .set({
+      status: 'FAILED',
+      reason,
+      closed_at: sql`now()`,
+      updated_at: sql`now()`,
+      needs_attention_since: null,
+      attention_reason: null,
+    })
+    .where('transaction_id', '=', transactionId)
+    .where('status', '=', 'PENDING')
+    .execute();
+  return (await findFunding(db, transactionId))?.status === 'SUCCESS' ? 'paid' : 'closed';
+}
+
+export function findFunding(db: WorldDb, transactionId: string): Promise<FundingRow | undefined> {
+  return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
+}

@@ -1,0 +1,195 @@
+/**
+ * Payments from outside as rows. A row stands before the gateway is asked, so every reference that may hold money is known, whatever happens
+ * to the answer. What comes of them is booked in payment-bookings.ts.
+ */
+import { sql, type Selectable } from 'kysely';
+import type { AccountCurrency, Money } from '../domain/money.ts';
+import {
+  chargeReference,
+  type ChargeQuote,
+  type OutsideMethod,
+  type PaymentPurpose,
+} from '../domain/payment.ts';
+import type { PaymentsTable, StoredInstructions, WorldDb } from './tables.ts';
+
+export type PaymentRow = Selectable<PaymentsTable>;
+
+export interface NewPayment {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  readonly accountId: string;
+  readonly method: OutsideMethod;
+  readonly charge: ChargeQuote;
+  readonly price: Money & { readonly currency: AccountCurrency };
+  readonly expiresAt: Date;
+}
+
+/** The newest try to open a payment, made if there is none. */
+export async function beginPayment(db: WorldDb, payment: NewPayment): Promise<PaymentRow> {
+  const newest = await newestPayment(db, payment.transactionId);
+  return newest ?? insertPayment(db, payment, 1);
+}
+
+/** Another try under a reference of its own, after the last one was taken without telling how to pay. */
+export async function nextPaymentTry(
+  db: WorldDb,
+  payment: NewPayment,
+  after: PaymentRow,
+): Promise<PaymentRow> {
+  return insertPayment(db, payment, after.attempt + 1);
+}
+
+async function insertPayment(db: WorldDb, payment: NewPayment, attempt: number): Promise<PaymentRow> {
+  await db
+    .insertInto('payments')
+    .values({
+      reference: chargeReference(payment.transactionId, attempt),
+      transaction_id: payment.transactionId,
+      attempt,
+      purpose: payment.purpose,
+      account_id: payment.accountId,
+      method: payment.method,
+      charge_minor: BigInt(payment.charge.amountMinor),
+      charge_currency: payment.charge.currency,
+      price_minor: payment.price.amountMinor,
+      price_currency: payment.price.currency,
+      instructions: null,
+      expires_at: payment.expiresAt,
+      booked_currency: null,
+      gateway_id: null,
+      gateway_status: null,
+      looked_at: null,
+    })
+    .onConflict((conflict) => conflict.columns(['transaction_id', 'attempt']).doNothing())
+    .execute();
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', payment.transactionId)
+    .where('attempt', '=', attempt)
+    .executeTakeFirstOrThrow();
+}
+
+function newestPayment(db: WorldDb, transactionId: string): Promise<PaymentRow | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Keeps what the buyer needs in order to pay; the gateway may have moved the end. The first that is kept counts. */
+export async function keepInstructions(
+  db: WorldDb,
+  reference: string,
+  instructions: StoredInstructions,
+  expiresAt: Date | undefined,
+): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({
+      status: 'OPEN',
+      instructions: JSON.stringify(instructions),
+      ...(expiresAt ? { expires_at: expiresAt } : {}),
+      updated_at: sql`now()`,
+    })
+    .where('reference', '=', reference)
+    .where('status', '=', 'ASKED')
+    .execute();
+}
+
+export async function markPaymentRefused(db: WorldDb, reference: string): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({ status: 'REFUSED', updated_at: sql`now()` })
+    .where('reference', '=', reference)
+    .where('status', '=', 'ASKED')
+    .execute();
+}
+
+/** All tries of a purchase or a funding, oldest first. */
+export function findPayments(db: WorldDb, transactionId: string): Promise<PaymentRow[]> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('attempt')
+    .execute();
+}
+
+/** All tries of a purchase, oldest first, locked as a look locks its own: none is being booked while they are held. */
+export function lockPayments(trx: WorldDb, transactionId: string): Promise<PaymentRow[]> {
+  return trx
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('attempt')
+    .forNoKeyUpdate()
+    .execute();
+}
+
+export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow | undefined> {
+  return db.selectFrom('payments').selectAll().where('reference', '=', reference).executeTakeFirst();
+}
+
+/** Payments whose time to be paid is over and that are still watched, longest unseen first. */
+export function findPaymentsPastTime(
+  db: WorldDb,
+  which: { readonly now: Date; readonly lookedAtBefore: Date; readonly limit: number },
+): Promise<PaymentRow[]> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('status', 'in', ['ASKED', 'OPEN'])
+    .where('expires_at', '<', which.now)
+    .where((eb) => eb.or([eb('looked_at', 'is', null), eb('looked_at', '<', which.lookedAtBefore)]))
+    .orderBy('looked_at', (order) => order.asc().nullsFirst())
+    .limit(which.limit)
+    .execute();
+}
+
+/** Looked at, and nothing was new. */
+export async function touchPayment(db: WorldDb, reference: string, now: Date): Promise<void> {
+  await db.updateTable('payments').set({ looked_at: now }).where('reference', '=', reference).execute();
+}
+
+/** Watched no more. */
+export async function closePayment(db: WorldDb, reference: string, now: Date): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({ status: 'CLOSED', looked_at: now, updated_at: now })
+    .where('reference', '=', reference)
+    .execute();
+}
+
+/** The account's e-mail address: charges need one. It stays out of workflows and logs. */
+export async function findEmail(db: WorldDb, accountId: string): Promise<string> {
+  const { rows } = await sql<{
+    email: string;
+  }>`select email from accounts.accounts where id = ${accountId}`.execute(db);
+  if (!rows[0]) throw new Error(`no account ${accountId}`);
+  return rows[0].email;
+}
+
+/** Money that is claimed back from us: a person is needed for it whatever becomes of the purchase. */
+export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
+
+/** Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. */
+export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<void> {
+  const isClaim = CLAIMS.some((claim) => claim === reason);
+  for (const table of ['purchases', 'fundings'] as const) {
+    await db
+      .updateTable(table)
+      .set({ needs_attention_since: sql`now()`, attention_reason: reason, updated_at: sql`now()` })
+      .where('transaction_id', '=', transactionId)
+      .where((eb) =>
+        eb.or([
+          eb('needs_attention_since', 'is', null),
+          ...(isClaim ? [eb('attention_reason', 'not in', CLAIMS)] : []),
+        ]),
+      )
+      .execute();
+  }
+}

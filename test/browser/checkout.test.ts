@@ -1,0 +1,114 @@
+// The whole way of a card in a real browser: the printed page of the gateway, paying there, coming back, and a page of ours that becomes done
+// by itself. Nobody calls confirm-payment; once with the gateway's events, once with every event dropped.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { timelineOf } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { buyOutside, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
+
+let browser: Browser;
+let stack: Stack;
+let account: TestAccount;
+let page: Page;
+beforeAll(async () => {
+  [browser, stack] = await Promise.all([
+    openBrowser(),
+    startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000 }) } }),
+  ]);
+  account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+});
+beforeEach(async () => {
+  page = await browser.newPage();
+});
+afterEach(async () => {
+  await page.close();
+  await clearGatewayFaults(stack);
+});
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+const heading = (text: string): Promise<void> =>
+  page.getByRole('heading', { name: text }).waitFor({ timeout: 30_000 });
+
+const press = (name: string): Promise<void> => page.getByRole('button', { name }).click();
+
+async function openCheckout(packageCode = 'SIM-OK'): Promise<{ transactionId: string }> {
+  const { transactionId, answer } = await buyOutside(stack, account, { packageCode });
+  expect(answer.body.status).toBe('PENDING');
+  await page.goto(answer.body.paymentUrl);
+  await heading('Pay Sandbox Merchant');
+  expect(await page.locator('main').innerText()).toContain(transactionId);
+  return { transactionId };
+}
+
+const read = async (transactionId: string) =>
+  (await stack.call('GET', `/api/esim/transactions/${transactionId}`, { key: account.apiKey })).body;
+
+const isOnReturnPage = (transactionId: string): void => {
+  const url = new URL(page.url());
+  expect(url.origin + url.pathname).toBe(`${stack.apiUrl}/pay/return`);
+  expect(url.searchParams.get('reference')).toBe(transactionId);
+};
+
+describe.each([
+  { name: 'with the gateway’s events', webhooks: 'deliver' },
+  { name: 'with every event dropped', webhooks: 'drop' },
+])('a card, $name', ({ webhooks }) => {
+  it('is paid on the gateway’s page, and the page that the buyer comes back to becomes done by itself', async () => {
+    await gatewayFaults(stack, { webhooks });
+    const troubles = watchTroubles(page);
+    const origins = watchOrigins(page);
+    const { transactionId } = await openCheckout();
+    await press('Pay');
+    await heading('Done. Your eSIM is ready');
+    isOnReturnPage(transactionId);
+    expect(await page.getByRole('status').innerText()).toContain('SIM-OK');
+
+    const purchase = await read(transactionId);
+    expect(purchase.status).toBe('SUCCESS');
+    expect(purchase.esimDetails.activationCode).toMatch(/^LPA:1\$/);
+    expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'payment-received', 'delivered']);
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+    expect(troubles).toEqual([]);
+    expect([...origins].toSorted()).toEqual([stack.apiUrl, stack.gatewayUrl].toSorted());
+  });
+});
+
+it('a card that is declined can be paid with another one', async () => {
+  const { transactionId } = await openCheckout();
+  await press('Fail (declined)');
+  await page.getByRole('alert').waitFor();
+  expect((await read(transactionId)).status).toBe('PENDING');
+  await press('Pay');
+  await heading('Done. Your eSIM is ready');
+  isOnReturnPage(transactionId);
+});
+
+it('a buyer who leaves comes back to a page that waits, and may still pay', async () => {
+  const { transactionId } = await openCheckout();
+  const checkout = page.url();
+  await press('Abandon');
+  await heading('Waiting for your payment');
+  isOnReturnPage(transactionId);
+  const secondTab = await browser.newPage();
+  await secondTab.goto(checkout);
+  await secondTab.getByRole('button', { name: 'Pay' }).click();
+  await heading('Done. Your eSIM is ready');
+  await secondTab.close();
+});
+
+it('tells a buyer whose eSIM cannot be delivered that the money goes back', async () => {
+  const { transactionId } = await openCheckout('SIM-OUT-OF-STOCK');
+  await press('Pay');
+  await heading('Not completed');
+  isOnReturnPage(transactionId);
+  expect(await page.getByRole('status').innerText()).toContain('Your money goes back to where it came from');
+  await expect
+    .poll(async () => (await timelineOf(stack, transactionId)).at(-1), { timeout: 20_000 })
+    .toBe('refunded');
+});

@@ -1,0 +1,97 @@
+// The page that a buyer comes back to after a hosted checkout, in a real browser: it follows the payment by itself, with scripts and without.
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { PaymentStanding } from '../../src/app/views.ts';
+import { openDoor, type Door } from '../http/support/door.ts';
+import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
+
+let browser: Browser;
+let door: Door;
+beforeAll(async () => {
+  browser = await openBrowser();
+});
+afterAll(() => browser.close());
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const REFERENCE = `txn-${'a'.repeat(32)}`;
+
+function stands(status: PaymentStanding['status'], changes: Partial<PaymentStanding> = {}): void {
+  door.shop.payments.standings.set(REFERENCE, {
+    environment: 'test',
+    reference: REFERENCE,
+    purpose: 'purchase',
+    status,
+    reason: null,
+    packageName: 'Nigeria 5GB 30Days',
+    charge: { amountMinor: 1_917_812n, currency: 'NGN' },
+    ...changes,
+  });
+}
+
+const url = (): string => `${door.server.url}/pay/return?trxref=${REFERENCE}&reference=${REFERENCE}`;
+const heading = (page: Page, text: string): Promise<void> =>
+  page.getByRole('heading', { name: text }).waitFor({ timeout: 20_000 });
+
+it('goes from waiting over paid to done by itself, then asks no more, and asks nobody else', async () => {
+  stands('PENDING');
+  const page = await browser.newPage();
+  const troubles = watchTroubles(page);
+  const origins = watchOrigins(page);
+  let loads = 0;
+  page.on('load', () => (loads += 1));
+  await page.goto(url());
+  await heading(page, 'Waiting for your payment');
+  stands('PROCESSING');
+  await heading(page, 'Paid. Preparing your eSIM');
+  expect(await page.title()).toBe('Paid. Preparing your eSIM');
+  stands('SUCCESS');
+  await heading(page, 'Done. Your eSIM is ready');
+  expect(await page.getByRole('status').innerText()).toContain('19178.12 NGN');
+  expect(loads).toBe(1);
+
+  expect(await page.locator('#standing').getAttribute('data-ask')).toBeNull();
+  expect(troubles).toEqual([]);
+  expect([...origins]).toEqual([door.server.url]);
+  await page.close();
+});
+
+it('outlives a moment without an answer', async () => {
+  stands('PENDING');
+  const page = await browser.newPage();
+  await page.goto(url());
+  await heading(page, 'Waiting for your payment');
+  door.shop.failNext = new Error('storage is away');
+  await expect.poll(() => door.shop.failNext, { timeout: 20_000 }).toBeUndefined();
+  stands('FAILED', { reason: 'PAYMENT_EXPIRED' });
+  await heading(page, 'Not completed');
+  expect(await page.getByRole('status').innerText()).toContain('did not arrive in time');
+  await page.close();
+});
+
+it('follows the payment without scripts as well', async () => {
+  stands('PENDING');
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(url());
+  await heading(page, 'Waiting for your payment');
+  stands('SUCCESS');
+  await heading(page, 'Done. Your eSIM is ready');
+  await context.close();
+});
+
+it('reads names as text: markup in them does nothing', async () => {
+  stands('PENDING', {
+    packageName: '<img src=x onerror="document.title=1"><script>document.title=2</script>',
+  });
+  const page = await browser.newPage();
+  const troubles = watchTroubles(page);
+  await page.goto(url());
+  await heading(page, 'Waiting for your payment');
+  expect(await page.getByRole('status').innerText()).toContain('<img src=x onerror="document.title=1">');
+  expect(await page.title()).toBe('Waiting for your payment');
+  expect(troubles).toEqual([]);
+  await page.close();
+});

@@ -1,0 +1,148 @@
+/**
+ * Arbitrary input: whatever arrives, both ports and the page answer in their own form and never with a failure of the simulator itself.
+ */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exchange, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';
+
+const CALLS = [
+  ['POST', '/transaction/initialize'],
+  ['POST', '/charge'],
+  ['POST', '/charge/submit_otp'],
+  ['POST', '/refund'],
+  ['POST', '/refund/retry_with_customer_details/3000001'],
+  ['POST', '/apple-pay/domain'],
+  ['DELETE', '/apple-pay/domain'],
+  ['PUT', '/integration/payment_session_timeout'],
+] as const;
+const NAMES = [
+  ...['email', 'amount', 'currency', 'reference', 'callback_url', 'channels', 'metadata', 'bank_transfer'],
+  ...['account_expires_at', 'mobile_money', 'phone', 'provider', 'otp', 'transaction', 'merchant_note'],
+  ...['refund_account_details', 'account_number', 'bank_id', 'domainName', 'timeout', 'sandbox_scenario'],
+  ...['__proto__', 'constructor', 'toString'],
+];
+const PATHS = ['/transaction/verify/', '/transaction/', '/transaction/timeline/', '/charge/', '/refund/'];
+const CONTROL_NAMES = [
+  ...[
+    'webhooks',
+    'latencyMs',
+    'loseAnswer',
+    'error',
+    'network',
+    'kind',
+    'next',
+    'share',
+    'operation',
+    'refund',
+  ],
+  ...['amountMinor', 'currency', 'feesMinor', 'times', 'action', 'resolution', 'reason', 'urls', '__proto__'],
+];
+const KNOWN = [
+  ...['a@example.com', 'NGN', 'GHS', 'card', 'known', 'mtn', '0551234987', '500000', 'reset', 'refund'],
+  ...['2030-01-01T00:00:00Z', 'https://shop.example/', 'pay-now', 'drop'],
+];
+
+const scalar = fc.oneof(
+  fc.constantFrom(...KNOWN),
+  fc.constantFrom<unknown>(
+    null,
+    '',
+    0,
+    1,
+    -1,
+    1.5,
+    1e308,
+    5000,
+    500_000,
+    true,
+    [],
+    {},
+    ['card'],
+    'x'.repeat(300),
+  ),
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.integer(),
+);
+const body = (names: string[]) =>
+  fc.letrec<{ value: unknown; object: unknown }>((tie) => ({
+    value: fc.oneof({ maxDepth: 3 }, scalar, tie('object'), fc.array(tie('value'), { maxLength: 3 })),
+    object: fc.dictionary(fc.constantFrom(...names), tie('value'), { maxKeys: 8 }),
+  })).object;
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  await gateway.transfer({ reference: 'known' });
+  await gateway.pay('known');
+  await gateway.call('POST', '/refund', { transaction: 'known', amount: 1000 });
+});
+afterAll(stopAll);
+
+describe('arbitrary input', () => {
+  it('is answered by the API with an envelope, never with 5xx', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...CALLS), body(NAMES), async ([method, path], input) => {
+        const reply = await gateway.call(method, path, input);
+        expect([200, 400, 404, 422]).toContain(reply.status);
+        expect(reply.ok).toBe(reply.status === 200);
+        if (reply.status !== 200) expect(JSON.parse(reply.text)).toHaveProperty('meta.nextStep');
+      }),
+      { numRuns: 400, seed: 20_260_201 },
+    );
+  });
+
+  it('in a path or query is answered too', async () => {
+    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.stringMatching(/^[0-9]{1,25}$/), fc.string());
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...PATHS), text, async (path, id) => {
+        // A lone surrogate has no encoding.
+        const encoded = encodeURIComponent(id.toWellFormed());
+        const reply = await gateway.call('GET', `${path}${encoded}?page=${encoded}&from=${encoded}`);
+        expect([200, 400, 404]).toContain(reply.status);
+      }),
+      { numRuns: 200, seed: 20_260_202 },
+    );
+    expect((await gateway.call('GET', '/charge/%E0%A4%A')).status).toBe(404);
+  });
+
+  it('is answered by the control interface with 200 or 4xx', async () => {
+    const calls = [
+      ['PUT', '/faults'],
+      ['POST', '/charges/known/pay'],
+      ['POST', '/charges/known/fail'],
+      ['POST', '/charges/known/dispute'],
+      ['POST', '/charges/none/pay'],
+      ['PUT', '/webhook-urls'],
+    ] as const;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...calls), body(CONTROL_NAMES), async ([method, path], input) => {
+        const reply = await gateway.control(method, path, input);
+        expect([200, 400, 404, 409]).toContain(reply.status);
+        if (reply.status !== 200) expect(reply.body).toHaveProperty('error.message');
+      }),
+      { numRuns: 200, seed: 20_260_203 },
+    );
+    await gateway.control('DELETE', '/faults');
+    expect((await gateway.call('GET', '/transaction')).status).toBe(200);
+  });
+
+  it('is answered by the page', async () => {
+    const { page } = await gateway.initialize();
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: 'binary' }), fc.string(), async (form, path) => {
+        const posted = await exchange(page, 'POST', {}, `action=pay&way=${form}`);
+        expect(posted.status).toBe(400);
+        const looked = await exchange(
+          `${gateway.url}/checkout/${encodeURIComponent(path)}x_`,
+          'GET',
+          {},
+          undefined,
+        );
+        expect(looked.status).toBe(404);
+      }),
+      { numRuns: 100, seed: 20_260_204 },
+    );
+  });
+});

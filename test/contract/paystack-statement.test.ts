@@ -1,0 +1,113 @@
+/** What the gateway adapter makes of the vendor's lists: what moved, once, and nothing else. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  example,
+  linesOf,
+  refundRow,
+  transaction,
+  yes,
+  startAnsweringGateway,
+  type AnsweringGateway,
+} from '../support/answering-gateway.ts';
+import { json } from '../support/answering-server.ts';
+
+let server: AnsweringGateway;
+beforeAll(async () => {
+  server = await startAnsweringGateway();
+});
+afterAll(() => server.close());
+
+const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
+
+describe('a statement', () => {
+  const charged = {
+    reference: 'txn-1',
+    kind: 'charge',
+    amount: naira(250_00n),
+    feesMinor: 375n,
+    at: new Date('2026-09-27T12:05:00.000Z'),
+  };
+  const givenBack = {
+    reference: 'txn-1',
+    kind: 'refund',
+    amount: naira(100_00n),
+    feesMinor: 0n,
+    at: new Date('2026-09-28T08:00:00.000Z'),
+  };
+
+  it.each(['transactions-by-cursor', 'transactions-by-page'])('reads %s', async (name) => {
+    server.answerWith(example(name), json(yes([])));
+    const amount = name === 'transactions-by-page' ? naira(200_00n) : naira(403_33n);
+    expect(await linesOf(server.gateway())).toMatchObject([{ reference: 'txn-1', kind: 'charge', amount }]);
+    expect(server.calls.map((call) => call.path.split('&perPage')[0])).toEqual([
+      '/transaction?from=2026-09-27T00%3A00%3A00.000Z&to=2026-09-27T23%3A59%3A59.999Z',
+      '/refund?from=2026-09-27T00%3A00%3A00.000Z&to=2026-09-27T23%3A59%3A59.999Z',
+    ]);
+  });
+
+  it('has charges that were paid and refunds that were processed, and nothing else', async () => {
+    const charges = ['abandoned', 'failed', 'pending', 'teleported'].map((status, i) =>
+      transaction({ id: 10 + i, status, reference: `txn-${status}` }),
+    );
+    const refunds = ['pending', 'failed', 'needs-attention'].map((status, i) =>
+      refundRow({ id: 10 + i, status }),
+    );
+    server.answerWith(json(yes([transaction(), ...charges])), json(yes([refundRow(), ...refunds])));
+    expect(await linesOf(server.gateway())).toEqual([charged, givenBack]);
+    expect(server.alerts).toEqual([{ what: 'charge status', operation: 'statement', word: 'teleported' }]);
+  });
+
+  it('leaves the other mode out', async () => {
+    server.answerWith(
+      json(yes([transaction({ domain: 'live' })])),
+      json(yes([refundRow({ domain: 'live' })])),
+    );
+    expect(await linesOf(server.gateway())).toEqual([]);
+  });
+
+  it('counts a row once that moved to the next page while it was read', async () => {
+    const row = (id: number) => transaction({ id, reference: `txn-${id}` });
+    const first = Array.from({ length: 100 }, (_, i) => row(i + 1));
+    server.answerWith(json(yes(first)), json(yes([row(100), row(101)])), json(yes([])));
+    const lines = await linesOf(server.gateway());
+    expect(lines.map((line) => line.reference)).toEqual(
+      Array.from({ length: 101 }, (_, i) => `txn-${i + 1}`),
+    );
+  });
+
+  it('asks for the charge of a refund that is older than the window', async () => {
+    server.answerWith(
+      json(yes([])),
+      json(yes([refundRow()])),
+      json(yes(transaction({ reference: 'txn-old' }))),
+    );
+    expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: 'txn-old' }]);
+    expect(server.calls[2]?.path).toBe('/transaction/4099260516');
+    server.answerWith(json(yes([])), json(yes([refundRow()])), example('not-found', 404));
+    expect(await linesOf(server.gateway())).toEqual([{ ...givenBack, reference: '' }]);
+  });
+
+  it('has a reversal of what refunds do not make up for', async () => {
+    const reversed = json(yes([transaction({ status: 'reversed' })]));
+    const reversal = { ...charged, kind: 'reversal', feesMinor: 0n };
+    const pending = (amount: number) => json(yes([refundRow({ status: 'pending', amount })]));
+    server.answerWith(reversed, pending(25000));
+    expect(await linesOf(server.gateway())).toEqual([charged]);
+    server.answerWith(reversed, json(yes([])), pending(25000));
+    expect(await linesOf(server.gateway())).toEqual([charged]);
+    server.answerWith(reversed, pending(10000));
+    expect(await linesOf(server.gateway())).toEqual([charged, { ...reversal, amount: naira(150_00n) }]);
+    server.answerWith(reversed, json(yes([refundRow({ status: 'failed' })])), json(yes([])));
+    expect(await linesOf(server.gateway())).toEqual([charged, reversal]);
+    expect(server.calls[2]?.path).toBe('/refund?transaction=4099260516&perPage=100&page=1');
+  });
+
+  it.each([
+    ['a wrong key', example('invalid-key', 401), false],
+    ['a busy gateway', json('{}', 503), true],
+    ['a list that cannot be read', json(yes([{}])), true],
+  ])('is not to be had after %s', async (_name, answer, retryable) => {
+    server.answerWith(answer);
+    await expect(linesOf(server.gateway())).rejects.toMatchObject({ name: 'GatewayUnavailable', retryable });
+  });
+});

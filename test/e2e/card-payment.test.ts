@@ -1,0 +1,119 @@
+// A purchase paid from outside, through the whole service: instructions, money by event, by confirmation and by our own polling alone.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { timelineOf } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import {
+  atGateway,
+  buyOutside,
+  chargeAt,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+} from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+
+let stack: Stack;
+let usd: TestAccount;
+let ngn: TestAccount;
+beforeAll(async () => {
+  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
+  usd = await stack.account({ fundsMinor: 0n });
+  ngn = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+});
+afterEach(() => clearGatewayFaults(stack));
+afterAll(async () => {
+  await expectSoundBooks(stack);
+  await stack.close();
+});
+
+describe('a card', () => {
+  it('is PENDING with a page to pay on, and SUCCESS once the gateway told that it was paid', async () => {
+    const bought = await buyOutside(stack, usd);
+    expect(bought.answer.status).toBe(201);
+    expect(bought.answer.body).toMatchObject({
+      status: 'PENDING',
+      gatewayReference: bought.transactionId,
+      paymentUrl: expect.stringMatching(/^http:\/\/127\.0\.0\.1:/) as unknown,
+    });
+    await atGateway(stack, bought.reference, 'pay');
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+    expect(await timelineOf(stack, bought.transactionId)).toEqual([
+      'opened',
+      'payment-received',
+      'delivered',
+    ]);
+    expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
+  });
+
+  it('is found paid by our own looks where every event is dropped', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const bought = await buyOutside(stack, ngn);
+    await atGateway(stack, bought.reference, 'pay');
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  });
+
+  it('is confirmed by asking: PENDING unpaid, then SUCCESS with the eSIM', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const bought = await buyOutside(stack, usd);
+    expect((await confirm(stack, usd, bought.transactionId)).body).toMatchObject({ status: 'PENDING' });
+    await atGateway(stack, bought.reference, 'pay');
+    await confirm(stack, usd, bought.transactionId);
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+    const read = await confirm(stack, usd, bought.transactionId);
+    expect(read.body).toMatchObject({
+      status: 'SUCCESS',
+      esimDetails: { iccid: expect.any(String) as unknown },
+    });
+    expect((await confirm(stack, ngn, bought.transactionId)).status).toBe(404);
+  });
+
+  it('gives its buyer a page to pay on where the answer to the charge was lost', async () => {
+    await gatewayFaults(stack, { loseAnswer: { next: 1 } });
+    const bought = await buyOutside(stack, usd);
+    expect(bought.answer.body).toMatchObject({
+      status: 'PENDING',
+      paymentUrl: expect.any(String) as unknown,
+    });
+    await atGateway(stack, bought.reference, 'pay');
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+    expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
+  });
+
+  it('goes back to where it came from when the eSIM cannot be delivered', async () => {
+    const bought = await buyOutside(stack, ngn, { packageCode: 'SIM-OUT-OF-STOCK' });
+    await atGateway(stack, bought.reference, 'pay');
+    await untilStatus(stack, bought.transactionId, 'FAILED');
+    await expect
+      .poll(async () => (await timelineOf(stack, bought.transactionId)).at(-1), { timeout: 10_000 })
+      .toBe('refunded');
+    expect((await chargeAt(stack, bought.reference)).status).toBe('reversed');
+  });
+});
+
+describe('a bank transfer', () => {
+  it('tells the account to pay into, and delivers once paid', async () => {
+    const bought = await buyOutside(stack, usd, { method: 'BANK_TRANSFER' });
+    expect(bought.answer.body).toMatchObject({
+      status: 'PENDING',
+      trackingReference: bought.transactionId,
+      bankAccounts: [
+        { accountNumber: expect.any(String) as unknown, expiryDate: expect.any(String) as unknown },
+      ],
+    });
+    await atGateway(stack, bought.reference, 'pay');
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  });
+
+  it('paid 20 % short ends with the money in the wallet', async () => {
+    const bought = await buyOutside(stack, ngn, { method: 'BANK_TRANSFER' });
+    const { requested } = await chargeAt(stack, bought.reference);
+    const short = Math.trunc((requested.amountMinor * 80) / 100);
+    await atGateway(stack, bought.reference, 'pay', { amountMinor: short });
+    expect(await untilStatus(stack, bought.transactionId, 'FAILED')).toMatchObject({
+      reason: 'PAYMENT_UNDERPAID',
+    });
+    const wallet = await stack.call('GET', '/api/wallet/balance', { key: ngn.apiKey });
+    expect(wallet.body).toMatchObject({ data: { balance: short / 100 } });
+  });
+});

@@ -1,0 +1,110 @@
+// Every payment method, for a new eSIM and for a top-up, once each through the whole service: instructions, money, goods, and the books.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { PAYMENT_METHODS, type PaymentMethod } from '../../src/domain/states.ts';
+import { findPurchaseRow, newBuyer, timelineOf, type Buyer } from '../support/buyer.ts';
+import { movedBy } from '../support/fundings.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { atGateway, clearGatewayFaults, confirm, untilStatus } from '../support/payments.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+
+let stack: Stack;
+let buyer: Buyer;
+let target: { esimId: string; iccid: string };
+beforeAll(async () => {
+  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400 }) } });
+  buyer = await newBuyer(stack, { currency: 'USD' });
+  target = await buyer.activeEsim();
+});
+afterEach(() => clearGatewayFaults(stack));
+afterAll(async () => {
+  await expectSoundBooks(stack);
+  await stack.close();
+});
+
+const GB = 1024 ** 3;
+const PRICE_MINOR = 230;
+/** What 2.30 dollars are at the sandbox's fixed rates, and what comes with the instructions. */
+const ASKED: Readonly<Record<Exclude<PaymentMethod, 'WALLET'>, { currency: string; chargeMinor: number }>> = {
+  CARD: { currency: 'USD', chargeMinor: PRICE_MINOR },
+  APPLE_PAY: { currency: 'USD', chargeMinor: PRICE_MINOR },
+  MOBILE_MONEY: { currency: 'GHS', chargeMinor: 2_875 },
+  BANK_TRANSFER: { currency: 'NGN', chargeMinor: 368_000 },
+};
+
+const buy = (method: PaymentMethod, type: 'BASE' | 'TOPUP'): Promise<Answer> =>
+  stack.call('POST', '/api/esim/buy', {
+    key: buyer.account.apiKey,
+    body:
+      type === 'BASE'
+        ? { packageCode: 'SIM-OK', packageType: type, paymentMethod: method }
+        : {
+            packageCode: 'TOPUP_SIM-OK',
+            packageType: type,
+            paymentMethod: method,
+            esimId: target.esimId,
+          },
+  });
+
+const totalVolume = async (): Promise<number> =>
+  (await buyer.read(`/api/esim/${target.esimId}`)).body.totalVolume;
+
+describe.each(PAYMENT_METHODS)('%s', (method) => {
+  it.each(['BASE', 'TOPUP'] as const)('pays for %s', async (type) => {
+    const volumeBefore = await totalVolume();
+    const answer = await buy(method, type);
+    expect(answer.status).toBe(type === 'BASE' ? 201 : 200);
+    const { transactionId } = answer.body;
+    if (method !== 'WALLET') await payOutside(method, answer);
+    expect((await findPurchaseRow(stack, transactionId))?.status).toBe('SUCCESS');
+
+    const read = await buyer.read(`/api/esim/transactions/${transactionId}`);
+    const { body } = await confirm(stack, buyer.account, transactionId);
+    expect(body).toEqual(read.body);
+    expect(body.status).toBe('SUCCESS');
+    for (const field of ['paymentUrl', 'bankAccounts', 'gatewayReference', 'trackingReference', 'charge'])
+      expect(body).not.toHaveProperty(field);
+    if (type === 'BASE') expect(body.esimDetails.activationCode).toMatch(/^LPA:1\$/);
+    else
+      expect(body.esimDetails).toMatchObject({
+        iccid: target.iccid,
+        totalVolume: volumeBefore + GB,
+        dataRemaining: expect.any(Number) as unknown,
+      });
+    expect(await totalVolume()).toBe(type === 'BASE' ? volumeBefore : volumeBefore + GB);
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+    expect(await movedBy(stack, transactionId)).toMatchObject(earnedBy(method));
+  });
+});
+
+async function payOutside(method: Exclude<PaymentMethod, 'WALLET'>, { body }: Answer): Promise<void> {
+  const { transactionId } = body;
+  const { currency, chargeMinor } = ASKED[method];
+  expect(body).toMatchObject({
+    status: 'PENDING',
+    ...(method === 'BANK_TRANSFER'
+      ? { trackingReference: transactionId, bankAccounts: [{ accountNumber: expect.any(String) as unknown }] }
+      : { gatewayReference: transactionId, paymentUrl: expect.stringMatching(/^http/) as unknown }),
+  });
+  expect(body.charge).toEqual(currency === 'USD' ? undefined : { amount: chargeMinor / 100, currency });
+  expect(body.package).toMatchObject({ price: PRICE_MINOR / 100 });
+  // What is awaited can be read meanwhile, and nothing was ordered for it.
+  const waiting = await buyer.read(`/api/esim/transactions/${transactionId}`);
+  expect(waiting.body).toMatchObject({ status: 'PENDING', timeline: [{ what: 'opened' }] });
+  expect(await stack.supplierOrders(transactionId)).toEqual([]);
+
+  await atGateway(stack, transactionId, 'pay');
+  await untilStatus(stack, transactionId, 'SUCCESS');
+  expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'payment-received', 'delivered']);
+}
+
+/** What the ledger's accounts of ours gained by it: the price, from where it was paid. */
+function earnedBy(method: PaymentMethod): Record<string, number> {
+  const earned = { 'revenue:USD': PRICE_MINOR, 'supplier-cost:USD4': 20_000 };
+  if (method === 'WALLET') return { ...earned, [`wallet:${buyer.account.accountId}`]: -PRICE_MINOR };
+  const { currency, chargeMinor } = ASKED[method];
+  return {
+    ...earned,
+    [`gateway-clearing:${currency}`]: -chargeMinor,
+    ...(currency === 'USD' ? {} : { [`exchange:${currency}`]: chargeMinor, 'exchange:USD': -PRICE_MINOR }),
+  };
+}

@@ -1,0 +1,297 @@
+// The matrix of promise M7: what can become of a payment, in every order that we may hear of it. Each case says what happens at the gateway
+// and where it must end: a named state, the entries of the ledger, what is in the wallet.
+import { expect } from 'vitest';
+import type { AccountCurrency } from '../../src/domain/money.ts';
+import type { OutsideMethod } from '../../src/domain/payment.ts';
+import { closeUnpaid } from '../../src/store/purchases.ts';
+import {
+  expectEnd,
+  hear,
+  stateOf,
+  tellEvents,
+  untilState,
+  type End,
+  type OddPayer,
+  type Order,
+} from './odd-payer.ts';
+import { endRefund, eventsOf } from './payers.ts';
+import { atGateway, buyOutside, chargeAt, confirm } from './payments.ts';
+import type { Random } from './size.ts';
+import type { Stack } from './stack.ts';
+import { until } from './until.ts';
+
+export interface OddCase {
+  readonly name: string;
+  /** Any method and currency where it names none. */
+  readonly buys?: { readonly methods?: readonly OutsideMethod[]; readonly packageCode?: string };
+  readonly play: (payer: OddPayer) => Promise<End>;
+}
+
+/** As long as a page or an account takes money in these tests. */
+export const TAKES_MONEY_MS = 20_000;
+const HOSTED: readonly OutsideMethod[] = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'];
+const ALL: readonly OutsideMethod[] = [...HOSTED, 'BANK_TRANSFER'];
+
+const share = (payer: OddPayer, percent: number): number => Math.trunc((payer.chargeMinor * percent) / 100);
+const pay = (payer: OddPayer, body?: object) => atGateway(payer.stack, payer.bought.reference, 'pay', body);
+const reverse = (payer: OddPayer) => atGateway(payer.stack, payer.bought.reference, 'reverse');
+const DELIVERED = { state: 'SUCCESS', ledger: ['payment-received', 'post'], tells: 'delivered' } as const;
+
+export const CASES: readonly OddCase[] = [
+  {
+    name: 'paid less',
+    play: async (payer) => {
+      const amountMinor = share(payer, 1 + payer.random.below(99));
+      await pay(payer, { amountMinor });
+      await hear(payer);
+      return {
+        state: 'FAILED, PAYMENT_UNDERPAID',
+        ledger: ['payment-received-short'],
+        creditedMinor: amountMinor,
+        tells: 'payment-received-short',
+      };
+    },
+  },
+  {
+    name: 'paid more',
+    play: async (payer) => {
+      const moreMinor = share(payer, 1 + payer.random.below(100));
+      await pay(payer, { amountMinor: payer.chargeMinor + moreMinor, feesMinor: 0 });
+      await hear(payer);
+      return {
+        ...DELIVERED,
+        ledger: ['payment-received-over', 'post'],
+        creditedMinor: moreMinor,
+        tells: 'payment-received-over',
+      };
+    },
+  },
+  {
+    name: 'paid in another currency',
+    play: async (payer) => {
+      const currency = payer.chargeCurrency === 'USD' ? 'NGN' : 'USD';
+      await pay(payer, { amountMinor: payer.chargeMinor, currency });
+      await hear(payer);
+      await endRefund(payer.stack, payer.bought.reference, 'process');
+      return {
+        state: 'FAILED, PAYMENT_WRONG_CURRENCY',
+        ledger: ['payment-received-in-other-currency', 'refund'],
+        tells: 'refunded',
+        refund: 'DONE',
+      };
+    },
+  },
+  {
+    name: 'paid with fees on top',
+    play: async (payer) => {
+      await pay(payer, { feesMinor: Math.max(1, share(payer, 1 + payer.random.below(10))) });
+      await hear(payer);
+      return DELIVERED;
+    },
+  },
+  {
+    name: 'late after abandoning',
+    buys: { methods: HOSTED },
+    play: async (payer) => {
+      await atGateway(payer.stack, payer.bought.reference, 'abandon');
+      if (payer.random.below(2) === 0) await confirm(payer.stack, payer.account, payer.bought.transactionId);
+      expect(await stateOf(payer)).toBe('PENDING');
+      await pay(payer);
+      await hear(payer);
+      return DELIVERED;
+    },
+  },
+  {
+    name: 'late after expiry',
+    play: async (payer) => {
+      await untilState(payer, 'FAILED, PAYMENT_EXPIRED');
+      await pay(payer);
+      await hear(payer);
+      return late(payer, 'PAYMENT_EXPIRED');
+    },
+  },
+  {
+    name: 'late after cancelling',
+    play: async (payer) => {
+      const { stack, bought } = payer;
+      expect(await closeUnpaid(stack.world, bought.transactionId, 'PAYMENT_NOT_OPENED')).toBe('closed');
+      await pay(payer);
+      await hear(payer);
+      return late(payer, 'PAYMENT_NOT_OPENED');
+    },
+  },
+  {
+    name: 'paid twice, the second time later',
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await untilState(payer, 'SUCCESS');
+      await pay(payer);
+      await hear(payer);
+      return {
+        ...DELIVERED,
+        ledger: ['payment-received', 'post', 'payment-received-late'],
+        creditedMinor: payer.chargeMinor,
+        tells: 'payment-received-late',
+      };
+    },
+  },
+  {
+    name: 'paid twice at once',
+    play: async (payer) => {
+      await pay(payer, { times: 2 });
+      await hear(payer);
+      return {
+        ...DELIVERED,
+        ledger: ['payment-received-over', 'post'],
+        creditedMinor: payer.chargeMinor,
+        tells: 'payment-received-over',
+      };
+    },
+  },
+  {
+    name: 'transfer returned by the gateway itself',
+    buys: { methods: ['BANK_TRANSFER'], packageCode: 'SIM-PAY-RETURNED' },
+    play: async (payer) => {
+      await until(
+        () => eventsOf(payer.stack, payer.bought.reference),
+        (events) => events.length > 0,
+        { what: 'the transfer sent back' },
+      );
+      await hear(payer);
+      return {
+        state: 'FAILED, PAYMENT_EXPIRED',
+        // It was never ours: the gateway has it on no statement either.
+        ledger: [],
+        // Only the event says so: a look at the charge does not.
+        tells: payer.order === 'event first' ? 'transfer-returned-by-the-bank' : 'failed',
+      };
+    },
+  },
+  {
+    name: 'reversed before it was seen',
+    play: async (payer) => {
+      await pay(payer);
+      await reverse(payer);
+      await hear(payer);
+      return {
+        state: 'FAILED, PAYMENT_REVERSED',
+        ledger: ['payment-reversed'],
+        tells: 'payment-reversed',
+        attention: 'none',
+      };
+    },
+  },
+  {
+    name: 'reversed after delivery',
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await untilState(payer, 'SUCCESS');
+      await reverse(payer);
+      await hear(payer);
+      return {
+        ...DELIVERED,
+        ledger: ['payment-received', 'post', 'payment-reversed'],
+        tells: 'payment-reversed',
+        attention: 'PAYMENT_REVERSED',
+      };
+    },
+  },
+  {
+    name: 'disputed',
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await untilState(payer, 'SUCCESS');
+      await atGateway(payer.stack, payer.bought.reference, 'dispute');
+      // Nothing but its event tells of a dispute.
+      await tellEvents(payer);
+      return {
+        ...DELIVERED,
+        ledger: ['payment-received', 'post', 'disputed'],
+        tells: 'payment-disputed',
+        attention: 'PAYMENT_DISPUTED',
+      };
+    },
+  },
+  {
+    name: 'refund failed',
+    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await endRefund(payer.stack, payer.bought.reference, 'fail');
+      return {
+        state: 'FAILED, OUT_OF_STOCK',
+        ledger: ['payment-received', 'void', 'refund-credited'],
+        creditedMinor: payer.chargeMinor,
+        tells: 'refund-credited-to-wallet',
+        refund: 'CREDITED',
+      };
+    },
+  },
+  {
+    name: 'refund needs attention',
+    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await endRefund(payer.stack, payer.bought.reference, 'needs-attention');
+      return {
+        state: 'FAILED, OUT_OF_STOCK',
+        ledger: ['payment-received', 'void'],
+        tells: 'failed',
+        refund: 'NEEDS_ATTENTION',
+        attention: 'REFUND_NEEDS_ATTENTION',
+      };
+    },
+  },
+  {
+    name: 'paid while delivery is refused',
+    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await endRefund(payer.stack, payer.bought.reference, 'process');
+      return {
+        state: 'FAILED, OUT_OF_STOCK',
+        ledger: ['payment-received', 'void', 'refund'],
+        tells: 'refunded',
+        refund: 'DONE',
+      };
+    },
+  },
+];
+
+function late({ chargeMinor }: OddPayer, reason: string): End {
+  return {
+    state: `FAILED, ${reason}`,
+    ledger: ['payment-received-late'],
+    creditedMinor: chargeMinor,
+    tells: 'payment-received-late',
+  };
+}
+
+/** Plays one case to its end, on an account of its own. */
+export async function playCase(stack: Stack, odd: OddCase, order: Order, random: Random): Promise<void> {
+  const currency: AccountCurrency = random.pick(['USD', 'NGN'] as const);
+  const account = await stack.account({ fundsMinor: 0n, currency });
+  const method = random.pick(odd.buys?.methods ?? ALL);
+  const bought = await buyOutside(stack, account, {
+    method,
+    ...(odd.buys?.packageCode === undefined ? {} : { packageCode: odd.buys.packageCode }),
+  });
+  expect([bought.answer.status, bought.answer.body.status], bought.answer.text).toEqual([201, 'PENDING']);
+  const { requested } = await chargeAt(stack, bought.reference);
+  const payer: OddPayer = {
+    stack,
+    account,
+    order,
+    random,
+    bought,
+    chargeMinor: requested.amountMinor,
+    chargeCurrency: requested.currency,
+  };
+  await expectEnd(payer, await odd.play(payer));
+}

@@ -1,0 +1,149 @@
+// One payer of the matrix of promise M7: how we hear of what happens to the payment, and what is to be seen of it when it has ended.
+// Must not decide anything: what happens, and where it must end, stands with each case.
+import { expect } from 'vitest';
+import { atLockedRate } from '../../src/domain/payment.ts';
+import { findWallet } from '../../src/store/ledger.ts';
+import { findPayment, type PaymentRow } from '../../src/store/payments.ts';
+import { timelineOf } from './buyer.ts';
+import { eventsOf, resend, sweepAfterAnHour } from './payers.ts';
+import { entriesOf } from './payment-books.ts';
+import { confirm, type Paid } from './payments.ts';
+import type { Random } from './size.ts';
+import type { Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
+
+export const ORDERS = ['event first', 'confirm first', 'poll only'] as const;
+export type Order = (typeof ORDERS)[number];
+
+/** Where a case must end. */
+export interface End {
+  readonly state: string;
+  /** Kinds of ledger transactions, oldest first. */
+  readonly ledger: readonly string[];
+  /** Of the charge, in its own currency: what of it is credited to the wallet. */
+  readonly creditedMinor?: number;
+  readonly tells: string;
+  readonly refund?: string;
+  readonly attention?: string;
+}
+
+export interface OddPayer {
+  readonly stack: Stack;
+  readonly account: TestAccount;
+  readonly order: Order;
+  readonly random: Random;
+  readonly bought: Paid;
+  /** What is asked for. */
+  readonly chargeMinor: number;
+  readonly chargeCurrency: string;
+}
+
+const ENDS_WITHIN_MS = 90_000;
+
+/** We hear of what happened: by the gateway's events, by being asked, or by looking ourselves. */
+export async function hear(payer: OddPayer): Promise<void> {
+  const { stack, account, order, random, bought } = payer;
+  if (order === 'event first') await tellEvents(payer);
+  if (order === 'confirm first') {
+    for (let times = 0; times <= random.below(3); times += 1) {
+      const { status } = await confirm(stack, account, bought.transactionId);
+      expect(status).toBe(200);
+    }
+  }
+  if (order === 'poll only') await sweepWhereClosed(payer);
+}
+
+/** Every event of the charge, in any order, some of them twice: older ones come again. */
+export async function tellEvents({ stack, random, bought }: OddPayer): Promise<void> {
+  const events = await eventsOf(stack, bought.reference);
+  const shuffled = events
+    .flatMap((event) => Array.from({ length: 1 + random.below(3) }, () => event))
+    .map((event) => ({ event, at: random.below(1_000) }))
+    .toSorted((one, other) => one.at - other.at);
+  for (const { event } of shuffled) await resend(stack, event);
+}
+
+/** A purchase that waits is looked at by its own workflow; one that is closed by the sweep, once its time is over. */
+async function sweepWhereClosed(payer: OddPayer): Promise<void> {
+  const before = await paymentOf(payer);
+  if ((await stateOf(payer)) === 'PENDING') return;
+  await until(
+    async () => {
+      await sweepAfterAnHour(payer.stack, payer.bought.reference);
+      return paymentOf(payer);
+    },
+    (now) => now.booked_minor + now.reversed_minor > before.booked_minor + before.reversed_minor,
+    { what: 'the sweep seeing it', everyMs: 1_000, withinMs: ENDS_WITHIN_MS },
+  );
+}
+
+async function paymentOf({ stack, bought }: OddPayer): Promise<PaymentRow> {
+  return (await findPayment(stack.world, bought.reference))!;
+}
+
+async function rowOf({ stack, bought }: OddPayer) {
+  return stack.world
+    .selectFrom('purchases')
+    .selectAll()
+    .where('transaction_id', '=', bought.transactionId)
+    .executeTakeFirstOrThrow();
+}
+
+export async function stateOf(payer: OddPayer): Promise<string> {
+  const { status, reason } = await rowOf(payer);
+  return [status, reason].filter(Boolean).join(', ');
+}
+
+export async function untilState(payer: OddPayer, state: string): Promise<void> {
+  await until(
+    () => stateOf(payer),
+    (now) => now === state,
+    { what: `${payer.bought.transactionId} is ${state}`, withinMs: ENDS_WITHIN_MS },
+  );
+}
+
+/** All of it at one moment; what is not there in time is shown beside what should be. */
+export async function expectEnd(payer: OddPayer, end: End): Promise<void> {
+  const wanted = {
+    state: end.state,
+    ledger: end.ledger,
+    wallet: atLockedRate(BigInt(end.creditedMinor ?? 0), factsOf(await paymentOf(payer))),
+    tells: true,
+    refund: end.refund ?? 'none',
+    attention: end.attention ?? 'none',
+  };
+  const look = async (): Promise<typeof wanted> => {
+    const { stack, account, bought } = payer;
+    const whose = { transactionId: bought.transactionId, accountId: account.accountId };
+    const refund = await stack.world
+      .selectFrom('refunds')
+      .select('status')
+      .where('transaction_id', '=', bought.transactionId)
+      .executeTakeFirst();
+    return {
+      state: await stateOf(payer),
+      ledger: (await entriesOf(stack.owner, whose)).map((line) => line.split(':')[0]!),
+      wallet: (await findWallet(stack.world, account.accountId))?.balance.amountMinor ?? 0n,
+      tells: (await timelineOf(stack, bought.transactionId)).includes(end.tells),
+      refund: refund?.status ?? 'none',
+      attention: (await rowOf(payer)).attention_reason ?? 'none',
+    };
+  };
+  const isSo = (seen: object): boolean => toText(seen) === toText(wanted);
+  await until(look, isSo, {
+    what: `${payer.bought.transactionId} to end as ${toText(wanted)}`,
+    withinMs: ENDS_WITHIN_MS,
+  });
+}
+
+const toText = (value: object): string =>
+  JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
+
+function factsOf(row: PaymentRow) {
+  return {
+    chargeMinor: row.charge_minor,
+    chargeCurrency: row.charge_currency,
+    priceMinor: row.price_minor,
+    priceCurrency: row.price_currency,
+  };
+}

@@ -1,0 +1,67 @@
+// The vendors' simulators of one stack, in the test's own process, with their data in a folder of their own.
+// Guarantees that the folder goes with the process, however that ends; the rest ends with the closers.
+import { rm } from 'node:fs/promises';
+import { createGatewaySimulator, type GatewaySimulatorOptions } from '../../src/sandbox/gateway/index.ts';
+import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
+import { makeTestFolder } from './test-folder.ts';
+
+type Closers = (() => Promise<unknown>)[];
+
+export interface OwnSimulator {
+  readonly url: string;
+  readonly controlUrl: string;
+}
+
+export interface OwnSupplier extends OwnSimulator {
+  readonly stop: () => Promise<void>;
+  readonly start: () => Promise<void>;
+}
+
+/** The supplier, on the same ports and data when it comes back. */
+export async function ownSupplier(
+  options: Partial<SupplierSimulatorOptions> | undefined,
+  closers: Closers,
+): Promise<OwnSupplier> {
+  const dataDir = await makeTestFolder();
+  closers.push(() => rm(dataDir, { recursive: true, force: true }));
+  const make = (ports: Partial<SupplierSimulatorOptions>) =>
+    createSupplierSimulator({
+      dataDir,
+      accessCode: 'test-access',
+      activateAfterMs: 300,
+      ...options,
+      ...ports,
+    });
+  let simulator = make({});
+  closers.push(() => simulator.stop());
+  const { url, controlUrl } = await simulator.start();
+  return {
+    url,
+    controlUrl,
+    stop: () => simulator.stop(),
+    start: async (): Promise<void> => {
+      simulator = make({ port: Number(new URL(url).port), controlPort: Number(new URL(controlUrl).port) });
+      await simulator.start();
+    },
+  };
+}
+
+/** The payment gateway, which tells the API on this port what happens. */
+export async function ownGateway(
+  options: Partial<GatewaySimulatorOptions> | undefined,
+  apiPort: number,
+  closers: Closers,
+): Promise<OwnSimulator> {
+  const dataDir = await makeTestFolder();
+  closers.push(() => rm(dataDir, { recursive: true, force: true }));
+  const simulator = createGatewaySimulator({
+    dataDir,
+    secretKey: 'sk_test_simulator',
+    webhookUrls: [`http://127.0.0.1:${apiPort}/webhooks/paystack/test`],
+    refundDelayMs: 50,
+    scenarioMs: 200,
+    ...options,
+  });
+  closers.push(() => simulator.stop());
+  return simulator.start();
+}

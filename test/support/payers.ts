@@ -1,0 +1,120 @@
+// The gateway's side of a payment in a test: what it told and tells again, refunds that a test ends, the hourly look after late money, and
+// what it kept in all, against what we booked. Must not change anything except through the gateway's control interface and our own doors.
+import { createHmac } from 'node:crypto';
+import { sql } from 'kysely';
+import { SWEEP_WORKFLOW } from '../../workflows/contract.ts';
+import type { Answer, Stack } from './stack.ts';
+import { until } from './until.ts';
+
+/** The key of the gateway in a stack: of its API, and of its events. */
+const SECRET_KEY = 'sk_test_simulator';
+const DOOR = '/webhooks/paystack/test';
+
+export interface ToldEvent {
+  readonly id: number;
+  readonly event: string;
+  readonly body: string;
+}
+
+export interface Kept {
+  readonly reference: string;
+  readonly status: string;
+  readonly requested: { readonly amountMinor: number; readonly currency: string };
+  readonly received: { readonly amountMinor: number; readonly currency: string };
+  readonly feesMinor: number;
+}
+
+/** What the gateway has told of a charge, or would have: oldest first. */
+export async function eventsOf(stack: Stack, reference: string): Promise<ToldEvent[]> {
+  const answer = await fetch(`${stack.gatewayControlUrl}/webhooks?reference=${reference}`);
+  return ((await answer.json()) as ToldEvent[]).toReversed();
+}
+
+/** The gateway sends it once more, or for the first time where it was dropped: the same bytes over its own courier. */
+export async function resend(stack: Stack, { id }: ToldEvent): Promise<void> {
+  await control(stack, `/webhooks/${id}/resend`);
+}
+
+/** Whoever has the key says these bytes. */
+export function postEvent(
+  stack: Stack,
+  body: string | Uint8Array,
+  { key = SECRET_KEY, headers }: { key?: string; headers?: Record<string, string> } = {},
+): Promise<Answer> {
+  return post(stack, body, headers ?? { 'x-paystack-signature': signatureOf(body, key) });
+}
+
+export function signatureOf(body: string | Uint8Array, key = SECRET_KEY): string {
+  return createHmac('sha512', key).update(body).digest('hex');
+}
+
+async function post(
+  stack: Stack,
+  body: string | Uint8Array,
+  headers: Record<string, string>,
+): Promise<Answer> {
+  const answer = await fetch(stack.apiUrl + DOOR, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: Buffer.from(body),
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, body: {} as Answer['body'] };
+}
+
+/** Ends the refund of a charge, once it has been asked for. */
+export async function endRefund(
+  stack: Stack,
+  reference: string,
+  how: 'process' | 'fail' | 'needs-attention',
+): Promise<void> {
+  const refund = await until(
+    async () => {
+      const answer = await fetch(`${stack.gatewayControlUrl}/charges/${reference}`);
+      const { refunds } = (await answer.json()) as { refunds: { id: number; status: string }[] };
+      return refunds.find(({ status }) => status === 'pending' || status === 'processing');
+    },
+    (found) => found !== undefined,
+    { what: `a refund of ${reference} at the gateway` },
+  );
+  await control(stack, `/refunds/${refund!.id}/${how}`);
+}
+
+async function control(stack: Stack, path: string): Promise<void> {
+  const answer = await fetch(stack.gatewayControlUrl + path, { method: 'POST' });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+}
+
+/** An hour has passed since this payment was looked at, and the sweep comes by. */
+export async function sweepAfterAnHour(stack: Stack, reference: string): Promise<void> {
+  await stack.owner
+    .updateTable('payments')
+    .set({ looked_at: sql`looked_at - interval '1 hour'` })
+    .where('reference', '=', reference)
+    .execute();
+  await stack.temporal.schedule.getHandle(`${SWEEP_WORKFLOW}-schedule`).trigger();
+}
+
+/** Everything that the gateway kept and we did not book, or the other way round; charges that it never got are ours to have asked for. */
+export async function dropped(stack: Stack): Promise<string[]> {
+  const found: string[] = [];
+  const payments = await stack.world.selectFrom('payments').selectAll().execute();
+  for (const payment of payments) {
+    const answer = await fetch(`${stack.gatewayControlUrl}/charges/${payment.reference}`);
+    if (answer.status === 404) continue;
+    const kept = (await answer.json()) as Kept;
+    const isTakenBackUnseen = kept.status === 'reversed' && payment.booked_minor === 0n;
+    const netMinor = BigInt(netOf(kept));
+    if (!isTakenBackUnseen && netMinor !== payment.booked_minor)
+      found.push(`${payment.reference}: the gateway kept ${netMinor}, we booked ${payment.booked_minor}`);
+    if (netMinor > 0n && !isTakenBackUnseen && kept.received.currency !== payment.booked_currency)
+      found.push(`${payment.reference}: ${kept.received.currency} is booked as ${payment.booked_currency}`);
+  }
+  return found;
+}
+
+/** Without the fee that the buyer bore on top. */
+function netOf({ received, requested, feesMinor }: Kept): number {
+  const isOnTop = received.amountMinor - feesMinor === requested.amountMinor;
+  return isOnTop ? requested.amountMinor : received.amountMinor;
+}

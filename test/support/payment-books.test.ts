@@ -1,0 +1,118 @@
+// The inspector of money from outside can see: each kind of contradiction, planted with every guard of the database off, is found and named.
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { settlePurchase } from '../../src/store/purchases.ts';
+import { bookDispute } from '../../src/store/disputes.ts';
+import { usePaymentBooks, paid, type Payer } from '../store/payments.support.ts';
+import { paymentViolations } from './payment-books.ts';
+
+const books = usePaymentBooks();
+
+let delivered: Payer;
+let other: Payer;
+let funded: Payer;
+beforeAll(async () => {
+  delivered = await books.payer();
+  await books.look(delivered, paid(2_160_000n));
+  await settlePurchase(books.world, delivered.transactionId);
+  await bookDispute(books.world, delivered.reference);
+  other = await books.payer();
+  await books.look(other, paid(5_000n, 'GHS'));
+  funded = await books.payer({ purpose: 'funding' });
+  await books.look(funded);
+});
+
+const repairs: string[] = [];
+afterEach(async () => {
+  for (const repair of repairs.splice(0)) await unguarded(repair);
+});
+afterAll(async () => {
+  expect(await paymentViolations(books.owner)).toEqual([]);
+});
+
+async function unguarded(statement: string): Promise<void> {
+  await books.owner.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql.raw(statement).execute(trx);
+  });
+}
+
+const ofDelivered = (): string => `where transaction_id = '${delivered.transactionId}'`;
+const ofOther = (): string => `where transaction_id = '${other.transactionId}'`;
+const ofFunded = (): string => `where transaction_id = '${funded.transactionId}'`;
+
+it.each([
+  {
+    what: 'money that is booked in the row and not in the ledger',
+    damage: () => `update payments set booked_minor = booked_minor + 500000 ${ofDelivered()}`,
+    repair: () => `update payments set booked_minor = booked_minor - 500000 ${ofDelivered()}`,
+    says: /should have -2660000 on gateway-clearing:NGN, booked are -2160000$/,
+  },
+  {
+    what: 'a reversal that nobody booked',
+    damage: () => `update payments set reversed_minor = 100 ${ofDelivered()}`,
+    repair: () => `update payments set reversed_minor = 0 ${ofDelivered()}`,
+    says: /should have -100 on suspense:NGN, booked are 0$/,
+  },
+  {
+    what: 'more taken back than came',
+    damage: () => `update payments set reversed_minor = 9000000 ${ofDelivered()}`,
+    repair: () => `update payments set reversed_minor = 0 ${ofDelivered()}`,
+    says: /came as 2160000, and 9000000 were taken back$/,
+  },
+  {
+    what: 'a hold that no payment paid',
+    damage: () => `update payments set paid_hold = false ${ofDelivered()}`,
+    repair: () => `update payments set paid_hold = true ${ofDelivered()}`,
+    says: /has the hold POSTED, paid by 0 payments$/,
+  },
+  {
+    what: 'money in suspense that nothing sends back',
+    damage: () => `update refunds set transaction_id = 'gone', reference = 'gone' ${ofOther()}`,
+    repair: () =>
+      `update refunds set transaction_id = '${other.transactionId}', reference = '${other.reference}' where transaction_id = 'gone'`,
+    says: /^of payment .+ 5000 should go back, and only 0 do$/,
+  },
+  {
+    what: 'more going back than came',
+    damage: () => `update refunds set amount_minor = 5001 ${ofOther()}`,
+    repair: () => `update refunds set amount_minor = 5000 ${ofOther()}`,
+    says: /^of payment .+ 5000 should go back, and 5001 do$/,
+  },
+  {
+    what: 'a refund called done that was not booked',
+    damage: () => `update refunds set status = 'DONE', closed_at = now() ${ofOther()}`,
+    repair: () => `update refunds set status = 'DUE', closed_at = null ${ofOther()}`,
+    says: /should have 0 on suspense:GHS, booked are 5000$/,
+  },
+  {
+    what: 'a credit that the wallet never got',
+    damage: () => `update payments set account_id = 'acc-other' ${ofFunded()}`,
+    repair: () => `update payments set account_id = '${funded.accountId}' ${ofFunded()}`,
+    says: /should have 1250 on wallet:acc-other, booked are 0$/,
+  },
+  {
+    what: 'a funding that waits though money came',
+    damage: () => `update fundings set status = 'PENDING', closed_at = null ${ofFunded()}`,
+    repair: () => `update fundings set status = 'SUCCESS', closed_at = now() ${ofFunded()}`,
+    says: /is PENDING, but money came$/,
+  },
+  {
+    what: 'a payment for nothing',
+    damage: () => `update fundings set transaction_id = 'gone' ${ofFunded()}`,
+    repair: () =>
+      `update fundings set transaction_id = '${funded.transactionId}' where transaction_id = 'gone'`,
+    says: /is for nothing that is there$/,
+  },
+  {
+    what: 'a dispute about another purchase',
+    damage: () => `update ledger_transactions set operation_key = 'x:disputed' where kind = 'disputed'`,
+    repair: () =>
+      `update ledger_transactions set operation_key = '${delivered.reference}:disputed' where kind = 'disputed'`,
+    says: /^dispute x:disputed is about no payment of ours$/,
+  },
+])('finds $what', async ({ damage, repair, says }) => {
+  await unguarded(damage());
+  repairs.push(repair());
+  expect(await paymentViolations(books.owner)).toContainEqual(expect.stringMatching(says));
+});

@@ -1,0 +1,104 @@
+// Paying from outside on a stack: the payer's side at the gateway's control interface, and what became of a payment in our rows.
+import type { Answer, Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
+
+export interface Paid {
+  readonly transactionId: string;
+  readonly reference: string;
+  readonly answer: Answer;
+}
+
+export interface HeldCharge {
+  readonly status: string;
+  readonly requested: { readonly amountMinor: number; readonly currency: string };
+  readonly received: { readonly amountMinor: number; readonly currency: string };
+  readonly refunds: readonly { readonly status: string; readonly amountMinor: number }[];
+}
+
+export type OutsideMethod = 'CARD' | 'BANK_TRANSFER' | 'MOBILE_MONEY' | 'APPLE_PAY';
+
+/** Buys from outside: opened, not paid. */
+export async function buyOutside(
+  stack: Stack,
+  account: TestAccount,
+  options: {
+    method?: OutsideMethod;
+    packageCode?: string;
+    esimId?: string;
+    headers?: Record<string, string>;
+  } = {},
+): Promise<Paid> {
+  const { method = 'CARD', packageCode = 'SIM-OK', esimId, headers } = options;
+  const answer = await stack.call('POST', '/api/esim/buy', {
+    key: account.apiKey,
+    body: {
+      packageCode,
+      paymentMethod: method,
+      ...(esimId === undefined ? { packageType: 'BASE' } : { packageType: 'TOPUP', esimId }),
+    },
+    ...(headers ? { headers } : {}),
+  });
+  const body = answer.body as unknown as Record<string, string>;
+  return {
+    answer,
+    transactionId: String(body['transactionId']),
+    reference: String(body['gatewayReference'] ?? body['trackingReference']),
+  };
+}
+
+/** A deed at the gateway's control interface, such as `pay` or `reverse`. */
+export async function atGateway(
+  stack: Stack,
+  reference: string,
+  deed: 'pay' | 'fail' | 'abandon' | 'reverse' | 'dispute',
+  body: object = {},
+): Promise<void> {
+  const answer = await fetch(`${stack.gatewayControlUrl}/charges/${reference}/${deed}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${deed}: ${answer.status} ${await answer.text()}`);
+}
+
+export async function gatewayFaults(stack: Stack, faults: object): Promise<void> {
+  const answer = await fetch(`${stack.gatewayControlUrl}/faults`, {
+    method: 'PUT',
+    body: JSON.stringify(faults),
+  });
+  if (!answer.ok) throw new Error(await answer.text());
+}
+
+export async function clearGatewayFaults(stack: Stack): Promise<void> {
+  await fetch(`${stack.gatewayControlUrl}/faults`, { method: 'DELETE' });
+}
+
+/** Questions that the gateway was asked about charges so far. */
+export async function looksAtGateway(stack: Stack): Promise<number> {
+  const answer = await fetch(`${stack.gatewayControlUrl}/stats`);
+  const { calls } = (await answer.json()) as { calls: Record<string, number> };
+  return calls['transaction/verify'] ?? 0;
+}
+
+export async function chargeAt(stack: Stack, reference: string): Promise<HeldCharge> {
+  const answer = await fetch(`${stack.gatewayControlUrl}/charges/${reference}`);
+  return (await answer.json()) as HeldCharge;
+}
+
+export function confirm(stack: Stack, account: TestAccount, transactionId: string): Promise<Answer> {
+  return stack.call('POST', '/api/esim/confirm-payment', { key: account.apiKey, body: { transactionId } });
+}
+
+/** The purchase's row once it has this status. */
+export function untilStatus(stack: Stack, transactionId: string, status: string) {
+  return until(
+    () =>
+      stack.owner
+        .selectFrom('purchases')
+        .selectAll()
+        .where('transaction_id', '=', transactionId)
+        .where('status', '=', status as never)
+        .executeTakeFirst(),
+    (row) => row !== undefined,
+    { what: `${transactionId} is ${status}` },
+  );
+}

@@ -1,0 +1,240 @@
+// A purchase that waits for its money, with the hours of real buyers scaled down to seconds: how often it looks, when it stops, and that it
+// never gives money up for lost while the gateway does not say.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { nextPollMs } from '../../src/domain/payment.ts';
+import { findPurchaseRow, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { movedBy } from '../support/fundings.ts';
+import { fetchHistory, type HistoryJson } from '../support/history.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import {
+  atGateway,
+  buyOutside,
+  clearGatewayFaults,
+  gatewayFaults,
+  looksAtGateway,
+  untilStatus,
+} from '../support/payments.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  createWorkflowHarness,
+  PATIENT,
+  untilListed,
+  untilRow,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({
+        answerWithinMs: 3_000,
+        openChargeForMs: 6_000,
+        pollFirstMs: 300,
+        pollMaxMs: 500,
+      }),
+    },
+  });
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack, { fundsMinor: 0n });
+});
+afterEach(() => clearGatewayFaults(stack));
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+/** Takes money for a second and a half. */
+const SOON_OVER = { ...PATIENT, checkoutMs: 1_500, slowLookMs: 300 };
+
+const esimStatus = async (transactionId: string): Promise<string | undefined> =>
+  (
+    await stack.owner
+      .selectFrom('esims')
+      .select('status')
+      .where('transaction_id', '=', transactionId)
+      .executeTakeFirst()
+  )?.status;
+
+describe('nobody pays', () => {
+  it('ends FAILED with PAYMENT_EXPIRED after one last look, its eSIM CANCELLED, nothing ordered and no money moved', async () => {
+    const { transactionId, answer } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: SOON_OVER,
+    });
+    expect(answer).toEqual({ status: 'PENDING' });
+    expect(await esimStatus(transactionId)).toBe('PENDING');
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PAYMENT_EXPIRED',
+      needs_attention_since: null,
+    });
+    expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    expect(await esimStatus(transactionId)).toBe('CANCELLED');
+    expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'failed']);
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    expect(await movedBy(stack, transactionId)).toEqual({});
+    const payment = await paymentOf(transactionId);
+    expect(payment.looked_at!.getTime()).toBeGreaterThanOrEqual(payment.expires_at.getTime());
+    const read = await buyer.read(`/api/esim/transactions/${transactionId}`);
+    expect(read.body).toMatchObject({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    expect(read.body).not.toHaveProperty('paymentUrl');
+  });
+
+  it('delivers where the money comes in the last moment and only the last look sees it', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const timings = { ...SOON_OVER, pollFirstMs: 60_000, pollMaxMs: 60_000 };
+    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+    await atGateway(stack, transactionId, 'pay');
+    expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+  });
+
+  it('is looked at as often as planned: at the first pause, then a tenth of the waiting, at most the longest', async () => {
+    const timings = { ...PATIENT, checkoutMs: 9_000, pollFirstMs: 200, pollMaxMs: 500 };
+    const before = await looksAtGateway(stack);
+    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+    await harness.result(transactionId);
+    const history = await fetchHistory(stack, transactionId);
+    const timers = timersOf(history);
+    const [first] = timers;
+    const expiresAtMs = Math.trunc(startedAtMs(history)) + timings.checkoutMs;
+    // A timer of the server is late by up to a second.
+    expect(timers.length).toBeGreaterThan(5);
+    for (const { atMs, lastsMs } of timers) {
+      const planned = Math.min(nextPollMs(atMs - first!.atMs, timings), expiresAtMs - atMs);
+      // Workflow time is whole milliseconds.
+      expect(Math.abs(lastsMs - planned), `after ${atMs - first!.atMs} ms`).toBeLessThanOrEqual(2);
+    }
+    // One look a pause, the last one after the end.
+    expect((await looksAtGateway(stack)) - before).toBe(timers.length);
+  });
+});
+
+describe('the gateway is away when the time is over', () => {
+  const openAndLoseGateway = async (): Promise<string> => {
+    const { transactionId, answer } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: SOON_OVER,
+    });
+    expect(answer).toEqual({ status: 'PENDING' });
+    await gatewayFaults(stack, { error: 1, webhooks: 'drop' });
+    return transactionId;
+  };
+  const untilFlagged = async (transactionId: string): Promise<void> => {
+    const row = await untilRow(stack, transactionId, (it) => it.needs_attention_since !== null, 'flagged');
+    expect(row).toMatchObject({ status: 'PENDING', attention_reason: 'GATEWAY_OUTCOME_UNKNOWN' });
+    const query = `NeedsAttention = true AND Reason = 'GATEWAY_OUTCOME_UNKNOWN'`;
+    await untilListed(stack, query, (ids) => ids.includes(transactionId));
+    const looks = await looksAtGateway(stack);
+    await until(
+      () => looksAtGateway(stack),
+      (now) => now >= looks + 3,
+      { what: 'more looks' },
+    );
+    expect((await findPurchaseRow(stack, transactionId))?.status).toBe('PENDING');
+  };
+
+  it('stays open with a person called once, and delivers what turns out to be paid', async () => {
+    const transactionId = await openAndLoseGateway();
+    await atGateway(stack, transactionId, 'pay');
+    await untilFlagged(transactionId);
+    await clearGatewayFaults(stack);
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'SUCCESS',
+      needs_attention_since: null,
+    });
+    await harness.result(transactionId);
+    const upserts = (await fetchHistory(stack, transactionId)).events.filter(
+      (event) =>
+        event.eventType.endsWith('UPSERT_WORKFLOW_SEARCH_ATTRIBUTES') &&
+        JSON.stringify(event).includes('NeedsAttention'),
+    );
+    // Called, and at the end no more.
+    expect(upserts).toHaveLength(2);
+  });
+
+  it('stays open, and ends unpaid only once the gateway says so', async () => {
+    const transactionId = await openAndLoseGateway();
+    await untilFlagged(transactionId);
+    await clearGatewayFaults(stack);
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PAYMENT_EXPIRED',
+      needs_attention_since: null,
+    });
+    await untilListed(stack, 'NeedsAttention = true', (ids) => !ids.includes(transactionId));
+  });
+});
+
+describe('the gateway is away when the payment is to be opened', () => {
+  it('is PENDING with the reference alone, and can be paid once the gateway is back', async () => {
+    await gatewayFaults(stack, { error: 1 });
+    const bought = await buyOutside(stack, buyer.account);
+    expect(bought.answer.status).toBe(201);
+    expect(bought.answer.body).toMatchObject({ status: 'PENDING', gatewayReference: bought.transactionId });
+    expect(bought.answer.body).not.toHaveProperty('paymentUrl');
+    await clearGatewayFaults(stack);
+    const read = await until(
+      () => buyer.read(`/api/esim/transactions/${bought.transactionId}`),
+      ({ body }) => 'paymentUrl' in body,
+      { what: 'how to pay' },
+    );
+    expect(read.body).toMatchObject({ status: 'PENDING', paymentUrl: expect.any(String) as unknown });
+    await atGateway(stack, bought.reference, 'pay');
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  });
+
+  it('ends FAILED with PAYMENT_NOT_OPENED where it stays away, since nobody can pay what was never told how', async () => {
+    await gatewayFaults(stack, { error: 1 });
+    const bought = await buyOutside(stack, buyer.account, { method: 'BANK_TRANSFER' });
+    expect(bought.answer.body).toMatchObject({ status: 'PENDING', trackingReference: bought.transactionId });
+    expect(bought.answer.body).not.toHaveProperty('bankAccounts');
+    expect(await untilClosed(stack, bought.transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PAYMENT_NOT_OPENED',
+    });
+    expect(await esimStatus(bought.transactionId)).toBe('CANCELLED');
+    expect((await paymentOf(bought.transactionId)).status).toBe('ASKED');
+  });
+
+  it('is told at once where the gateway refuses: nothing is bought', async () => {
+    const { transactionId, answer } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      // Below what the gateway takes, which the API would not have let through.
+      priceMinor: '230',
+      chargeMinor: '199',
+    });
+    expect(answer).toMatchObject({ status: 'REFUSED', refusal: { reason: 'PAYMENT_NOT_SERVED' } });
+    expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'PAYMENT_NOT_SERVED' });
+    expect(await esimStatus(transactionId)).toBe('CANCELLED');
+  });
+});
+
+function paymentOf(transactionId: string) {
+  return stack.owner
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirstOrThrow();
+}
+
+const timeOf = (event: HistoryJson['events'][number]): number => Date.parse(String(event['eventTime']));
+
+const startedAtMs = ({ events }: HistoryJson): number => timeOf(events[0]!);
+
+/** When each timer was set, by the workflow's own clock, and how long it was to last. */
+function timersOf({ events }: HistoryJson): { atMs: number; lastsMs: number }[] {
+  let nowMs = 0;
+  return events.flatMap((event) => {
+    if (event.eventType.endsWith('WORKFLOW_TASK_STARTED')) nowMs = timeOf(event);
+    const timer = event['timerStartedEventAttributes'] as { startToFireTimeout: string } | undefined;
+    return timer ? [{ atMs: nowMs, lastsMs: Number.parseFloat(timer.startToFireTimeout) * 1000 }] : [];
+  });
+}

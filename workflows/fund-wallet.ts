@@ -1,0 +1,97 @@
+/** A wallet funded from outside: opens the payment, waits for the money, credits what came. */
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  continueAsNew,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { FundingInput } from '../src/domain/funding.ts';
+import type { PurchaseAnswer } from '../src/domain/purchase.ts';
+import { awaitPayment, type Payment } from './await-payment.ts';
+import { ACCEPT_UPDATE, type AttentionReason } from './contract.ts';
+import { freshHistory } from './fresh-history.ts';
+import { listenForLooks } from './looker.ts';
+import { returnMoney } from './return-money.ts';
+import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts';
+import { flagAttention, openFunding } from './steps.ts';
+
+/** Ends SUCCESS or FAILED; cancelling it from outside changes nothing: money may be on its way. */
+export function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
+  return CancellationScope.nonCancellable(() => carry(input));
+}
+
+async function carry(input: FundingInput): Promise<{ status: string; reason?: string }> {
+  let answer: PurchaseAnswer | undefined;
+  const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
+  setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
+    await condition(() => answer !== undefined);
+    return answer as PurchaseAnswer;
+  });
+  const watch = {
+    callPerson: (reason: AttentionReason) => callPerson(input, reason),
+    beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
+  };
+  const look = listenForLooks(input.transactionId, 'funding');
+  await openFunding(input);
+  const payment = await awaitPayment({
+    request: {
+      transactionId: input.transactionId,
+      purpose: 'funding',
+      accountId: input.accountId,
+      method: input.paymentMethod,
+      charge: input.charge,
+      priceMinor: input.amountMinor,
+      priceCurrency: input.currency,
+    },
+    look,
+    startedAtMs: workflowInfo().startTime.getTime(),
+    timings: input.timings,
+    onWaiting: () => {
+      answer ??= { status: 'PENDING', ...fingerprint };
+      return Promise.resolve();
+    },
+    ...watch,
+  });
+  answer ??= { ...firstAnswer(payment), ...fingerprint };
+  if (payment.outcome !== 'paid') await returnMoney(input.transactionId, input.timings, look, watch);
+  await condition(allHandlersFinished);
+  return end(payment);
+}
+
+function firstAnswer(payment: Payment): PurchaseAnswer {
+  if (payment.outcome === 'paid') return { status: 'SUCCESS' };
+  return {
+    status: 'REFUSED',
+    refusal: payment.outcome === 'refused' ? payment.refusal : { reason: payment.reason, detail: '' },
+  };
+}
+
+function end(payment: Payment): { status: string; reason?: string } {
+  const reason =
+    payment.outcome === 'paid'
+      ? undefined
+      : payment.outcome === 'refused'
+        ? payment.refusal.reason
+        : payment.reason;
+  const status = reason === undefined ? 'SUCCESS' : 'FAILED';
+  upsertSearchAttributes([
+    { key: PURCHASE_STATUS, value: status },
+    { key: NEEDS_ATTENTION, value: false },
+    ...(reason === undefined ? [] : [{ key: REASON, value: reason }]),
+  ]);
+  return { status, ...(reason === undefined ? {} : { reason }) };
+}
+
+async function callPerson(input: FundingInput, reason: AttentionReason): Promise<void> {
+  await flagAttention(input.transactionId, reason);
+  upsertSearchAttributes([
+    { key: NEEDS_ATTENTION, value: true },
+    { key: REASON, value: reason },
+  ]);
+  setCurrentDetails(`Needs a person: ${reason}. Looking again by itself goes on slowly.`);
+}
