@@ -123,7 +123,7 @@ describe('esim-access at a vendor that wants signatures', () => {
       const outcome = await supplier.order({
         transactionId: 'txn-1',
         packageCode: 'SIM-OK',
-        costUsdE4: 10_000n,
+        costUsdE4: 20_000n,
       });
       expect(outcome.outcome === 'refused' ? outcome.reason : outcome.outcome).toBe(expected);
     } finally {
@@ -162,7 +162,7 @@ describe("the vendor's limit of eight calls a second", () => {
           clients[i % 2]!.supplier.order({
             transactionId: `txn-paced-${i}`,
             packageCode: 'SIM-OK',
-            costUsdE4: 10_000n,
+            costUsdE4: 20_000n,
           }),
         ),
       );
