@@ -18,7 +18,7 @@ const BEHIND_MS = 15 * 60_000 - TAKES_MONEY_MS;
 const MATRIX = CASES.flatMap((odd) => ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })));
 const FIRST_SEED = seedOfRun();
 /** Cases under way at one time: what has to be paid in time is, also on a slow machine. */
-const LANES = 16;
+const LANES = 12;
 /** Until the time to pay is over; these begin first. */
 const waitsLong = ({ odd, order }: (typeof MATRIX)[number]): boolean =>
   /expiry|returned/.test(odd.name) || (order === 'poll only' && /second time|after delivery/.test(odd.name));

@@ -60,7 +60,11 @@ async function paidOrder(stack: Stack, account: TestAccount, random: Random): Pr
   const headers = { 'Idempotency-Key': randomUUID() };
   const ask = () => buyOutside(stack, account, { method, packageCode, headers });
   const impatient = await Promise.all([ask(), ask()]);
-  const bought = await until(ask, ({ answer }) => answer.status === 201, { what: 'bought' });
+  const bought = await until(ask, ({ answer }) => answer.status === 201, {
+    what: 'bought',
+    withinMs: 90_000,
+    everyMs: 200,
+  });
   expect(bought.answer.body.status, bought.answer.text).toBe('PENDING');
   for (const { answer, transactionId } of impatient)
     expect([bought.transactionId, undefined]).toContain(answer.status === 201 ? transactionId : undefined);

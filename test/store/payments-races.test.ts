@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { closeFundingUnpaid } from '../../src/store/fundings.ts';
 import { findPayments, nextPaymentTry } from '../../src/store/payments.ts';
 import { closeUnpaid, failPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { findOpenRefunds } from '../../src/store/refunds.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
 import { createRandom, withSeed } from '../support/size.ts';
 import {
@@ -166,6 +167,21 @@ describe('looking while the purchase is closed', () => {
     await locked.letGo();
     await Promise.all([failing, looking]);
     expect(await books.status(payer)).toBe('FAILED, OUT_OF_STOCK');
+  });
+
+  it('given up while it is being paid: it goes back to where it came from, or is late', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payer = await books.payer();
+      const locked = await lock(payer);
+      const paying = books.look(payer);
+      await untilSomeoneWaits(books.owner);
+      const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+      await untilSomeoneWaits(books.owner, 2);
+      await locked.letGo();
+      await Promise.all([paying, failing]);
+      expect(await findOpenRefunds(books.world, payer.transactionId)).toHaveLength(1);
+      expect(await books.balance(payer)).toBe(0n);
+    }
   });
 
   it('taken back and given back at the same moment: it goes back once', async () => {

@@ -12,6 +12,7 @@ import {
   touchPayment,
 } from '../../src/store/payments.ts';
 import { closeUnpaid, failPurchase, flagAttention, settlePurchase } from '../../src/store/purchases.ts';
+import { creditRefund, findOpenRefunds } from '../../src/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
 import { CHARGE_MINOR, NOW, newPayment, paid, PRICE_MINOR, usePaymentBooks } from './payments.support.ts';
 
@@ -194,6 +195,18 @@ describe('a purchase that is closed', () => {
     await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
     await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
     expect(await refunds(payer)).toEqual([]);
+  });
+
+  it('taken back twice, the same amount each time: both are booked', async () => {
+    const payer = await books.payer();
+    await books.look(payer, paid(2n * CHARGE_MINOR));
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    expect(await creditRefund(books.world, refund!, await books.payment(payer))).toBe(true);
+    await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    const reversal = 'payment-reversed: gateway-clearing:NGN 2000000, suspense:NGN -2000000';
+    expect((await entries(payer)).filter((line) => line === reversal)).toHaveLength(2);
   });
 
   it('our own refund is no reversal', async () => {

@@ -14,8 +14,8 @@ import {
   type OddPayer,
   type Order,
 } from './odd-payer.ts';
-import { endRefund, eventsOf } from './payers.ts';
-import { atGateway, buyOutside, chargeAt, confirm } from './payments.ts';
+import { buyOutsideOnce, endRefund, eventsOf } from './payers.ts';
+import { atGateway, chargeAt, confirm } from './payments.ts';
 import type { Random } from './size.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
@@ -278,7 +278,7 @@ export async function playCase(stack: Stack, odd: OddCase, order: Order, random:
   const currency: AccountCurrency = random.pick(['USD', 'NGN'] as const);
   const account = await stack.account({ fundsMinor: 0n, currency });
   const method = random.pick(odd.buys?.methods ?? ALL);
-  const bought = await buyOutside(stack, account, {
+  const bought = await buyOutsideOnce(stack, account, {
     method,
     ...(odd.buys?.packageCode === undefined ? {} : { packageCode: odd.buys.packageCode }),
   });

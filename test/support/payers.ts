@@ -1,9 +1,10 @@
 // The gateway's side of a payment in a test: what it told and tells again, refunds that a test ends, the hourly look after late money, and
 // what it kept in all, against what we booked. Must not change anything except through the gateway's control interface and our own doors.
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { SWEEP_WORKFLOW } from '../../workflows/contract.ts';
-import type { Answer, Stack } from './stack.ts';
+import { buyOutside, type Paid } from './payments.ts';
+import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 
 /** The key of the gateway in a stack: of its API, and of its events. */
@@ -22,6 +23,23 @@ export interface Kept {
   readonly requested: { readonly amountMinor: number; readonly currency: string };
   readonly received: { readonly amountMinor: number; readonly currency: string };
   readonly feesMinor: number;
+}
+
+/** As long as a caller on a busy machine goes on asking. */
+const BUY_WITHIN_MS = 90_000;
+
+/** Buys from outside as docs/API.md tells callers to: who is told to come back asks again under the same Idempotency-Key. */
+export async function buyOutsideOnce(
+  stack: Stack,
+  account: TestAccount,
+  options: Parameters<typeof buyOutside>[2],
+): Promise<Paid> {
+  const headers = { 'Idempotency-Key': randomUUID() };
+  return until(
+    () => buyOutside(stack, account, { ...options, headers }),
+    ({ answer }) => ![409, 503].includes(answer.status),
+    { what: 'an answer to buying', withinMs: BUY_WITHIN_MS, everyMs: 200 },
+  );
 }
 
 /** What the gateway has told of a charge, or would have: oldest first. */
