@@ -13,12 +13,13 @@ import {
 import type { FundingInput } from '../src/domain/funding.ts';
 import type { PurchaseAnswer } from '../src/domain/purchase.ts';
 import { awaitPayment, type Payment } from './await-payment.ts';
+import { callPerson } from './call-person.ts';
 import { ACCEPT_UPDATE, type AttentionReason } from './contract.ts';
 import { freshHistory } from './fresh-history.ts';
 import { listenForLooks } from './looker.ts';
 import { returnMoney } from './return-money.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts';
-import { flagAttention, openFunding } from './steps.ts';
+import { openFunding } from './steps.ts';
 
 /** Ends SUCCESS or FAILED; cancelling it from outside changes nothing: money may be on its way. */
 export function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
@@ -33,7 +34,7 @@ async function carry(input: FundingInput): Promise<{ status: string; reason?: st
     return answer as PurchaseAnswer;
   });
   const watch = {
-    callPerson: (reason: AttentionReason) => callPerson(input, reason),
+    callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
     beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
   };
   const look = listenForLooks(input.transactionId, 'funding');
@@ -87,11 +88,7 @@ function end(payment: Payment): { status: string; reason?: string } {
   return { status, ...(reason === undefined ? {} : { reason }) };
 }
 
-async function callPerson(input: FundingInput, reason: AttentionReason): Promise<void> {
-  await flagAttention(input.transactionId, reason);
-  upsertSearchAttributes([
-    { key: NEEDS_ATTENTION, value: true },
-    { key: REASON, value: reason },
-  ]);
+async function callPersonFor(input: FundingInput, reason: AttentionReason): Promise<void> {
+  await callPerson(input.transactionId, reason);
   setCurrentDetails(`Needs a person: ${reason}. Looking again by itself goes on slowly.`);
 }

@@ -2,13 +2,12 @@
  * Money that came for a purchase or a funding that is closed: books it into the wallet, or sends back what is in another currency, and stays
  * until that is done.
  */
-import { continueAsNew, upsertSearchAttributes } from '@temporalio/workflow';
-import type { AttentionReason, LatePaymentInput, PaymentStand } from './contract.ts';
+import { continueAsNew } from '@temporalio/workflow';
+import { callPerson } from './call-person.ts';
+import type { LatePaymentInput, PaymentStand } from './contract.ts';
 import { freshHistory, pauseUntil } from './fresh-history.ts';
 import { listenForLooks, type Looker } from './looker.ts';
 import { returnMoney } from './return-money.ts';
-import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
-import { flagAttention } from './steps.ts';
 
 /** A gateway that is away is asked so often, at a slowing pace; the hourly sweep goes on after that. */
 const MAX_LOOKS = 10;
@@ -19,13 +18,7 @@ export async function latePayment(input: LatePaymentInput): Promise<PaymentStand
   const look = listenForLooks(transactionId, purpose);
   await lookUntilKnown(look, input);
   await returnMoney(transactionId, timings, look, {
-    callPerson: async (reason: AttentionReason) => {
-      await flagAttention(transactionId, reason);
-      upsertSearchAttributes([
-        { key: NEEDS_ATTENTION, value: true },
-        { key: REASON, value: reason },
-      ]);
-    },
+    callPerson: (reason) => callPerson(transactionId, reason),
     beforePause: () => freshHistory(() => continueAsNew<typeof latePayment>(input)),
   });
   return look.latest();

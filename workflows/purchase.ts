@@ -21,6 +21,7 @@ import type { PurchaseAnswer, PurchaseInput } from '../src/domain/purchase.ts';
 import type { Refusal } from '../src/domain/refusals.ts';
 import type { PurchaseStatus } from '../src/domain/states.ts';
 import { awaitPayment, type AwaitPayment } from './await-payment.ts';
+import { callPerson } from './call-person.ts';
 import { ACCEPT_UPDATE, type AttentionReason, type DeliverOutcome } from './contract.ts';
 import { freshHistory, pauseUntil } from './fresh-history.ts';
 import { listenForLooks, type Looker } from './looker.ts';
@@ -30,7 +31,6 @@ import {
   deliverOnce,
   deliverWhileBuyerWaits,
   failPurchase,
-  flagAttention,
   openPurchase,
   syncCatalogue,
   tryDelivering,
@@ -78,7 +78,7 @@ async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; re
       return refuse(input, buyer, outside, delivery.refusal);
     }
     // The supplier refused and yet holds something that cannot be cancelled: deliver what it holds, with a person watching.
-    await callPerson(input, 'UNDO_FAILED');
+    await callPersonFor(input, 'UNDO_FAILED');
     await pause(input, input.timings.slowLookMs, 'before looking again at what the supplier holds');
   }
 }
@@ -128,7 +128,7 @@ function paymentOf(input: PurchaseInput, buyer: Buyer, { charge, look }: Outside
 
 function callerOf(input: PurchaseInput) {
   return {
-    callPerson: (reason: AttentionReason) => callPerson(input, reason),
+    callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
     beforePause: () => beginAnew(input),
   };
 }
@@ -142,7 +142,7 @@ async function deliver(input: PurchaseInput, buyer: Buyer, sinceMs: number): Pro
     await buyer.answer('PROCESSING');
     const next = nextLook(Date.now() - sinceMs, slowLooks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
-    if (needsPerson && slowLooks === 0) await callPerson(input, outcome.reason);
+    if (needsPerson && slowLooks === 0) await callPersonFor(input, outcome.reason);
     if (needsPerson) slowLooks += 1;
     else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
     await pause(input, next.delayMs, 'before looking again at the supplier');
@@ -191,12 +191,8 @@ function waitingBuyer(input: PurchaseInput): Buyer {
   };
 }
 
-async function callPerson(input: PurchaseInput, reason: AttentionReason): Promise<void> {
-  await flagAttention(input.transactionId, reason);
-  upsertSearchAttributes([
-    { key: NEEDS_ATTENTION, value: true },
-    { key: REASON, value: reason },
-  ]);
+async function callPersonFor(input: PurchaseInput, reason: AttentionReason): Promise<void> {
+  await callPerson(input.transactionId, reason);
   setCurrentDetails(
     `Needs a person: ${reason}. The money is held and nothing is lost; looking again by itself goes on slowly.`,
   );

@@ -8,13 +8,12 @@ import { DomainError } from '../domain/errors.ts';
 import type { FrozenQuote, PurchaseInput } from '../domain/purchase.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { findEsim } from '../store/esims.ts';
-import { findIdempotencyKey } from '../store/idempotency.ts';
 import { findPurchase } from '../store/purchase-reads.ts';
 import { packageNotFound } from './browse.ts';
 import { quoteCharge } from './charges.ts';
-import { askEngine, ifReachable, refused } from './engine-answers.ts';
+import { askEngine, ifReachable, refused, requireAccepted } from './engine-answers.ts';
 import { lookAgain } from './esims.ts';
-import { isStillRunning, keyInUse, keyReused } from './idempotency-refusals.ts';
+import { findEarlierTry } from './idempotency.ts';
 import { createPricer } from './prices.ts';
 import { standingView } from './purchase-view.ts';
 import type { TopUps } from './top-ups.ts';
@@ -53,10 +52,7 @@ export async function buy(
     ...(answer !== 'no-answer-yet' && answer.status === 'REFUSED' ? { reason: answer.refusal.reason } : {}),
     ms: deps.clock.now().getTime() - startedAtMs,
   });
-  if (answer !== 'no-answer-yet') {
-    if (answer.fingerprint !== command.idempotency?.fingerprint) throw keyReused();
-    if (answer.status === 'REFUSED') throw refused(answer.refusal);
-  }
+  requireAccepted(answer, command.idempotency);
   return readBack(deps, input, goods.item);
 }
 
@@ -66,11 +62,8 @@ async function findEarlier(
   principal: Principal,
   command: BuyCommand,
 ): Promise<PurchaseView | undefined> {
-  if (!command.idempotency) return undefined;
-  const record = await findIdempotencyKey(deps.db, principal.account.id, command.idempotency.key);
+  const record = await findEarlierTry(deps, principal, command.idempotency);
   if (!record) return undefined;
-  // It was not there a moment ago: the first request is running, and its answer is the one that counts.
-  if (isStillRunning(record, deps.clock.now())) throw keyInUse();
   if (record.refusal) throw refused(record.refusal);
   const purchase = await findPurchase(deps.db, record.transactionId);
   if (purchase?.purchase.reason)
@@ -130,7 +123,7 @@ function freeze(
     transactionId: newTransactionId(deps.idSecret, {
       environment,
       accountId: account.id,
-      ...(tag ? { idempotencyKey: tag.key } : {}),
+      idempotencyKey: tag?.key,
     }),
     accountId: account.id,
     packageType: command.packageType,

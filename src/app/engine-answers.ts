@@ -4,6 +4,8 @@ import type { PurchaseAnswer } from '../domain/purchase.ts';
 import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
 import { EngineUnavailable, type EngineAnswer } from '../ports/purchase-engine.ts';
 import { isPassing } from '../store/constraint-errors.ts';
+import { keyReused } from './idempotency-refusals.ts';
+import type { IdempotencyTag } from './use-cases.ts';
 
 /**
  * Asks the engine. In doubt only the rows prove that it runs: without one PROCESSING or PENDING would promise what may never have begun.
@@ -43,6 +45,16 @@ export function engineAway(message: string, cause?: unknown): DomainError {
   const error = new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 });
   error.cause = cause;
   return error;
+}
+
+/** Throws where the first answer is a refusal, or belongs to another request that was sent under the same key. */
+export function requireAccepted(
+  answer: PurchaseAnswer | 'no-answer-yet',
+  tag: IdempotencyTag | undefined,
+): void {
+  if (answer === 'no-answer-yet') return;
+  if (answer.fingerprint !== tag?.fingerprint) throw keyReused();
+  if (answer.status === 'REFUSED') throw refused(answer.refusal);
 }
 
 const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {

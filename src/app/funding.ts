@@ -3,11 +3,10 @@ import type { Principal } from '../domain/account.ts';
 import type { FundingInput } from '../domain/funding.ts';
 import { findFunding, type FundingRow } from '../store/fundings.ts';
 import { quoteCharge } from './charges.ts';
-import { askEngine, ifReachable, refused } from './engine-answers.ts';
-import { isStillRunning, keyInUse, keyReused } from './idempotency-refusals.ts';
+import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
+import { findEarlierTry } from './idempotency.ts';
 import { findPaymentView } from './payment-view.ts';
 import { newTransactionId } from './transaction-id.ts';
-import { findIdempotencyKey } from '../store/idempotency.ts';
 import type { FundCommand, RequestContext } from './use-cases.ts';
 import type { FundingView } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
@@ -28,10 +27,7 @@ export async function fundWallet(
     input.timings.answerWithinMs,
     async () => (await ifReachable(() => findFunding(deps.db, input.transactionId))) !== undefined,
   );
-  if (answer !== 'no-answer-yet') {
-    if (answer.fingerprint !== command.idempotency?.fingerprint) throw keyReused();
-    if (answer.status === 'REFUSED') throw refused(answer.refusal);
-  }
+  requireAccepted(answer, command.idempotency);
   const view = await ifReachable(async () => {
     const row = await findFunding(deps.db, input.transactionId);
     return row && fundingView(deps, row);
@@ -44,10 +40,8 @@ async function findEarlier(
   principal: Principal,
   command: FundCommand,
 ): Promise<FundingView | undefined> {
-  if (!command.idempotency) return undefined;
-  const record = await findIdempotencyKey(deps.db, principal.account.id, command.idempotency.key);
+  const record = await findEarlierTry(deps, principal, command.idempotency);
   if (!record) return undefined;
-  if (isStillRunning(record, deps.clock.now())) throw keyInUse();
   const row = await findFunding(deps.db, record.transactionId);
   return row && fundingView(deps, row);
 }
@@ -64,7 +58,7 @@ function freeze(
     transactionId: newTransactionId(deps.idSecret, {
       environment,
       accountId: account.id,
-      ...(tag ? { idempotencyKey: tag.key } : {}),
+      idempotencyKey: tag?.key,
     }),
     accountId: account.id,
     paymentMethod: command.paymentMethod,

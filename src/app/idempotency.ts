@@ -4,7 +4,7 @@
  */
 import type { Principal } from '../domain/account.ts';
 import { findEsim } from '../store/esims.ts';
-import { findIdempotencyKey, keepAnswer } from '../store/idempotency.ts';
+import { findIdempotencyKey, keepAnswer, type IdempotencyRecord } from '../store/idempotency.ts';
 import { findPurchase } from '../store/purchase-reads.ts';
 import { isStillRunning, keyInUse, keyReused } from './idempotency-refusals.ts';
 import type { IdempotencyTag, StoredAnswer } from './use-cases.ts';
@@ -25,6 +25,21 @@ export async function findStoredAnswer(
   }
   if (isStillRunning(record, deps.clock.now())) throw keyInUse();
   return undefined;
+}
+
+/**
+ * What an earlier try under the same key left, where it got far enough to leave a row; undefined without a key. IDEMPOTENCY_KEY_IN_USE while
+ * that try may still be running: it was not there a moment ago, and its answer is the one that counts.
+ */
+export async function findEarlierTry(
+  deps: IdempotencyDeps,
+  principal: Principal,
+  tag: IdempotencyTag | undefined,
+): Promise<IdempotencyRecord | undefined> {
+  if (!tag) return undefined;
+  const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
+  if (record && isStillRunning(record, deps.clock.now())) throw keyInUse();
+  return record;
 }
 
 /** Keeps the answer. Returns the one that was kept before, where somebody with the same key was faster: that one counts. */

@@ -5,7 +5,11 @@ import { makeId } from '../domain/ids.ts';
 
 export function newTransactionId(
   secret: Buffer,
-  caller: { readonly environment: Environment; readonly accountId: string; readonly idempotencyKey?: string },
+  caller: {
+    readonly environment: Environment;
+    readonly accountId: string;
+    readonly idempotencyKey?: string | undefined;
+  },
 ): string {
   if (caller.idempotencyKey === undefined) return makeId('transaction', randomHex());
   const hmac = createHmac('sha256', secret).update(

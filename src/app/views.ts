@@ -1,6 +1,7 @@
 /** What use cases hand to the doors (HTTP, operators): plain values in domain units. Presenters turn them into the documented JSON. */
 import type { CataloguePackage, LocationNetwork, PackageSnapshot, Region } from '../domain/catalogue.ts';
 import type { Money } from '../domain/money.ts';
+import type { PaymentInstructions } from '../ports/payment-gateway.ts';
 import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
 
 export interface RegionView extends Region {
@@ -56,15 +57,7 @@ export interface EsimView {
 }
 
 /** What the buyer needs in order to pay from outside, while it can still be paid. */
-export type InstructionsView =
-  | { readonly kind: 'redirect'; readonly paymentUrl: string }
-  | {
-      readonly kind: 'bank-transfer';
-      readonly bankName: string;
-      readonly accountNumber: string;
-      readonly accountName: string;
-      readonly expiresAt: Date;
-    };
+export type InstructionsView = PaymentInstructions;
 
 export interface PaymentView {
   /** The gateway's reference of this payment: `gatewayReference`, or `trackingReference` of a transfer. */

@@ -1,25 +1,14 @@
 /** What the gateway tells about a payment that is no money: a dispute, a transfer that it sent back by itself. */
 import { sql } from 'kysely';
-import { transfer } from './ledger.ts';
-import { flagMoney, type PaymentRow } from './payments.ts';
+import { transfer, type LedgerEntry } from './ledger.ts';
+import { flagMoney, lockPayment, type PaymentRow } from './payments.ts';
 import { refundedMinor } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
-
-interface AtRisk {
-  readonly account: string;
-  readonly currency: string;
-  readonly amountMinor: bigint;
-}
 
 /** Books what a disputed payment brought as money at risk and calls a person. Once a payment; a payment that brought nothing risks nothing. */
 export async function bookDispute(db: WorldDb, reference: string): Promise<string> {
   return db.transaction().execute(async (trx) => {
-    const payment = await trx
-      .selectFrom('payments')
-      .selectAll()
-      .where('reference', '=', reference)
-      .forNoKeyUpdate()
-      .executeTakeFirstOrThrow();
+    const payment = await lockPayment(trx, reference);
     const { account, currency, amountMinor } = await atRisk(trx, payment);
     if (amountMinor <= 0n) return 'nothing of it is here';
     const booked = await transfer(trx, {
@@ -47,7 +36,7 @@ export async function bookDispute(db: WorldDb, reference: string): Promise<strin
  * What was earned by it; where nothing was, the money lies in the wallet or is still held, and the gateway will keep as much of what it owes
  * us.
  */
-async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<AtRisk> {
+async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
   const hold = await trx
     .selectFrom('holds')
     .select('status')

@@ -33,6 +33,15 @@ export async function ensureWallet(db: WorldDb, accountId: string, currency: Acc
     .execute();
 }
 
+/** What becomes of money that changes its currency: `from` is given up for `to`, over the exchange accounts. Nothing where both are one. */
+export function exchangeEntries(from: Money, to: Money): LedgerEntry[] {
+  if (from.currency === to.currency) return [];
+  return [
+    { account: `exchange:${from.currency}`, currency: from.currency, amountMinor: from.amountMinor },
+    { account: `exchange:${to.currency}`, currency: to.currency, amountMinor: -to.amountMinor },
+  ];
+}
+
 /** Makes the accounts of ours that a payment in a currency is booked on, where it is the first in it. */
 export async function ensureSystemAccounts(db: WorldDb, currency: string): Promise<void> {
   await db
@@ -182,12 +191,7 @@ export async function voidHoldToSuspense(
     transactionId: id,
     entries: [
       { account: `held:${currency}`, currency, amountMinor: -amountMinor },
-      ...(currency === paid.currency
-        ? []
-        : [
-            { account: `exchange:${currency}`, currency, amountMinor },
-            { account: `exchange:${paid.currency}`, currency: paid.currency, amountMinor: -paid.amountMinor },
-          ]),
+      ...exchangeEntries({ amountMinor, currency }, paid),
       { account: `suspense:${paid.currency}`, currency: paid.currency, amountMinor: paid.amountMinor },
     ],
   });

@@ -14,12 +14,13 @@ import { closeFundingUnpaid } from './fundings.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
+  exchangeEntries,
   placePaidHold,
   transfer,
   walletAccount,
   type LedgerEntry,
 } from './ledger.ts';
-import { flagMoney, type PaymentRow } from './payments.ts';
+import { flagMoney, lockPayment, type PaymentRow } from './payments.ts';
 import { closeUnpaid } from './purchases.ts';
 import { dueRefund, refundedMinor } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
@@ -37,13 +38,7 @@ export async function bookSeen(
   now: Date,
 ): Promise<Judgement> {
   return db.transaction().execute(async (trx) => {
-    const payment = await trx
-      .selectFrom('payments')
-      .selectAll()
-      .where('reference', '=', reference)
-      // The weaker lock: a refund that is being written beside us points at this row and must not wait for us, nor we for it.
-      .forNoKeyUpdate()
-      .executeTakeFirstOrThrow();
+    const payment = await lockPayment(trx, reference);
     const facts = await factsOf(trx, payment, seen);
     const judgement = judgePayment(facts, seen);
     const cameMinor = judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
@@ -112,7 +107,6 @@ async function book(
   judgement: Judgement,
 ): Promise<void> {
   await ensureSystemAccounts(trx, seen.currency);
-  if (payment.charge_currency !== seen.currency) await ensureSystemAccounts(trx, payment.charge_currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
   const booked =
     facts.bookedMinor + judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
@@ -167,20 +161,16 @@ function entriesOf(
   const walletMinor = atLockedRate(toWalletMinor, facts);
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;
   const converted = toHoldMinor + toWalletMinor;
-  const exchanged =
-    currency === price
-      ? []
-      : [
-          { account: `exchange:${currency}`, currency, amountMinor: converted },
-          { account: `exchange:${price}`, currency: price, amountMinor: -(heldMinor + walletMinor) },
-        ];
   return [
     {
       account: `gateway-clearing:${currency}`,
       currency,
       amountMinor: reversedMinor - converted - toReturnMinor,
     },
-    ...exchanged,
+    ...exchangeEntries(
+      { amountMinor: converted, currency },
+      { amountMinor: heldMinor + walletMinor, currency: price },
+    ),
     { account: `held:${price}`, currency: price, amountMinor: heldMinor },
     { account: walletAccount(payment.account_id), currency: price, amountMinor: walletMinor },
     { account: `suspense:${currency}`, currency, amountMinor: toReturnMinor - reversedMinor },

@@ -119,6 +119,19 @@ export function findPayments(db: WorldDb, transactionId: string): Promise<Paymen
     .execute();
 }
 
+/**
+ * One try, locked for booking what came of it. The weaker lock: a refund that is being written beside us points at this row and must not wait
+ * for us, nor we for it.
+ */
+export function lockPayment(trx: WorldDb, reference: string): Promise<PaymentRow> {
+  return trx
+    .selectFrom('payments')
+    .selectAll()
+    .where('reference', '=', reference)
+    .forNoKeyUpdate()
+    .executeTakeFirstOrThrow();
+}
+
 /** All tries of a purchase, oldest first, locked as a look locks its own: none is being booked while they are held. */
 export function lockPayments(trx: WorldDb, transactionId: string): Promise<PaymentRow[]> {
   return trx

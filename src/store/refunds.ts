@@ -5,7 +5,7 @@
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../domain/money.ts';
 import { atLockedRate } from '../domain/payment.ts';
-import { transfer, walletAccount } from './ledger.ts';
+import { exchangeEntries, transfer, walletAccount } from './ledger.ts';
 import type { PaymentRow } from './payments.ts';
 import type { RefundsTable, WorldDb } from './tables.ts';
 
@@ -157,12 +157,7 @@ export async function creditRefund(db: WorldDb, refund: RefundRow, payment: Paym
       transactionId: refund.transaction_id,
       entries: [
         { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
-        ...(currency === price
-          ? []
-          : [
-              { account: `exchange:${currency}`, currency, amountMinor },
-              { account: `exchange:${price}`, currency: price, amountMinor: -creditMinor },
-            ]),
+        ...exchangeEntries({ amountMinor, currency }, { amountMinor: creditMinor, currency: price }),
         { account: walletAccount(refund.account_id), currency: price, amountMinor: creditMinor },
       ],
     });
