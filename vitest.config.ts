@@ -7,6 +7,7 @@ const WITHOUT_SERVICES = [
   'test/tidy/**/*.test.ts',
   'test/embedded/**/*.test.ts',
   'test/http/**/*.test.ts',
+  'test/examples/**/*.test.ts',
   'test/contract/supplier-simulator*.test.ts',
   'test/contract/gateway-simulator*.test.ts',
   'test/contract/paystack*.test.ts',
@@ -18,6 +19,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     maxWorkers: 3,
+    // Files leave nothing behind in their process, and loading the Temporal SDK anew for each costs more than most of them take.
+    isolate: false,
     // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,

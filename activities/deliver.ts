@@ -5,12 +5,18 @@
 import { sleep } from '@temporalio/activity';
 import { esimFactsOf } from '../src/domain/esim.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
-import type { SupplierProfile, SupplierRefusal, TopUpTotals } from '../src/ports/esim-supplier.ts';
+import type {
+  SupplierProfile,
+  SupplierRefusal,
+  TopUpRequest,
+  TopUpTotals,
+} from '../src/ports/esim-supplier.ts';
 import { beginAsking, keepOrderNo, keepTopUp, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
 import { isPassing } from '../src/store/constraint-errors.ts';
 import { keepProfile } from '../src/store/esims.ts';
 import { settlePurchase } from '../src/store/purchases.ts';
 import type { WorldDb } from '../src/store/tables.ts';
+import { messagesOf, noMessages } from '../src/store/webhook-messages.ts';
 import type { DeliverOutcome, DeliverRequest, SupplierActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -19,7 +25,9 @@ type Step =
   | DeliverOutcome
   | { readonly outcome: 'again'; readonly orderNo: string | null; readonly retryAfterMs?: number };
 
-export function createSupplierActivities(deps: ActivityDeps): SupplierActivities {
+export function createSupplierActivities(
+  deps: ActivityDeps,
+): Pick<SupplierActivities, 'deliver' | 'withdrawOrder'> {
   return {
     deliver: (request) => deliver(deps, request),
     withdrawOrder: (transactionId) => withdrawOrder(deps, transactionId),
@@ -56,6 +64,12 @@ export async function deliver(deps: ActivityDeps, request: DeliverRequest): Prom
   }
 }
 
+/** What the supplier is asked for: under the id that this order has there. */
+export function orderOf(delivery: Delivery): TopUpRequest {
+  const { supplierId: transactionId, packageCode, costUsdE4, esimTranNo } = delivery;
+  return { transactionId, packageCode, costUsdE4, esimTranNo };
+}
+
 async function orderStep(
   deps: ActivityDeps,
   delivery: Delivery,
@@ -64,7 +78,7 @@ async function orderStep(
 ): Promise<Step> {
   let orderNo = knownOrderNo;
   if (orderNo === null) {
-    const ordered = await deps.supplier.order(delivery);
+    const ordered = await deps.supplier.order(orderOf(delivery));
     if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
     if (ordered.outcome === 'refused') {
       const held = doubt ? await findBehindRefusal(deps, delivery, ordered.reason) : null;
@@ -79,6 +93,9 @@ async function orderStep(
   if (look.outcome !== 'done')
     return again(orderNo, look.outcome === 'unknown' ? look.retryAfterMs : undefined);
   if (look.value.state === 'allocating') return again(orderNo, undefined);
+  // Nobody can install it; what becomes of the money is decided as for any refusal.
+  if (look.value.profile.status === 'CANCELLED')
+    return refuse(deps, delivery, 'REQUEST_REFUSED', 'the order was cancelled at the supplier');
   return deliverProfile(deps, delivery, look.value.profile);
 }
 
@@ -92,18 +109,18 @@ async function findBehindRefusal(
   reason: SupplierRefusal,
 ): Promise<{ readonly orderNo: string } | null | undefined> {
   const held = await deps.supplier.findOrder({
-    transactionId: delivery.transactionId,
+    transactionId: delivery.supplierId,
     askedAt: delivery.createdAt,
   });
   if (held.outcome !== 'done') return undefined;
   return held.value === null && reason === 'CREDENTIALS_REFUSED' ? undefined : held.value;
 }
 
-async function deliverProfile(
+export async function deliverProfile(
   deps: ActivityDeps,
   delivery: Delivery,
   profile: SupplierProfile,
-): Promise<Step> {
+): Promise<DeliverOutcome> {
   return settle(deps, delivery.transactionId, profile.iccid, (db) =>
     keepProfile(db, delivery.esimId, esimFactsOf(profile), deps.clock.now()),
   );
@@ -113,14 +130,15 @@ async function deliverProfile(
  * What was delivered is kept in the transaction that settles; where that is refused for good, it is kept alone for the person who is called,
  * and later tries ask the supplier for nothing. A database that is away for a moment makes the step fail and be run again.
  */
-async function settle(
+export async function settle(
   deps: ActivityDeps,
   transactionId: string,
   iccid: string,
   keepGoods: (db: WorldDb) => Promise<void> = () => Promise.resolve(),
 ): Promise<DeliverOutcome> {
+  const written = noMessages();
   try {
-    await settlePurchase(deps.db, transactionId, keepGoods);
+    await settlePurchase(deps.db, transactionId, keepGoods, written);
   } catch (error) {
     if (isPassing(error)) throw error;
     deps.events.settleFailed({
@@ -131,16 +149,16 @@ async function settle(
     return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
   }
   deps.events.purchaseDelivered({ transactionId });
-  return { outcome: 'delivered', iccid };
+  return { outcome: 'delivered', iccid, ...messagesOf(written) };
 }
 
 async function topUpStep(deps: ActivityDeps, delivery: Delivery, doubt: boolean): Promise<Step> {
-  const topUp = await deps.supplier.topUp(delivery);
+  const topUp = await deps.supplier.topUp(orderOf(delivery));
   if (topUp.outcome === 'unknown') return again(null, topUp.retryAfterMs);
   if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
   if (doubt) {
     const held = await deps.supplier.findTopUp({
-      transactionId: delivery.transactionId,
+      transactionId: delivery.supplierId,
       esimTranNo: delivery.esimTranNo,
       askedAt: delivery.createdAt,
     });
@@ -149,7 +167,11 @@ async function topUpStep(deps: ActivityDeps, delivery: Delivery, doubt: boolean)
   return refuse(deps, delivery, topUp.reason, topUp.detail);
 }
 
-async function deliverTopUp(deps: ActivityDeps, delivery: Delivery, totals: TopUpTotals): Promise<Step> {
+export async function deliverTopUp(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  totals: TopUpTotals,
+): Promise<DeliverOutcome> {
   return settle(deps, delivery.transactionId, totals.iccid, (db) => keepTopUp(db, delivery, totals));
 }
 
@@ -186,7 +208,7 @@ async function withdrawOrder(deps: ActivityDeps, transactionId: string): Promise
   if (delivery.packageType === 'TOPUP') {
     // A top-up cannot be taken back at the supplier; it counts as undone only when there is none.
     const held = await deps.supplier.findTopUp({
-      transactionId,
+      transactionId: delivery.supplierId,
       esimTranNo: delivery.esimTranNo,
       askedAt: delivery.createdAt,
     });
@@ -194,7 +216,10 @@ async function withdrawOrder(deps: ActivityDeps, transactionId: string): Promise
       throw new Error(`the supplier does not say whether it holds a top-up for ${transactionId}`);
     return !held.value.found;
   }
-  const held = await deps.supplier.findOrder({ transactionId, askedAt: delivery.createdAt });
+  const held = await deps.supplier.findOrder({
+    transactionId: delivery.supplierId,
+    askedAt: delivery.createdAt,
+  });
   if (held.outcome !== 'done')
     throw new Error(`the supplier does not say whether it holds an order for ${transactionId}`);
   if (held.value === null) return true;

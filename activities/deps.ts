@@ -1,11 +1,17 @@
 /** What activities are handed, once, by compose.ts. */
+import type { ApprovalLimits } from '../src/domain/move-amounts.ts';
 import type { RefundTimings } from '../src/domain/payment.ts';
+import type { ReconcileSummary } from '../src/domain/reconciliation.ts';
 import type { Events } from '../src/observe/events.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { EsimSupplier } from '../src/ports/esim-supplier.ts';
 import type { PaymentGateway } from '../src/ports/payment-gateway.ts';
 import type { RateSource } from '../src/ports/rate-source.ts';
+import type { SecretBox } from '../src/ports/secret-box.ts';
+import type { WebhookSweeper } from '../src/ports/webhook-engine.ts';
+import type { WebhookSender } from '../src/ports/webhook-sender.ts';
 import type { WorldDb } from '../src/store/tables.ts';
+import type { LaneLimits } from './webhook-lanes.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;
@@ -19,7 +25,30 @@ export interface ActivityDeps {
   readonly refundTimings: RefundTimings;
   /** Applies what is left in the gateway's inbox; answers how many. */
   readonly applyInbox: () => Promise<number>;
+  /** Compares our books with the gateway and the supplier; may be stopped at any time, and taken up under the same key. */
+  readonly reconcile: (request: {
+    readonly runKey: string;
+    readonly askedBy: string;
+    readonly range?: { readonly from: Date; readonly to: Date };
+    readonly signal: AbortSignal;
+  }) => Promise<ReconcileSummary | null>;
   readonly rateSources: readonly RateSource[];
+  readonly webhooks: WebhookDeps;
+  /** Amounts above which an operator's move needs a second person. */
+  readonly approvalLimits: ApprovalLimits;
   readonly clock: Clock;
   readonly events: Events;
+}
+
+export interface WebhookDeps {
+  readonly sender: WebhookSender;
+  readonly secretBox: SecretBox;
+  readonly sweeper: WebhookSweeper;
+  readonly limits: LaneLimits;
+  /** The wait before each attempt, counted from the one before. */
+  readonly waitsMs: readonly number[];
+  /** An endpoint that only fails for so long is disabled. */
+  readonly failingLimitMs: number;
+  /** From 0 up to and without 1. */
+  readonly random: () => number;
 }

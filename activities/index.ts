@@ -4,28 +4,40 @@ import type {
   OpsActivities,
   OrderActivities,
   SupplierActivities,
+  WebhookActivities,
 } from '../workflows/contract.ts';
 import { createSupplierActivities } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures } from './failure.ts';
+import { createSupplierMoves } from './moves.ts';
 import { createOpsActivities } from './ops.ts';
 import { createOrderActivities } from './orders.ts';
 import { createGatewayActivities } from './payments.ts';
+import { createReconcileActivities } from './reconcile.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
+import { createWebhookChores } from './webhook-chores.ts';
+import { createWebhookActivities } from './webhooks.ts';
 
 export interface Activities {
   readonly orders: OrderActivities;
   readonly supplier: SupplierActivities;
   readonly gateway: GatewayActivities;
+  readonly webhooks: WebhookActivities;
   readonly ops: OpsActivities;
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
   return {
     orders: withFailures(createOrderActivities(deps)),
-    supplier: withSignsOfLife(withFailures(createSupplierActivities(deps))),
+    supplier: withSignsOfLife(
+      withFailures({ ...createSupplierActivities(deps), ...createSupplierMoves(deps) }),
+    ),
     gateway: withSignsOfLife(withFailures(createGatewayActivities(deps))),
-    ops: withFailures(createOpsActivities(deps)),
+    webhooks: withSignsOfLife(withFailures(createWebhookActivities(deps))),
+    ops: {
+      ...withFailures(createOpsActivities(deps)),
+      ...withSignsOfLife(withFailures({ ...createReconcileActivities(deps), ...createWebhookChores(deps) })),
+    },
   };
 }
 

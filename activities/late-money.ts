@@ -9,6 +9,7 @@ import {
   findPayment,
   findPaymentsPastTime,
   flagMoney,
+  hasPassed,
   touchPayment,
   type PaymentRow,
 } from '../src/store/payments.ts';
@@ -76,9 +77,14 @@ async function lookAt(deps: ActivityDeps, payment: PaymentRow, now: Date): Promi
 }
 
 async function hasNews({ db }: ActivityDeps, payment: PaymentRow, look: ChargeLook): Promise<boolean> {
-  if (look.state === 'paid') return look.received.amountMinor - look.feesOnTopMinor > payment.booked_minor;
+  const netMinor = look.received.amountMinor - look.feesOnTopMinor;
+  // What a person vouches for is news once the gateway says it.
+  const bookedMinor = payment.booked_minor - payment.evidence_minor;
+  if (look.state === 'paid') return netMinor > bookedMinor;
   if (look.state !== 'reversed') return false;
+  if (bookedMinor === 0n)
+    return netMinor > 0n && !(await hasPassed(db, payment.reference, look.received.currency));
   // The gateway calls a charge reversed as well once it has sent back what we asked it to.
   const knownGoneMinor = payment.reversed_minor + (await refundedMinor(db, payment.reference));
-  return payment.booked_minor > knownGoneMinor;
+  return bookedMinor > knownGoneMinor;
 }

@@ -19,7 +19,9 @@ const USAGE_OLDER_THAN_MS = 15 * 60_000;
 /** decisions.md: answers are kept 30 days. */
 const KEEP_KEYS_MS = 30 * 24 * 3_600_000;
 
-export function createOpsActivities(deps: ActivityDeps): OpsActivities {
+export function createOpsActivities(
+  deps: ActivityDeps,
+): Omit<OpsActivities, 'reconcile' | 'handOverDue' | 'tidyWebhooks'> {
   const { db, supplier, clock } = deps;
   let syncedAtMs = 0;
   return {

@@ -1,9 +1,17 @@
 /** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
 import { closeFundingUnpaid, openFunding } from '../src/store/fundings.ts';
 import { flagMoney } from '../src/store/payments.ts';
-import { closeUnpaid, failPurchase, flagAttention, openPurchase } from '../src/store/purchases.ts';
+import {
+  closeUnpaid,
+  failPurchase,
+  flagAttention,
+  openPurchase,
+  tellProcessing,
+} from '../src/store/purchases.ts';
+import { messagesOf, noMessages } from '../src/store/webhook-messages.ts';
 import type { AttentionReason, OrderActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { createMoveActivities } from './moves.ts';
 import { createQuickTry } from './quick-try.ts';
 
 /** What only an open purchase can be stuck in; all else is about money, which may be stuck after the purchase is closed. */
@@ -20,17 +28,27 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const quickTry = createQuickTry(deps);
   return {
     tryDelivering: quickTry,
-    openPurchase: (input, startedAt) =>
-      openPurchase(db, input, {
+    openPurchase: async (input, startedAt) => {
+      const written = noMessages();
+      const options = {
         now: clock.now(),
         supplier: supplier.name,
-        // The last quarter of the buyer's wait is left for the answer's own way back.
+        // A service that took a quarter of the buyer's wait to get here is overloaded, and may need the rest for the answer's way back.
         keepRefusal: () =>
-          (clock.now().getTime() - Date.parse(startedAt)) * 4 >= input.timings.answerWithinMs * 3,
-      }),
+          (clock.now().getTime() - Date.parse(startedAt)) * 4 >= input.timings.answerWithinMs,
+      };
+      return { ...(await openPurchase(db, input, options, written)), ...messagesOf(written) };
+    },
     failPurchase: async (transactionId, refusal) => {
-      await failPurchase(db, transactionId, refusal);
+      const written = noMessages();
+      await failPurchase(db, transactionId, refusal, written);
       events.purchaseFailed({ transactionId, ...refusal });
+      return messagesOf(written).messages;
+    },
+    tellProcessing: async (transactionId) => {
+      const written = noMessages();
+      await tellProcessing(db, transactionId, written);
+      return messagesOf(written).messages;
     },
     flagAttention: async (transactionId, reason) => {
       if (OPEN_PURCHASES_ONLY.has(reason)) await flagAttention(db, transactionId, reason);
@@ -38,11 +56,16 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       events.purchaseNeedsAttention({ transactionId, reason });
     },
     closeUnpaid: async (transactionId, purpose, reason) => {
-      const close = purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
-      const closed = await close(db, transactionId, reason);
+      const written = noMessages();
+      const closed =
+        purpose === 'purchase'
+          ? await closeUnpaid(db, transactionId, reason, written)
+          : await closeFundingUnpaid(db, transactionId, reason);
       if (closed === 'closed') events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
-      return closed;
+      const { messages } = messagesOf(written);
+      return closed === 'closed' && messages ? { closed: messages } : closed;
     },
     openFunding: (input) => openFunding(db, input, clock.now()),
+    ...createMoveActivities(deps),
   };
 }

@@ -22,6 +22,7 @@ import {
 } from '../src/store/payments.ts';
 import { findPurchase } from '../src/store/purchase-reads.ts';
 import type { StoredInstructions } from '../src/store/tables.ts';
+import { messagesOf, noMessages, type Written } from '../src/store/webhook-messages.ts';
 import type {
   GatewayActivities,
   OpenedPayment,
@@ -78,7 +79,7 @@ async function tryToOpen(
   scenario: string | undefined,
 ): Promise<Try> {
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
-  if (payment.instructions) return opened(payment.reference, payment.expires_at);
+  if (payment.instructions || payment.paid_hold) return opened(payment.reference, payment.expires_at);
   const charged = await deps.gateway.charge({
     reference: payment.reference,
     method: payment.method,
@@ -144,17 +145,20 @@ export async function lookAtPayment(
   purpose: PaymentPurpose,
 ): Promise<PaymentStand> {
   let isKnown = true;
+  const written = noMessages();
   for (const payment of await findPayments(deps.db, transactionId)) {
-    if (payment.status !== 'REFUSED') isKnown = (await lookAtTry(deps, payment)) && isKnown;
+    if (payment.status !== 'REFUSED') isKnown = (await lookAtTry(deps, payment, written)) && isKnown;
   }
   const { status, reason } = await standOf(deps, transactionId, purpose);
-  if (status === 'FAILED') return { state: 'ended', reason: asFailureReason(reason ?? ''), isKnown };
-  if (status !== 'PENDING') return { state: 'paid', isKnown };
-  return { state: isKnown ? 'waiting' : 'unknown', isKnown };
+  const messages = messagesOf(written);
+  if (status === 'FAILED')
+    return { state: 'ended', reason: asFailureReason(reason ?? ''), isKnown, ...messages };
+  if (status !== 'PENDING') return { state: 'paid', isKnown, ...messages };
+  return { state: isKnown ? 'waiting' : 'unknown', isKnown, ...messages };
 }
 
 /** Whether the gateway said what it has. */
-async function lookAtTry(deps: ActivityDeps, payment: PaymentRow): Promise<boolean> {
+async function lookAtTry(deps: ActivityDeps, payment: PaymentRow, written: Written): Promise<boolean> {
   const found = await deps.gateway.findCharge(payment.reference);
   if (found.outcome !== 'done') {
     deps.events.gatewayLookFailed({ reference: payment.reference, detail: found.detail });
@@ -171,7 +175,8 @@ async function lookAtTry(deps: ActivityDeps, payment: PaymentRow): Promise<boole
     });
     return false;
   }
-  const booked = await bookSeen(deps.db, payment.reference, toSeen(found.value), deps.clock.now());
+  const seen = toSeen(found.value);
+  const booked = await bookSeen(deps.db, payment.reference, seen, deps.clock.now(), written);
   if (booked.what !== undefined) {
     deps.events.paymentBooked({
       transactionId: payment.transaction_id,

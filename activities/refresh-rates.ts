@@ -2,9 +2,10 @@
  * Observing exchange rates. Every observation is kept; one more than 10 % off the last good rate is quarantined until a second source
  * says much the same (decisions.md), so that one broken provider moves no price.
  */
-import { isRateJump, parseRateMicros, type Rate } from '../src/domain/pricing.ts';
-import type { RateObservation } from '../src/ports/rate-source.ts';
+import { formatRateMicros, isRateJump, parseRateMicros, type Rate } from '../src/domain/pricing.ts';
+import type { RateObservation, RateSource } from '../src/ports/rate-source.ts';
 import { findGoodRates, findQuarantined, insertRates, type NewRate } from '../src/store/rates.ts';
+import { findSetRates, OPERATOR_SOURCE } from '../src/store/set-rates.ts';
 import type { ActivityDeps } from './deps.ts';
 
 /** How long a quarantined observation waits to be confirmed by another source. */
@@ -14,9 +15,11 @@ export async function refreshRates(deps: ActivityDeps): Promise<string> {
   const kept: NewRate[] = [];
   for (const source of deps.rateSources) {
     try {
-      const rates = await judge(deps, await source.observe());
-      await insertRates(deps.db, rates);
-      kept.push(...rates);
+      for (const observation of await observe(deps, source)) {
+        const rates = await judge(deps, observation);
+        await insertRates(deps.db, rates);
+        kept.push(...rates);
+      }
     } catch (error) {
       deps.events.rateSourceFailed({
         source: source.name,
@@ -26,6 +29,19 @@ export async function refreshRates(deps: ActivityDeps): Promise<string> {
   }
   const quarantined = kept.filter((rate) => rate.status === 'QUARANTINED').length;
   return `${kept.length} rates from ${deps.rateSources.length} sources, ${quarantined} quarantined`;
+}
+
+/** What a person set since stands in place of the configuration's, and is observed anew as it would be. */
+async function observe({ db }: ActivityDeps, source: RateSource): Promise<RateObservation[]> {
+  const observation = await source.observe();
+  const set = observation.setByOperator === true ? await findSetRates(db) : new Map<string, bigint>();
+  if (set.size === 0) return [observation];
+  const left = Object.entries(observation.ratesPerUsd).filter(([currency]) => !set.has(currency));
+  const words = [...set].map(([currency, micros]) => [currency, formatRateMicros(micros)] as const);
+  return [
+    { ...observation, ratesPerUsd: Object.fromEntries(left) },
+    { ...observation, source: OPERATOR_SOURCE, ratesPerUsd: Object.fromEntries(words) },
+  ];
 }
 
 async function judge(deps: ActivityDeps, observation: RateObservation): Promise<NewRate[]> {

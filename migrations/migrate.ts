@@ -10,6 +10,8 @@ export interface MigrateOptions {
   /** Opens the database as its owner with this schema as search_path; migrate closes what it opens. */
   readonly open: (schema: string) => Kysely<unknown>;
   readonly log: (line: string) => void;
+  /** Which migrations to apply, to go as far as an earlier release; all of them without. */
+  readonly isWanted?: (migration: string, schema: string) => boolean;
 }
 
 const SCHEMAS: { name: string; migrations: Record<string, Migration> }[] = [
@@ -19,9 +21,12 @@ const SCHEMAS: { name: string; migrations: Record<string, Migration> }[] = [
 ];
 
 /** Returns how many migrations ran. Throws the first error; each migration is one transaction, so nothing is left half-done. */
-export async function migrate({ open, log }: MigrateOptions): Promise<number> {
+export async function migrate({ open, log, isWanted = () => true }: MigrateOptions): Promise<number> {
   let ran = 0;
-  for (const { name, migrations } of SCHEMAS) {
+  for (const { name, migrations: all } of SCHEMAS) {
+    const migrations = Object.fromEntries(
+      Object.entries(all).filter(([migration]) => isWanted(migration, name)),
+    );
     const db = open(name);
     try {
       await prepareSchema(db, name);

@@ -2,15 +2,24 @@
 import type { Migration } from 'kysely/migration';
 import * as accounts from './accounts/2026-11-21-accounts.ts';
 import * as emailForCharges from './accounts/2026-11-21-email-for-charges.ts';
+import * as people from './accounts/2026-11-21-people.ts';
 import * as catalogue from './world/2026-11-21-catalogue.ts';
 import * as ledger from './world/2026-11-21-ledger.ts';
 import * as purchases from './world/2026-11-21-purchases.ts';
 import * as grants from './world/2026-11-21-grants.ts';
 import * as payments from './world/2026-11-21-payments.ts';
+import * as webhooks from './world/2026-11-21-webhooks.ts';
+import * as operatorMoves from './world/2026-11-21-operator-moves.ts';
+import * as stuckIndexes from './world/2026-11-21-stuck-indexes.ts';
+import * as reconciliation from './world/2026-11-21-reconciliation.ts';
+import * as refundsTakenBack from './world/2026-11-21-refunds-taken-back.ts';
+import * as setRates from './world/2026-11-21-set-rates.ts';
+import * as keysBegun from './world/2026-11-21-keys-begun.ts';
 
 export const accountsMigrations: Record<string, Migration> = {
   '2026-11-21-1-accounts': accounts,
   '2026-11-21-2-email-for-charges': emailForCharges,
+  '2026-11-21-3-people': people,
 };
 
 /** Run once in `live` and once in `test`: both worlds have the same tables. */
@@ -20,4 +29,11 @@ export const worldMigrations: Record<string, Migration> = {
   '2026-11-21-3-purchases': purchases,
   '2026-11-21-4-grants': grants,
   '2026-11-21-5-payments': payments,
+  '2026-11-21-6-webhooks': webhooks,
+  '2026-11-21-7-operator-moves': operatorMoves,
+  '2026-11-21-8-stuck-indexes': stuckIndexes,
+  '2026-11-21-9-reconciliation': reconciliation,
+  '2026-11-21-91-refunds-taken-back': refundsTakenBack,
+  '2026-11-21-92-set-rates': setRates,
+  '2026-11-21-93-keys-begun': keysBegun,
 };

@@ -11,8 +11,12 @@ import { createRedisRateLimiter } from './adapters/redis/rate-limiter.ts';
 import type { Config, Secrets, WorldConfig } from './config.ts';
 import type { Environment } from './domain/account.ts';
 import type { Logger } from './observe/logger.ts';
+import type { Clock } from './ports/clock.ts';
+import type { Vendor } from './observe/outgoing.ts';
 import type { JsonCache } from './ports/json-cache.ts';
 import type { Pacer, RateLimiter } from './ports/rate-limiter.ts';
+
+export const systemClock: Clock = { now: () => new Date() };
 
 export interface Shared {
   readonly rateLimiter: RateLimiter;
@@ -21,6 +25,16 @@ export interface Shared {
   /** Never fails readiness: everything goes on without Redis. */
   check(): Promise<{ name: string; ok: boolean; detail?: string }>;
   close(): Promise<void>;
+}
+
+/** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
+export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap<string, Vendor> {
+  const vendors = new Map<string, Vendor>();
+  for (const { environment, supplier, gateway } of live ? [test, live] : [test]) {
+    vendors.set(new URL(supplier.baseUrl).host, { vendor: 'supplier', environment });
+    if (gateway) vendors.set(new URL(gateway.baseUrl).host, { vendor: 'gateway', environment });
+  }
+  return vendors;
 }
 
 /** How long readiness waits for Redis to answer. */
@@ -53,20 +67,20 @@ function throughRedis(config: Config, url: string, logger: Logger): Shared {
     },
   });
   return {
-    rateLimiter: createRedisRateLimiter({ redis, keyPrefix: `${config.brand}:limit:` }),
+    rateLimiter: createRedisRateLimiter({ redis, keyPrefix: `${config.namespacePrefix}:limit:` }),
     pacerFor: ({ supplier, environment }) =>
       supplier.requestsPerSecond === null
         ? createUnlimitedPacer()
         : createRedisPacer({
             redis,
-            key: `${config.brand}:pace:${environment}:supplier`,
+            key: `${config.namespacePrefix}:pace:${environment}:supplier`,
             requestsPerSecond: supplier.requestsPerSecond,
             withoutRedis: createInProcessPacer({
               requestsPerSecond: supplier.requestsPerSecond * supplier.shareWithoutRedis,
             }),
           }),
     cacheFor: (environment) =>
-      createRedisJsonCache({ redis, keyPrefix: `${config.brand}:cache:${environment}:` }),
+      createRedisJsonCache({ redis, keyPrefix: `${config.namespacePrefix}:cache:${environment}:` }),
     check: async () =>
       (await redis.isReady(CHECK_WITHIN_MS))
         ? { name: 'redis', ok: true }

@@ -5,20 +5,30 @@ import { createPaystackGateway } from './adapters/paystack/gateway.ts';
 import { createFixedRates } from './adapters/rates/fixed.ts';
 
 import { createOpenErApi } from './adapters/rates/open-er-api.ts';
+import { traceStarts } from './adapters/temporal/about-steps.ts';
 import { connectClient, type TemporalClient } from './adapters/temporal/connect.ts';
 import { createPurchaseEngine } from './adapters/temporal/purchase-engine.ts';
+import { createWorkflowStates } from './adapters/temporal/workflow-states.ts';
 import { createAuthenticator } from './app/authenticate.ts';
 import { createCatalogueMemory, type CatalogueMemory } from './app/catalogue-memory.ts';
+import { findStuck, type StuckList } from './app/stuck.ts';
 import type { UseCases, WorldUseCases } from './app/use-cases.ts';
 import { applyInbox } from './app/gateway-events.ts';
+import { createReconciliation } from './app/reconcile.ts';
 import { createWorldUseCases } from './app/world-use-cases.ts';
-import { composeShared, type Shared } from './compose-shared.ts';
+import { composeOps } from './compose-ops.ts';
+import { composeShared, systemClock, type Shared } from './compose-shared.ts';
+import { composeWebhookEngine, composeWebhooks } from './compose-webhooks.ts';
 import type { Config, Secrets, WorldConfig } from './config.ts';
+import { stuckLimits } from './domain/stuck.ts';
 import { createEvents, type Events } from './observe/events.ts';
 import type { Logger } from './observe/logger.ts';
+import type { Metrics } from './observe/metrics.ts';
+import type { Tracing } from './observe/tracing.ts';
+import type { WorldMetrics } from './observe/world-metrics.ts';
 import { NO_GATEWAY } from './compose-no-gateway.ts';
-import type { Clock } from './ports/clock.ts';
 import type { PaymentGateway } from './ports/payment-gateway.ts';
+import type { Pacer } from './ports/rate-limiter.ts';
 import type { RateSource } from './ports/rate-source.ts';
 import { openDatabase } from './store/database.ts';
 import { readRevisions } from './store/revisions.ts';
@@ -29,9 +39,13 @@ export interface Parts {
   readonly secrets: Secrets;
   readonly logger: Logger;
   readonly processName: 'api' | 'worker' | 'command';
+  /** Absent where nobody would read them: commands. */
+  readonly metrics?: Metrics;
+  /** Absent unless somebody said where traces go. */
+  readonly tracing?: Tracing;
 }
 
-export const systemClock: Clock = { now: () => new Date() };
+export { systemClock };
 
 export interface Check {
   readonly name: string;
@@ -54,6 +68,10 @@ export interface WorkerWorld {
   readonly db: WorldDb;
   readonly activities: Activities;
   readonly temporal: TemporalClient;
+  /** What must work for the worker to do its work; one entry each. */
+  readonly checks: () => Promise<Check>[];
+  /** Everything that does not move as it should. */
+  readonly stuck: () => Promise<StuckList>;
   close(): Promise<void>;
 }
 
@@ -69,7 +87,8 @@ export function composeApi(parts: Parts): ApiComposition {
     brand: config.brand,
     onError: notRefreshed(events, 'api keys'),
   });
-  const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared, events));
+  const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared));
+  const ops = composeOps({ config, secrets, accounts: accountsDb, clock: systemClock, events });
   const byEnvironment = Object.fromEntries(
     worlds.map((world) => [world.useCases.environment, world.useCases]),
   );
@@ -77,6 +96,7 @@ export function composeApi(parts: Parts): ApiComposition {
     useCases: {
       accounts: authenticator,
       worlds: byEnvironment as { test: WorldUseCases; live?: WorldUseCases },
+      ops: ops.useCases,
     },
     shared,
     checks: async () => [
@@ -91,6 +111,7 @@ export function composeApi(parts: Parts): ApiComposition {
       authenticator.stop();
       await Promise.allSettled([
         ...worlds.map((world) => world.close()),
+        ops.close(),
         accountsDb.destroy(),
         shared.close(),
       ]);
@@ -98,9 +119,10 @@ export function composeApi(parts: Parts): ApiComposition {
   };
 }
 
-function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, events: Events) {
+function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared) {
   const db = openWorld(parts, world);
-  const temporal = connectClient({ address: parts.config.temporal.address, namespace: world.namespace });
+  const temporal = openTemporal(parts, world);
+  const events = eventsOf(parts, world);
   const supplier = composeSupplier(parts, world, shared);
   const gateway = composeGateway(parts, world);
   const catalogue: CatalogueMemory = createCatalogueMemory({
@@ -114,6 +136,8 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared, event
     supplier,
     gateway: gateway.port,
     engine: createPurchaseEngine(temporal, world.timings),
+    webhookEngine: composeWebhookEngine(db, temporal, events),
+    ...composeWebhooks(parts, world.environment, systemClock),
     clock: systemClock,
     events,
     catalogue,
@@ -151,9 +175,17 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
   const db = openWorld(parts, world);
   const supplier = composeSupplier(parts, world, shared);
   const gateway = composeGateway(parts, world);
-  const temporal = connectClient({ address: parts.config.temporal.address, namespace: world.namespace });
-  const events = createEvents(parts.logger);
+  const temporal = openTemporal(parts, world);
+  const events = eventsOf(parts, world);
   const engine = createPurchaseEngine(temporal, world.timings);
+  const reconciliation = createReconciliation({
+    db,
+    gateway: gateway.port,
+    supplier,
+    clock: systemClock,
+    events,
+    settings: world.reconcile,
+  });
   return {
     world,
     db,
@@ -166,10 +198,30 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
       ...(world.environment === 'test' ? { scenarioOf } : {}),
       refundTimings: world.timings,
       applyInbox: () => applyInbox({ db, gateway: gateway.port, engine, events }),
+      reconcile: (request) => reconciliation.run(request),
       rateSources: composeRateSources(parts.config),
+      webhooks: {
+        ...composeWebhooks(parts, world.environment, systemClock),
+        ...parts.config.webhooks[world.environment],
+        sweeper: composeWebhookEngine(db, temporal, events),
+        limits: parts.config.webhookLimits,
+        random: Math.random,
+      },
+      approvalLimits: parts.config.approvalLimits,
       clock: systemClock,
       events,
     }),
+    checks: () => [
+      check(`postgres ${world.environment}`, () => readRevisions(db)),
+      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
+    ],
+    stuck: () =>
+      findStuck({
+        db,
+        workflows: createWorkflowStates(temporal),
+        clock: systemClock,
+        limits: stuckLimits(world.timings),
+      }),
     close: async () => {
       supplier.close();
       gateway.close();
@@ -208,7 +260,11 @@ export function worldConfigs(config: Config): WorldConfig[] {
   return config.worlds.live ? [config.worlds.test, config.worlds.live] : [config.worlds.test];
 }
 
-function composeSupplier({ secrets, logger }: Parts, world: WorldConfig, shared: Shared): EsimAccessSupplier {
+function composeSupplier(
+  { secrets, logger, metrics }: Parts,
+  world: WorldConfig,
+  shared: Shared,
+): EsimAccessSupplier {
   const credentials = secrets.suppliers[world.environment];
   if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
   return createEsimAccessSupplier({
@@ -216,7 +272,7 @@ function composeSupplier({ secrets, logger }: Parts, world: WorldConfig, shared:
     accessCode: credentials.accessCode,
     secretKey: credentials.secretKey,
     sign: true,
-    pacer: shared.pacerFor(world),
+    pacer: measured(shared.pacerFor(world), metrics?.world(world.environment)),
     clock: systemClock,
     logger,
     timeLimitMs: world.supplier.timeLimitMs,
@@ -262,6 +318,29 @@ async function check(name: string, probe: () => Promise<unknown>): Promise<Check
   } catch (error) {
     return { name, ok: false, detail: error instanceof Error ? error.message : 'failed' };
   }
+}
+
+/** One world's events, each line of which names the world. */
+function eventsOf({ logger, metrics }: Parts, { environment }: WorldConfig): Events {
+  return createEvents(logger.child({ environment }), metrics?.world(environment));
+}
+
+function openTemporal({ config, tracing }: Parts, { namespace }: WorldConfig): TemporalClient {
+  const interceptor = tracing && traceStarts(tracing);
+  return connectClient({ address: config.temporal.address, namespace, interceptor });
+}
+
+/** Tells how long the vendor's allowance was waited for. */
+function measured(pacer: Pacer, metrics: WorldMetrics | undefined): Pacer {
+  if (!metrics) return pacer;
+  return {
+    takeSlot: async (withinMs) => {
+      const startedAtMs = performance.now();
+      const granted = await pacer.takeSlot(withinMs);
+      metrics.allowanceAwaited('supplier', performance.now() - startedAtMs, granted);
+      return granted;
+    },
+  };
 }
 
 function notRefreshed(events: Events, what: string): (error: unknown) => void {

@@ -53,7 +53,7 @@ export function gatewayKeysOf(s: Settings): Partial<Record<Environment, GatewayK
 }
 
 /** How long money is awaited and how often it is looked for. */
-export function paymentTimings(s: Settings): PaymentTimings {
+export function paymentTimings(s: Pick<Settings, 'SIMWAY_TRANSFER_MINUTES'>): PaymentTimings {
   return {
     openChargeForMs: 10 * 60_000,
     checkoutMs: 24 * 3_600_000,

@@ -6,17 +6,27 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from './observe/logger.ts';
-import { parseRateMicros } from './domain/pricing.ts';
+import { fixedRates, list, logLevel, port, positive, timings } from './config-fields.ts';
+import { operationsOf, operationsSettings, type OperationsConfig } from './config-operations.ts';
 import {
   gatewayKeysOf,
   gatewayOf,
   paymentSettings,
-  paymentTimings,
   publicUrlOf,
-  SANDBOX_PACE,
   type GatewayConfig,
   type GatewayKeys,
 } from './config-payments.ts';
+import {
+  secretKeysOf,
+  webhookLimits,
+  webhookSettings,
+  webhooksOf,
+  type SecretKeys,
+  type WebhookConfig,
+  type WebhookLimits,
+} from './config-webhooks.ts';
+import { liveTimings, testTimings } from './config-timings.ts';
+import { reconcileOf, reconcileSettings, type ReconcileConfig } from './config-reconcile.ts';
 import type { Environment } from './domain/account.ts';
 import type { PurchaseTimings } from './domain/purchase.ts';
 
@@ -36,22 +46,28 @@ export interface WorldConfig {
   readonly timings: PurchaseTimings;
   readonly esimFreshMs: number;
   readonly topUpsFreshMs: number;
+  readonly reconcile: ReconcileConfig;
 }
 
-export interface Config {
+export interface Config extends OperationsConfig {
   readonly brand: string;
+  /** Begins the names of Temporal namespaces and of keys in Redis: servers may be shared by several installations. */
+  readonly namespacePrefix: string;
   readonly logLevel: LogLevel;
   readonly http: {
     readonly host: string;
     readonly port: number;
-    readonly adminHost: string;
-    readonly adminPort: number;
     readonly trustedProxies: readonly string[];
     readonly stopDeadlineMs: number;
   };
   readonly database: { readonly maxConnections: number; readonly statementTimeoutMs: number };
   readonly temporal: { readonly address: string };
-  readonly worker: { readonly maxCachedWorkflows: number; readonly shutdownGraceMs: number };
+  readonly worker: {
+    readonly maxCachedWorkflows: number;
+    readonly shutdownGraceMs: number;
+    /** What the command `bundle` wrote; absent: each worker bundles the workflows as it starts. */
+    readonly workflowBundle: string | undefined;
+  };
   /** Where browsers reach the API: hosted payment pages send buyers back to it. */
   readonly publicUrl: string;
   /** What MOBILE_MONEY is charged in; the method is not offered without. */
@@ -67,15 +83,23 @@ export interface Config {
     readonly refreshUsageMs: number;
     readonly sweepMs: number;
     readonly applyInboxMs: number;
+    readonly sweepWebhooksMs: number;
+    readonly tidyWebhooksMs: number;
   };
+  /** Also of a world that is off: keys are made for it. */
+  readonly webhooks: Readonly<Record<Environment, WebhookConfig>>;
+  readonly webhookLimits: WebhookLimits;
   readonly worlds: { readonly test: WorldConfig; readonly live?: WorldConfig };
 }
 
 export interface Secrets {
   readonly databaseUrl: string;
   readonly redisUrl: string | undefined;
+  /** For the collector of traces. */
+  readonly tracingHeaders: Readonly<Record<string, string>>;
   /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
   readonly idSecret: string;
+  readonly secretKeys: SecretKeys;
   readonly gateways: Readonly<Partial<Record<Environment, GatewayKeys>>>;
   readonly suppliers: Readonly<
     Partial<Record<Environment, { readonly accessCode: string; readonly secretKey: string | undefined }>>
@@ -89,6 +113,16 @@ export interface MigrateSettings {
   readonly temporalAddress: string | undefined;
   readonly namespaces: readonly string[];
 }
+
+/** What finance's commands need. Addresses may be absent: then a running `npm start` tells them. */
+export interface FinanceSettings {
+  readonly databaseUrl: string | undefined;
+  readonly temporalAddress: string | undefined;
+  /** Those that are switched on. */
+  readonly worlds: { readonly test: FinanceWorldConfig; readonly live?: FinanceWorldConfig };
+}
+
+export type FinanceWorldConfig = Pick<WorldConfig, 'environment' | 'schema' | 'namespace' | 'timings'>;
 
 /** What `npm start` takes from the machine before there is a Config. */
 export interface DevSettings {
@@ -107,47 +141,6 @@ export interface DevSettings {
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
-
-const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
-const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  );
-const logLevel = z.enum(LOG_LEVELS).default('info');
-
-const fixedRates = z
-  .string()
-  .default('NGN=1600.00,EUR=0.92,GBP=0.79,GHS=12.50,KES=129.00,XOF=605.00')
-  .transform((text, context) => {
-    const pairs = text
-      .split(',')
-      .filter(Boolean)
-      .map((pair) => pair.trim().split('='));
-    for (const [currency = '', rate = ''] of pairs) {
-      if (!/^[A-Z]{3}$/.test(currency) || parseRateMicros(rate) === undefined) {
-        context.addIssue({ code: 'custom', message: 'takes pairs such as NGN=1600.00,EUR=0.92' });
-      }
-    }
-    return Object.fromEntries(pairs) as Record<string, string>;
-  });
-
-const timings = z
-  .string()
-  .default('{}')
-  .transform((text, context): Partial<WorldConfig['timings']> => {
-    try {
-      return z.record(z.string(), z.number().int().positive()).parse(JSON.parse(text));
-    } catch {
-      context.addIssue({ code: 'custom', message: 'takes JSON such as {"attentionAfterMs":5000}' });
-      return z.NEVER;
-    }
-  });
 
 const schema = z.object({
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
@@ -168,8 +161,7 @@ const schema = z.object({
   SIMWAY_LOG_LEVEL: logLevel,
   SIMWAY_HTTP_HOST: z.string().default('127.0.0.1'),
   SIMWAY_HTTP_PORT: port(3000),
-  SIMWAY_ADMIN_HOST: z.string().default('127.0.0.1'),
-  SIMWAY_ADMIN_PORT: port(3001),
+  ...operationsSettings,
   SIMWAY_TRUSTED_PROXIES: list,
   SIMWAY_STOP_DEADLINE_MS: positive(20_000),
   SIMWAY_DATABASE_CONNECTIONS: positive(20),
@@ -177,6 +169,7 @@ const schema = z.object({
   /** 0 replays every workflow at every task: slow, and how the tests find what is not deterministic. */
   SIMWAY_WORKER_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(600),
   SIMWAY_WORKER_GRACE_MS: positive(15_000),
+  SIMWAY_WORKFLOW_BUNDLE: z.string().min(1).optional(),
   SIMWAY_FIXED_RATES: fixedRates,
   SIMWAY_OPEN_RATES: z.enum(['on', 'off']).default('off'),
   SIMWAY_SYNC_CATALOGUE_MS: positive(3_600_000),
@@ -187,6 +180,8 @@ const schema = z.object({
   SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
   SIMWAY_TEST_TIMINGS: timings,
   ...paymentSettings,
+  ...reconcileSettings,
+  ...webhookSettings,
   SIMWAY_LIVE_SUPPLIER_URL: z.url().default('https://api.esimaccess.com'),
   SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: z.string().min(1).optional(),
   SIMWAY_LIVE_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
@@ -201,6 +196,16 @@ const namespacesSchema = schema.pick({
 const migrateSchema = schema
   .pick({ DATABASE_URL: true, TEMPORAL_ADDRESS: true })
   .partial({ TEMPORAL_ADDRESS: true })
+  .extend(namespacesSchema.shape);
+
+const financeSchema = schema
+  .pick({
+    DATABASE_URL: true,
+    TEMPORAL_ADDRESS: true,
+    SIMWAY_TRANSFER_MINUTES: true,
+    SIMWAY_TEST_TIMINGS: true,
+  })
+  .partial({ DATABASE_URL: true, TEMPORAL_ADDRESS: true })
   .extend(namespacesSchema.shape);
 
 /** The vendor's published allowance. */
@@ -231,15 +236,15 @@ export class ConfigError extends Error {
 function toConfig(s: Settings): Config {
   return {
     brand: s.SIMWAY_BRAND,
+    namespacePrefix: s.SIMWAY_NAMESPACE_PREFIX,
     logLevel: s.SIMWAY_LOG_LEVEL,
     http: {
       host: s.SIMWAY_HTTP_HOST,
       port: s.SIMWAY_HTTP_PORT,
-      adminHost: s.SIMWAY_ADMIN_HOST,
-      adminPort: s.SIMWAY_ADMIN_PORT,
       trustedProxies: s.SIMWAY_TRUSTED_PROXIES,
       stopDeadlineMs: s.SIMWAY_STOP_DEADLINE_MS,
     },
+    ...operationsOf(s),
     database: {
       maxConnections: s.SIMWAY_DATABASE_CONNECTIONS,
       statementTimeoutMs: s.SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS,
@@ -250,6 +255,7 @@ function toConfig(s: Settings): Config {
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,
       shutdownGraceMs: s.SIMWAY_WORKER_GRACE_MS,
+      workflowBundle: s.SIMWAY_WORKFLOW_BUNDLE,
     },
     rates: {
       fixed: s.SIMWAY_FIXED_RATES,
@@ -262,7 +268,11 @@ function toConfig(s: Settings): Config {
       refreshUsageMs: 900_000,
       sweepMs: 3_600_000,
       applyInboxMs: 30_000,
+      sweepWebhooksMs: s.SIMWAY_SWEEP_WEBHOOKS_MS,
+      tidyWebhooksMs: 3_600_000,
     },
+    webhooks: { test: webhooksOf(s, 'test'), live: webhooksOf(s, 'live') },
+    webhookLimits: webhookLimits(s),
     worlds: {
       test: testWorld(s),
       ...(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined ? {} : { live: liveWorld(s) }),
@@ -280,19 +290,10 @@ function testWorld(s: Settings): WorldConfig {
       timeLimitMs: 5_000,
     },
     ...gatewayOf(s.SIMWAY_TEST_GATEWAY_URL, s.SIMWAY_TEST_GATEWAY_SECRET_KEY),
-    timings: {
-      ...paymentTimings(s),
-      ...SANDBOX_PACE,
-      answerWithinMs: 8_000,
-      lookFirstMs: 250,
-      lookMaxMs: 3_000,
-      attentionAfterMs: 120_000,
-      slowLookMs: 10_000,
-      doubtMs: 10_000,
-      ...s.SIMWAY_TEST_TIMINGS,
-    },
+    timings: testTimings(s),
     esimFreshMs: 2_000,
     topUpsFreshMs: 3_600_000,
+    reconcile: reconcileOf(s, 'test'),
   };
 }
 
@@ -305,19 +306,11 @@ function liveWorld(s: Settings): WorldConfig {
       shareWithoutRedis: 0.25,
       timeLimitMs: 5_000,
     },
-    // The vendor's advice: a look every 3 s, up to 30 s expected.
     ...gatewayOf(s.SIMWAY_LIVE_GATEWAY_URL, s.SIMWAY_LIVE_GATEWAY_SECRET_KEY),
-    timings: {
-      ...paymentTimings(s),
-      answerWithinMs: 8_000,
-      lookFirstMs: 1_000,
-      lookMaxMs: 3_000,
-      attentionAfterMs: 600_000,
-      slowLookMs: 300_000,
-      doubtMs: 10_000,
-    },
+    timings: liveTimings(s),
     esimFreshMs: 60_000,
     topUpsFreshMs: 3_600_000,
+    reconcile: reconcileOf(s, 'live'),
   };
 }
 
@@ -338,7 +331,9 @@ function toSecrets(s: Settings): Secrets {
   return {
     databaseUrl: s.DATABASE_URL,
     redisUrl: s.REDIS_URL,
+    tracingHeaders: s.OTEL_EXPORTER_OTLP_HEADERS,
     idSecret: s.SIMWAY_ID_SECRET,
+    secretKeys: secretKeysOf(s),
     gateways: gatewayKeysOf(s),
     suppliers: {
       test: { accessCode: s.SIMWAY_TEST_SUPPLIER_ACCESS_CODE, secretKey: s.SIMWAY_TEST_SUPPLIER_SECRET_KEY },
@@ -362,6 +357,20 @@ export function readMigrateSettings(env: Env = process.env): MigrateSettings {
     temporalAddress: settings.TEMPORAL_ADDRESS,
     namespaces: namespacesOf(settings),
   };
+}
+
+/** Settings of finance's commands. Throws ConfigError like readConfig. */
+export function readFinanceSettings(env: Env = process.env): FinanceSettings {
+  const s = readBy(financeSchema, env);
+  const isLive = s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE !== undefined;
+  return deepFreeze({
+    databaseUrl: s.DATABASE_URL,
+    temporalAddress: s.TEMPORAL_ADDRESS,
+    worlds: {
+      test: { ...namesOf(s, 'test'), timings: testTimings(s) },
+      ...(isLive ? { live: { ...namesOf(s, 'live'), timings: liveTimings(s) } } : {}),
+    },
+  });
 }
 
 /** Settings of the embedded start; everything is optional. */

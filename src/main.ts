@@ -1,15 +1,30 @@
 /** One program, several roles: `dev` brings everything up on a laptop; the others are what production runs. */
+import { enableCompileCache } from 'node:module';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ConfigError, readConfig, readDevSettings, readMigrateSettings } from './config.ts';
+import {
+  ConfigError,
+  readConfig,
+  readDevSettings,
+  readMigrateSettings,
+  readFinanceSettings,
+  type FinanceSettings,
+} from './config.ts';
 import type { Parts } from './compose.ts';
 import { createLogger } from './observe/logger.ts';
 import { OperatorMistake } from './roles/operator-mistake.ts';
 
+// A command spends more on stripping types than on its work; where this cannot be written it goes on without.
+enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'));
+
 const USAGE = `usage: node src/main.ts <role>
   dev                         everything embedded, a test key, a first purchase
   api                         HTTP
-  worker [--queues a,b]       Temporal workers: orders, supplier, ops
+  worker [--queues a,b]       Temporal workers: orders, supplier, gateway, webhooks, ops
+  finance <command>           finds what is stuck and puts it right; finance help lists the commands
   migrate                     database schema; with TEMPORAL_ADDRESS namespaces and search attributes
+  bundle <file>               the workflows for SIMWAY_WORKFLOW_BUNDLE, so that workers start sooner
+  rollout                     go on with the workers of SIMWAY_DEPLOYMENT_BUILD_ID
 `;
 
 async function main(argv: readonly string[]): Promise<void> {
@@ -30,7 +45,7 @@ async function main(argv: readonly string[]): Promise<void> {
       const { parseQueues, runWorker } = await import('./roles/worker.ts');
       const { values } = parseArgs({ args: rest, options: { queues: { type: 'string' } } });
       const worker = await runWorker(parts('worker'), parseQueues(values.queues));
-      ready({});
+      ready({ adminUrl: worker.adminUrl });
       // A worker that fails must not leave a process that only looks alive.
       await worker.finished.finally(() => worker.stop());
       await worker.stopped;
@@ -40,11 +55,34 @@ async function main(argv: readonly string[]): Promise<void> {
       const { runMigrate } = await import('./roles/migrate.ts');
       return runMigrate(readMigrateSettings(), print);
     }
+    case 'bundle': {
+      const { runBundle } = await import('./roles/bundle.ts');
+      return runBundle(rest);
+    }
+    case 'rollout': {
+      const { runRollout } = await import('./roles/rollout.ts');
+      return runRollout(parts('command'), print);
+    }
     case 'account':
     case 'key':
     case 'wallet': {
       const { runAccountCommand } = await import('./roles/accounts.ts');
       print(JSON.stringify(await runAccountCommand(parts('command'), argv)));
+      return;
+    }
+    case 'person': {
+      const { runPersonCommand } = await import('./roles/people.ts');
+      print(JSON.stringify(await runPersonCommand(parts('command'), argv)));
+      return;
+    }
+    case 'webhooks': {
+      const { runWebhooks } = await import('./roles/webhooks.ts');
+      return runWebhooks({ words: rest, findRunning, print, untilAsked });
+    }
+    case 'finance': {
+      const { runFinance } = await import('./roles/finance/index.ts');
+      const settings = readFinanceSettings();
+      process.exitCode = await runFinance(settings, () => addressesOf(settings), rest);
       return;
     }
     case 'help':
@@ -58,7 +96,22 @@ async function main(argv: readonly string[]): Promise<void> {
 
 async function usage(): Promise<string> {
   const { ACCOUNT_COMMANDS_USAGE } = await import('./roles/accounts.ts');
-  return `${USAGE}${ACCOUNT_COMMANDS_USAGE}`;
+  const { PEOPLE_COMMANDS_USAGE } = await import('./roles/people.ts');
+  const { WEBHOOKS_USAGE } = await import('./roles/webhooks.ts');
+  return `${USAGE}${ACCOUNT_COMMANDS_USAGE}\n${PEOPLE_COMMANDS_USAGE}\n${WEBHOOKS_USAGE}`;
+}
+
+/** What the `npm start` of this checkout tells of itself. */
+async function findRunning() {
+  const { readRunningFile } = await import('./embedded/running-file.ts');
+  return readRunningFile(readDevSettings().dataDir);
+}
+
+/** Resolves when this process is asked to end, which from now on does not end it by itself. */
+function untilAsked(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
 }
 
 function parts(processName: Parts['processName']): Parts {
@@ -69,6 +122,17 @@ function parts(processName: Parts['processName']): Parts {
   // Lines are gathered before they are written; the last ones must not be lost.
   process.on('exit', () => logger.flush());
   return { config, secrets, logger, processName };
+}
+
+/** Where the environment says, else where the `npm start` of this checkout says that it is. */
+async function addressesOf({ databaseUrl, temporalAddress }: FinanceSettings) {
+  if (databaseUrl !== undefined) return { databaseUrl, temporalAddress };
+  const running = await findRunning();
+  if (!running) throw new OperatorMistake('set DATABASE_URL, or have npm start running in this checkout');
+  return {
+    databaseUrl: running.databaseUrl,
+    temporalAddress: temporalAddress ?? running.temporalAddress,
+  };
 }
 
 function print(line: string): void {

@@ -2,13 +2,14 @@
  * Money from outside: opens the payment, waits for it as long as it can come, and ends only with a known outcome. The gateway's event, the
  * caller's confirmation and our own polling all say just "look again"; one resolver asks the gateway for the truth.
  */
-import { setCurrentDetails, sleep, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { nextPollMs, takesMoneyForMs, type PaymentTimings } from '../src/domain/payment.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 import type { AttentionReason, PaymentRequest } from './contract.ts';
-import { pauseUntil } from './fresh-history.ts';
+import { pauseUntil, sleepUntil } from './fresh-history.ts';
 import type { Looker } from './looker.ts';
 import { GATEWAY_REFERENCE } from './search-attributes.ts';
+import type { Outbox } from './start-deliveries.ts';
 import { closeUnpaid, openPayment } from './steps.ts';
 
 export type Payment =
@@ -24,6 +25,8 @@ export interface AwaitPayment {
   /** The buyer can be told how to pay, or at least that it is waited for. */
   readonly onWaiting: () => Promise<void>;
   readonly callPerson: (reason: AttentionReason) => Promise<void>;
+  /** Takes what closing it tells. */
+  readonly outbox: Outbox;
   /** Every pause is a chance to start a fresh history. */
   readonly beforePause: () => Promise<void>;
 }
@@ -33,14 +36,13 @@ const ANSWER_MARGIN_MS = 1_500;
 
 export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
   const { look, timings } = wait;
-  const { transactionId, purpose } = wait.request;
+  const { transactionId, purpose, method } = wait.request;
   const opened = await openUntilKnown(wait);
   if ('refusal' in opened) return opened;
   if (opened.reference !== undefined)
     upsertSearchAttributes([{ key: GATEWAY_REFERENCE, value: opened.reference }]);
   await wait.onWaiting();
 
-  const waitingSinceMs = Date.now();
   let isCalled = false;
   for (;;) {
     const stand = look.latest();
@@ -49,7 +51,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
     const leftMs = opened.expiresAtMs - Date.now();
     const isLast = leftMs <= 0 && look.sawAfter(opened.expiresAtMs);
     if (isLast && stand.state === 'waiting') {
-      if ((await closeUnpaid(transactionId, purpose, 'PAYMENT_EXPIRED')) === 'closed')
+      if ((await closeUnpaid(transactionId, purpose, 'PAYMENT_EXPIRED', wait.outbox)) === 'closed')
         return { outcome: 'ended', reason: 'PAYMENT_EXPIRED' };
       return { outcome: 'paid' };
     }
@@ -62,7 +64,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
     } else if (leftMs > 0) {
       setCurrentDetails(`Waiting for money until ${new Date(opened.expiresAtMs).toISOString()}.`);
       await wait.beforePause();
-      const pauseMs = Math.min(nextPollMs(Date.now() - waitingSinceMs, timings), leftMs);
+      const pauseMs = Math.min(nextPollMs(Date.now() - wait.startedAtMs, method, timings), leftMs);
       await pauseUntil(pauseMs, 'before looking at the gateway again', look.isSettled);
     }
     if (!look.isSettled()) await look.now();
@@ -75,26 +77,27 @@ async function openUntilKnown(
 ): Promise<
   { readonly expiresAtMs: number; readonly reference?: string } | Extract<Payment, { outcome: 'refused' }>
 > {
-  const { timings, request, startedAtMs } = wait;
+  const { timings, request, startedAtMs, look } = wait;
   const expiresAtMs = startedAtMs + takesMoneyForMs(request.method, timings);
   for (let attempt = 0; ; attempt += 1) {
     const elapsedMs = Date.now() - startedAtMs;
     const budgetMs = attempt === 0 ? Math.max(0, timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS) : 0;
     const opened = await openPayment({ ...request, expiresAtMs }, budgetMs);
     if (opened.outcome === 'open') return opened;
+    if (look.isTold()) return { expiresAtMs };
     const isOver = Date.now() - startedAtMs >= timings.openChargeForMs;
     if (opened.outcome === 'refused' || isOver) {
       const refusal: Refusal =
         opened.outcome === 'refused'
           ? opened.refusal
           : { reason: 'PAYMENT_NOT_OPENED', detail: 'the gateway never said how to pay' };
-      const closed = await closeUnpaid(request.transactionId, request.purpose, refusal.reason);
+      const closed = await closeUnpaid(request.transactionId, request.purpose, refusal.reason, wait.outbox);
       return closed === 'paid' ? { expiresAtMs } : { outcome: 'refused', refusal };
     }
     await wait.onWaiting();
     setCurrentDetails('The gateway has not said yet how to pay.');
-    await sleep(nextPollMs(Date.now() - startedAtMs, timings), {
-      summary: 'before asking again to open the payment',
-    });
+    const pauseMs = nextPollMs(Date.now() - startedAtMs, request.method, timings);
+    await sleepUntil(pauseMs, 'before asking again to open the payment', look.isTold);
+    if (look.isTold()) return { expiresAtMs };
   }
 }

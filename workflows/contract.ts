@@ -4,7 +4,9 @@
  */
 import type { FundingInput } from '../src/domain/funding.ts';
 import type { ChargeQuote, OutsideMethod, PaymentPurpose, RefundTimings } from '../src/domain/payment.ts';
+import type { MoveOutcome, MoveRefusal, MoveWish } from '../src/domain/moves.ts';
 import type { PurchaseInput } from '../src/domain/purchase.ts';
+import type { ReconcileSummary } from '../src/domain/reconciliation.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
@@ -20,6 +22,18 @@ export const REFRESH_RATES_WORKFLOW = 'refreshRates';
 export const REFRESH_USAGE_WORKFLOW = 'refreshUsage';
 export const SWEEP_WORKFLOW = 'sweep';
 export const APPLY_INBOX_WORKFLOW = 'applyInbox';
+export const RECONCILE_WORKFLOW = 'reconcile';
+export const SWEEP_WEBHOOKS_WORKFLOW = 'sweepWebhooks';
+export const TIDY_WEBHOOKS_WORKFLOW = 'tidyWebhooks';
+export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
+/** "Do not wait for the next attempt's time." */
+export const DELIVER_NOW_SIGNAL = 'deliverNow';
+/** What a delivery is called in the Temporal UI; what it is about stands in its attributes. */
+export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
+
+export const REPAIR_WORKFLOW = 'repair';
+/** An operator's move: an update on what it is about, or on the workflow that repairs what is closed. */
+export const MOVE_UPDATE = 'move';
 
 export const ORDERS_QUEUE = 'orders';
 export const OPS_QUEUE = 'ops';
@@ -27,6 +41,48 @@ export const OPS_QUEUE = 'ops';
 export const SUPPLIER_QUEUE = 'supplier-esim-access';
 /** The gateway's own queue, for the same reason. */
 export const GATEWAY_QUEUE = 'gateway-paystack';
+/** Attempts at merchants' endpoints, which may be slow, dead or hostile. */
+export const WEBHOOKS_QUEUE = 'webhooks';
+
+/** Messages that a step wrote and that are to be sent. Absent where it wrote none, so that nothing grows by it. */
+export interface NewMessages {
+  readonly accountId: string;
+  readonly ids: readonly string[];
+}
+
+export interface DeliverWebhookInput {
+  readonly messageId: string;
+}
+
+/** What became of one attempt, or of the wish for one. */
+export type DeliveryStep = (
+  | { readonly state: 'closed'; readonly status: string }
+  /** Not before `waitMs` have passed; `why` is for people. */
+  | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
+) & { readonly messages?: NewMessages };
+
+/** Headers that hand on what a workflow is about, and where it stands in a trace. */
+export const ABOUT_HEADER = 'simway-about';
+export const TRACE_HEADER = 'simway-traceparent';
+
+/** Ids for log lines. */
+export interface About {
+  readonly requestId?: string | undefined;
+  readonly transactionId?: string | undefined;
+}
+
+/** A run of a workflow as it is told to whoever traces. */
+export interface EndedRun {
+  readonly traceparent: string;
+  readonly spanId: string;
+  readonly startedAtMs: number;
+  readonly endedAtMs: number;
+  readonly outcome: string;
+  readonly about: About;
+}
+
+/** A type, since an interface would not fit the SDK's own. */
+export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 
 /** One delivery attempt: orders where needed, looks for the result until done, refused or out of time, and settles what came. */
 export interface DeliverRequest {
@@ -38,7 +94,7 @@ export interface DeliverRequest {
 }
 
 export type DeliverOutcome =
-  | { readonly outcome: 'delivered'; readonly iccid: string }
+  | { readonly outcome: 'delivered'; readonly iccid: string; readonly messages?: NewMessages }
   /** Ordered, or perhaps ordered, or delivered and not settled: do it again. */
   | { readonly outcome: 'unknown'; readonly reason: AttentionReason }
   | {
@@ -59,7 +115,9 @@ export type AttentionReason =
   | 'REFUND_NEEDS_ATTENTION'
   | 'REFUND_STUCK';
 
-export type OpenOutcome = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
+export type OpenOutcome = (
+  { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal }
+) & { readonly messages?: NewMessages };
 
 /** What is to be paid from outside, and for what. Amounts are decimal digits; the account's e-mail address is read where it is needed. */
 export interface PaymentRequest {
@@ -94,11 +152,55 @@ export type PaymentStand = (
 ) & {
   /** Whether the gateway said what it has, so that nothing of it is left to be booked. */
   readonly isKnown: boolean;
+  readonly messages?: NewMessages;
 };
 
 export interface RefundStand {
   readonly open: number;
   readonly needsPerson: AttentionReason | null;
+  readonly messages?: NewMessages;
+}
+
+/** What closing unpaid came to; just the word where nobody is to be told. */
+export type ClosedUnpaid = 'closed' | 'paid' | { readonly closed: NewMessages };
+
+/** Where a purchase or a funding is when a move is made: money is awaited, it is being delivered, or it is closed. */
+export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
+
+/** Whether to go on with a move; all else is its outcome. */
+export type BegunMove = { readonly outcome: 'go'; readonly moveId: string } | EndedMove;
+
+export type EndedMove = Exclude<MoveOutcome, { readonly outcome: 'unknown' }> & {
+  readonly messages?: NewMessages;
+};
+
+/** `not-now`: our rows are at another stage, which the workflow will come to; nothing was written. */
+export type MadeMove = EndedMove | { readonly outcome: 'not-now' };
+
+export type MoveResult =
+  { readonly did: string } | { readonly refusal: MoveRefusal; readonly detail?: string };
+
+/** What a look at the supplier found, in a sentence, and whether it delivers. */
+export interface SupplierLook {
+  readonly did: string;
+  readonly delivery?: DeliverOutcome;
+}
+
+/** Whether the supplier still may deliver what was ordered. */
+export type Withdrawal =
+  { readonly left: 'nothing' } | { readonly left: 'perhaps-something'; readonly detail: string };
+
+export interface RepairInput {
+  readonly wish: MoveWish;
+  readonly purpose: PaymentPurpose;
+  readonly isFromOutside: boolean;
+  readonly timings: RefundTimings;
+}
+
+export interface ReconcileInput {
+  readonly askedBy: string;
+  /** ISO 8601, from and without to; absent: since the last regular run. */
+  readonly range?: { readonly from: string; readonly to: string };
 }
 
 /** Activities on the orders queue: our own Postgres, run as local activities. */
@@ -106,15 +208,23 @@ export interface OrderActivities {
   readonly openPurchase: (input: PurchaseInput, startedAt: string) => Promise<OpenOutcome>;
   /** One quick ask at the supplier, right inside the purchase's first task. */
   readonly tryDelivering: (transactionId: string) => Promise<DeliverOutcome>;
-  readonly failPurchase: (transactionId: string, refusal: Refusal) => Promise<void>;
+  readonly failPurchase: (transactionId: string, refusal: Refusal) => Promise<NewMessages | undefined>;
+  /** The buyer of a purchase from the wallet is about to hear PROCESSING; so do the merchant's endpoints. */
+  readonly tellProcessing: (transactionId: string) => Promise<NewMessages | undefined>;
   readonly flagAttention: (transactionId: string, reason: AttentionReason) => Promise<void>;
   /** Never paid, or not as agreed. `paid`: money came first. */
   readonly closeUnpaid: (
     transactionId: string,
     purpose: PaymentPurpose,
     reason: FailureReason,
-  ) => Promise<'closed' | 'paid'>;
+  ) => Promise<ClosedUnpaid>;
   readonly openFunding: (input: FundingInput) => Promise<void>;
+  /** Judges an operator's wish by the rows and puts it on record. */
+  readonly beginMove: (wish: MoveWish) => Promise<BegunMove>;
+  /** Makes a begun move: its effect and its line in one transaction. */
+  readonly makeMove: (moveId: string, stage: MoveStage) => Promise<MadeMove>;
+  /** Puts on record how a begun move ended that has no effect on our rows. */
+  readonly closeMove: (moveId: string, result: MoveResult) => Promise<EndedMove>;
 }
 
 /** Activities on the gateway's queue. */
@@ -127,11 +237,21 @@ export interface GatewayActivities {
   readonly moveRefunds: (transactionId: string) => Promise<RefundStand>;
 }
 
+/** Activities on the webhooks queue. */
+export interface WebhookActivities {
+  /** One attempt at a message, if it is due and its endpoint has room for it. */
+  readonly attemptDelivery: (messageId: string) => Promise<DeliveryStep>;
+}
+
 /** Activities on the supplier's queue: everything that crosses the network to it. */
 export interface SupplierActivities {
   readonly deliver: (request: DeliverRequest) => Promise<DeliverOutcome>;
   /** Undoes an order that may exist although it was refused. `false`: something is left that cannot be cancelled. */
   readonly withdrawOrder: (transactionId: string) => Promise<boolean>;
+  /** Only asks: whatever the supplier has is taken over, and nothing is ordered. */
+  readonly lookAtSupplier: (transactionId: string) => Promise<SupplierLook>;
+  /** Cancels what may have been ordered. `isVouchedFor`: a person has it in writing that the supplier delivers nothing. */
+  readonly withdrawForMove: (transactionId: string, isVouchedFor: boolean) => Promise<Withdrawal>;
 }
 
 /** Activities on the ops queue; each answers with one line for the Temporal UI. */
@@ -144,4 +264,12 @@ export interface OpsActivities {
   readonly findLateMoney: () => Promise<readonly LatePaymentInput[]>;
   /** Applies gateway events that a crash or an outage left in the inbox. */
   readonly applyInbox: () => Promise<string>;
+  /** Our books beside the gateway's statement and the supplier's orders; null where nothing has happened yet. */
+  readonly reconcile: (
+    request: ReconcileInput & { readonly runKey: string },
+  ) => Promise<ReconcileSummary | null>;
+  /** Hands over messages that are due and that nobody seems to carry. */
+  readonly handOverDue: () => Promise<string>;
+  /** Forgets old messages, and seals secrets anew that are sealed with a key of yesterday. */
+  readonly tidyWebhooks: () => Promise<string>;
 }

@@ -17,8 +17,10 @@ import { callPerson } from './call-person.ts';
 import { ACCEPT_UPDATE, type AttentionReason } from './contract.ts';
 import { freshHistory } from './fresh-history.ts';
 import { listenForLooks } from './looker.ts';
+import { handsWhenClosed, handsWhileAwaiting, listenForMoves } from './operator-moves.ts';
 import { returnMoney } from './return-money.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts';
+import { createOutbox } from './start-deliveries.ts';
 import { openFunding } from './steps.ts';
 
 /** Ends SUCCESS or FAILED; cancelling it from outside changes nothing: money may be on its way. */
@@ -28,6 +30,7 @@ export function fundWallet(input: FundingInput): Promise<{ status: string; reaso
 
 async function carry(input: FundingInput): Promise<{ status: string; reason?: string }> {
   let answer: PurchaseAnswer | undefined;
+  const desk = listenForMoves('awaiting-money');
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
   setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
     await condition(() => answer !== undefined);
@@ -35,10 +38,14 @@ async function carry(input: FundingInput): Promise<{ status: string; reason?: st
   });
   const watch = {
     callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
+    // A wallet that is not funded tells nobody.
+    outbox: createOutbox(input.transactionId),
     beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
+    moves: () => desk.count(),
   };
   const look = listenForLooks(input.transactionId, 'funding');
   await openFunding(input);
+  desk.serve('awaiting-money', handsWhileAwaiting(input.transactionId, look));
   const payment = await awaitPayment({
     request: {
       transactionId: input.transactionId,
@@ -59,8 +66,11 @@ async function carry(input: FundingInput): Promise<{ status: string; reason?: st
     ...watch,
   });
   answer ??= { ...firstAnswer(payment), ...fingerprint };
+  desk.serve(payment.outcome === 'paid' ? 'delivered' : 'ended', handsWhenClosed(input.transactionId, look));
   if (payment.outcome !== 'paid') await returnMoney(input.transactionId, input.timings, look, watch);
   await condition(allHandlersFinished);
+  if (payment.outcome === 'paid' && desk.count() > 0)
+    await returnMoney(input.transactionId, input.timings, look, watch);
   return end(payment);
 }
 
@@ -80,6 +90,9 @@ function end(payment: Payment): { status: string; reason?: string } {
         ? payment.refusal.reason
         : payment.reason;
   const status = reason === undefined ? 'SUCCESS' : 'FAILED';
+  setCurrentDetails(
+    status === 'SUCCESS' ? 'The wallet is credited.' : `Ended without a credit: ${reason ?? ''}.`,
+  );
   upsertSearchAttributes([
     { key: PURCHASE_STATUS, value: status },
     { key: NEEDS_ATTENTION, value: false },

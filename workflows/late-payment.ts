@@ -2,7 +2,7 @@
  * Money that came for a purchase or a funding that is closed: books it into the wallet, or sends back what is in another currency, and stays
  * until that is done.
  */
-import { continueAsNew } from '@temporalio/workflow';
+import { continueAsNew, setCurrentDetails } from '@temporalio/workflow';
 import { callPerson } from './call-person.ts';
 import type { LatePaymentInput, PaymentStand } from './contract.ts';
 import { freshHistory, pauseUntil } from './fresh-history.ts';
@@ -16,11 +16,13 @@ const MAX_LOOKS = 10;
 export async function latePayment(input: LatePaymentInput): Promise<PaymentStand> {
   const { transactionId, purpose, timings } = input;
   const look = listenForLooks(transactionId, purpose);
+  setCurrentDetails('Looking at the gateway for money that came when all was over.');
   await lookUntilKnown(look, input);
   await returnMoney(transactionId, timings, look, {
     callPerson: (reason) => callPerson(transactionId, reason),
     beforePause: () => freshHistory(() => continueAsNew<typeof latePayment>(input)),
   });
+  setCurrentDetails('What the gateway has is booked, and what had to go back is sent.');
   return look.latest();
 }
 

@@ -11,6 +11,9 @@ export interface Looker {
   /** A look that began no earlier than this was called; the one under way where the history is about to end. */
   now(): Promise<PaymentStand>;
   latest(): PaymentStand;
+  /** What is known without a look: an operator has settled it. Later looks change nothing of that. */
+  tell(stand: PaymentStand): void;
+  readonly isTold: () => boolean;
   /** Looks that have ended. */
   count(): number;
   /** Paid or ended: nothing more is awaited. */
@@ -32,6 +35,7 @@ export function listenForLooks(transactionId: string, purpose: PaymentPurpose): 
 /** One look at a time, however many ask. */
 function createLooker(look: () => Promise<PaymentStand>): Looker {
   let latest: PaymentStand = { state: 'waiting', isKnown: false };
+  let told: PaymentStand | undefined;
   let ended = 0;
   let beganAtMs = 0;
   let current: { readonly startsAtMs: number; readonly stand: Promise<PaymentStand> } | undefined;
@@ -39,7 +43,7 @@ function createLooker(look: () => Promise<PaymentStand>): Looker {
   const begin = (): Promise<PaymentStand> => {
     const startsAtMs = Date.now();
     const stand = look().then((seen) => {
-      latest = seen;
+      latest = told ?? seen;
       ended += 1;
       beganAtMs = startsAtMs;
       current = undefined;
@@ -62,6 +66,11 @@ function createLooker(look: () => Promise<PaymentStand>): Looker {
       return next;
     },
     latest: () => latest,
+    tell: (stand) => {
+      told = stand;
+      latest = stand;
+    },
+    isTold: () => told !== undefined,
     count: () => ended,
     isSettled: () => latest.state === 'paid' || latest.state === 'ended',
     sawAfter: (timeMs) => beganAtMs >= timeMs,

@@ -1,5 +1,5 @@
 /** Sends money back to where it came from and stays until the gateway says that it is done, or it is in the wallet. */
-import { allHandlersFinished, condition } from '@temporalio/workflow';
+import { allHandlersFinished, condition, setCurrentDetails } from '@temporalio/workflow';
 import type { RefundTimings } from '../src/domain/payment.ts';
 import type { AttentionReason } from './contract.ts';
 import { pauseUntil } from './fresh-history.ts';
@@ -10,6 +10,8 @@ export interface MoneyWatch {
   readonly callPerson: (reason: AttentionReason) => Promise<void>;
   /** Every pause is a chance to start a fresh history. */
   readonly beforePause: () => Promise<void>;
+  /** Operator's moves that have ended: each may change what there is to do. */
+  readonly moves?: () => number;
 }
 
 /**
@@ -23,9 +25,11 @@ export async function returnMoney(
 ): Promise<void> {
   for (;;) {
     const seen = look.count();
+    const { moves = () => 0 } = watch;
+    const made = moves();
     await moveUntilDone(transactionId, timings, watch);
     await condition(allHandlersFinished);
-    if (look.count() === seen) return;
+    if (look.count() === seen && moves() === made) return;
   }
 }
 
@@ -33,17 +37,19 @@ export async function returnMoney(
 async function moveUntilDone(
   transactionId: string,
   timings: RefundTimings,
-  { callPerson, beforePause }: MoneyWatch,
+  { callPerson, beforePause, moves = () => 0 }: MoneyWatch,
 ): Promise<void> {
   let pauseMs = timings.refundLookFirstMs;
   let called: AttentionReason | null = null;
   for (;;) {
+    const made = moves();
     const { open, needsPerson } = await moveRefunds(transactionId);
     if (open === 0) return;
     if (needsPerson !== null && needsPerson !== called) await callPerson(needsPerson);
     called = needsPerson ?? called;
+    if (called === null) setCurrentDetails('Money is on its way back to where it came from.');
     await beforePause();
-    await pauseUntil(pauseMs, 'before looking how far the refund is');
+    await pauseUntil(pauseMs, 'before looking how far the refund is', () => moves() !== made);
     pauseMs = Math.min(pauseMs * 2, timings.refundLookMaxMs);
   }
 }

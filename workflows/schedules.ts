@@ -10,6 +10,7 @@ import {
 import { LOOK_SIGNAL, ORDERS_QUEUE, type LatePaymentInput, type OpsActivities } from './contract.ts';
 import { latePayment } from './late-payment.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from './search-attributes.ts';
+import { handOverDue } from './webhook-steps.ts';
 
 const {
   syncCatalogue: sync,
@@ -18,6 +19,7 @@ const {
   forgetOldKeys,
   findLateMoney,
   applyInbox: inbox,
+  tidyWebhooks: tidy,
 } = proxyActivities<OpsActivities>({
   startToCloseTimeout: '2m',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
@@ -34,6 +36,12 @@ export const refreshUsage = (): Promise<string> => usage();
 
 /** Applies gateway events that were kept and not applied. */
 export const applyInbox = (): Promise<string> => inbox();
+
+/** Hands over messages to merchants that a crash or an outage left behind. */
+export const sweepWebhooks = (): Promise<string> => handOverDue();
+
+/** Forgets old messages to merchants, and seals their endpoints' secrets with the key of today. */
+export const tidyWebhooks = (): Promise<string> => tidy();
 
 /** Forgets Idempotency-Keys older than promised, and starts what late money needs. */
 export async function sweep(): Promise<string> {

@@ -5,12 +5,15 @@
 import { proxyActivities, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
 import type { PaymentPurpose } from '../src/domain/payment.ts';
 import type { PurchaseInput } from '../src/domain/purchase.ts';
+import type { FailureReason } from '../src/domain/refusals.ts';
 import {
   GATEWAY_QUEUE,
   OPS_QUEUE,
   SUPPLIER_QUEUE,
   type DeliverOutcome,
   type GatewayActivities,
+  type MadeMove,
+  type MoveStage,
   type OpsActivities,
   type OpenedPayment,
   type OrderActivities,
@@ -18,7 +21,9 @@ import {
   type PaymentStand,
   type RefundStand,
   type SupplierActivities,
+  type SupplierLook,
 } from './contract.ts';
+import { startDeliveries, type Outbox } from './start-deliveries.ts';
 
 /** Under 60 % of the purchase's workflow task timeout (5 s), over Postgres's own statement timeout (2 s); retried until it wins. */
 const OWN_DATABASE = {
@@ -32,8 +37,38 @@ const local = (summary: string): OrderActivities =>
 export const { openPurchase } = local('Open: purchase, eSIM order and wallet hold in one transaction');
 export const { failPurchase } = local('Give back: void the hold, close as FAILED');
 export const { flagAttention } = local('Call a person');
-export const { closeUnpaid } = local('Close unpaid: no money came, or not as agreed');
+export const { tellProcessing } = local('Tell the merchant that it goes on');
+
+const { closeUnpaid: closeUnpaidStep } = local('Close unpaid: no money came, or not as agreed');
+
+/** Closes what nobody paid; what that has to tell goes into the outbox. */
+export async function closeUnpaid(
+  transactionId: string,
+  purpose: PaymentPurpose,
+  reason: FailureReason,
+  outbox: Outbox,
+): Promise<'closed' | 'paid'> {
+  const closed = await closeUnpaidStep(transactionId, purpose, reason);
+  if (typeof closed === 'string') return closed;
+  outbox.add(closed.closed);
+  return 'closed';
+}
+
 export const { openFunding } = local('Open: the wallet is to be funded');
+export const { beginMove } = local('Operator: put the move on record');
+export const { closeMove } = local('Operator: tell what came of the move');
+
+const { makeMove: makeMoveStep } = local('Operator: make the move');
+
+/** What the books refuse for good is refused to whoever asked. */
+export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMove> {
+  try {
+    return await makeMoveStep(moveId, stage);
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    return closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the books refuse it' });
+  }
+}
 
 /** With the 2.5 s of opening it stays under the heartbeat of the 5 s workflow task. */
 const QUICK_TRY_MS = 1_200;
@@ -102,6 +137,27 @@ export const { withdrawOrder } = proxyActivities<SupplierActivities>({
   summary: 'Undo: make sure that the supplier holds no order',
 });
 
+/** Only asks; nobody knows more where it fails. */
+export function lookAtSupplier(transactionId: string): Promise<SupplierLook> {
+  const steps = proxyActivities<SupplierActivities>({
+    taskQueue: SUPPLIER_QUEUE,
+    startToCloseTimeout: ONE_LOOK_MS,
+    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    retry: { maximumAttempts: 1 },
+    summary: 'Look at the supplier, as an operator asked',
+  });
+  return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
+}
+
+/** Cancels what may have been ordered, and asks until it is known whether it was. */
+export const { withdrawForMove } = proxyActivities<SupplierActivities>({
+  taskQueue: SUPPLIER_QUEUE,
+  startToCloseTimeout: ONE_LOOK_MS,
+  heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  summary: 'Operator: make sure that nothing of the order can come',
+});
+
 /** One answer of the gateway and what is booked of it, at most 5 s at the transport for each try of the payment. */
 const ONE_GATEWAY_LOOK_MS = 20_000;
 
@@ -123,13 +179,20 @@ export async function openPayment(request: PaymentRequest, budgetMs: number): Pr
 /** Asks the gateway and books what it has. */
 export async function lookAtPayment(transactionId: string, purpose: PaymentPurpose): Promise<PaymentStand> {
   const steps = gateway('Look at the gateway for the money', ONE_GATEWAY_LOOK_MS);
-  return orElse(steps.lookAtPayment(transactionId, purpose), { state: 'unknown', isKnown: false });
+  const stand = await orElse(steps.lookAtPayment(transactionId, purpose), {
+    state: 'unknown',
+    isKnown: false,
+  });
+  await startDeliveries(stand.messages, transactionId);
+  return stand;
 }
 
 /** Asks the gateway to send money back, or how far it is. */
 export async function moveRefunds(transactionId: string): Promise<RefundStand> {
   const steps = gateway('Refund: send the money back, or look how far it is', ONE_GATEWAY_LOOK_MS);
-  return orElse(steps.moveRefunds(transactionId), { open: 1, needsPerson: null });
+  const stand = await orElse(steps.moveRefunds(transactionId), { open: 1, needsPerson: null });
+  await startDeliveries(stand.messages, transactionId);
+  return stand;
 }
 
 /** Asked for after a sale that an old catalogue caused; the hourly schedule would catch up anyway, so it may give up. */

@@ -5,8 +5,8 @@
 import { parseArgs } from 'node:util';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
+import { installRuntime } from '../../src/adapters/temporal/runtime.ts';
 import {
-  installRuntime,
   startWorkers,
   workerOptions,
   type Workers,
@@ -38,12 +38,13 @@ async function main(): Promise<void> {
   const options: WorkersOptions = {
     address: values.address,
     namespace: values.namespace,
-    activities: { orders, supplier: {}, gateway: {}, ops: {} },
+    activities: { orders, supplier: {}, gateway: {}, webhooks: {}, ops: {} },
     queues: ['orders'],
     bundle,
     identity: `bench-floor-${process.pid}`,
     shutdownGraceMs: 1_000,
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
+    webhookAttempts: 1,
   };
   const workers = values['prepared-threads'] ? await startWorkers(options) : await startPlain(options);
   process.once('SIGTERM', () => void workers.stop());
@@ -51,7 +52,7 @@ async function main(): Promise<void> {
   await workers.finished;
 }
 
-async function startPlain(options: WorkersOptions): Promise<Workers> {
+async function startPlain(options: WorkersOptions): Promise<Omit<Workers, 'arePolling'>> {
   const connection = await NativeConnection.connect({ address: options.address });
   const worker = await Worker.create({ connection, ...workerOptions(options, 'orders') });
   const finished = worker.run().then(() => connection.close());

@@ -88,7 +88,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     SIMWAY_LOG_LEVEL: 'info',
     SIMWAY_HTTP_PORT: String(apiPort),
     SIMWAY_ADMIN_PORT: String(adminPort),
+    SIMWAY_WORKER_ADMIN_PORT: '0',
     SIMWAY_ID_SECRET: randomBytes(32).toString('hex'),
+    SIMWAY_SECRETS_KEY: randomBytes(32).toString('hex'),
+    SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1',
     SIMWAY_TEST_SUPPLIER_URL: supplier.ready['url'] ?? '',
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'bench',
   };

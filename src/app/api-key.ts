@@ -2,7 +2,7 @@
  * API keys: `<brand>_<environment>_` + 32 random base62 characters + 6 base62 characters of CRC-32, so that junk is refused without a
  * query (promise A7). The key is shown once; only its SHA-256 is kept.
  */
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ENVIRONMENTS, type Environment } from '../domain/account.ts';
 
@@ -28,7 +28,7 @@ export function environmentOfKey(brand: string, key: string): Environment | unde
 }
 
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key).digest();
+  return hash('sha256', key, 'buffer');
 }
 
 function checksum(body: string): string {

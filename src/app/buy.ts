@@ -8,6 +8,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { FrozenQuote, PurchaseInput } from '../domain/purchase.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { findEsim } from '../store/esims.ts';
+import { beginKey } from '../store/idempotency.ts';
 import { findPurchase } from '../store/purchase-reads.ts';
 import { packageNotFound } from './browse.ts';
 import { quoteCharge } from './charges.ts';
@@ -53,6 +54,7 @@ export async function buy(
     ms: deps.clock.now().getTime() - startedAtMs,
   });
   requireAccepted(answer, command.idempotency);
+  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
   return readBack(deps, input, goods.item);
 }
 

@@ -123,12 +123,12 @@ async function readRates(db: WorldDb, cache: JsonCache, revision: string): Promi
 function parseRates(value: unknown): Rate[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const rates = value.map((entry: Partial<Record<keyof Rate, unknown>>) => {
-    const { id, currency, micros, source, observedAt } = entry;
+    const { id, currency, micros, source, observedAtMs } = entry;
     if (typeof id !== 'string' || typeof currency !== 'string' || typeof micros !== 'string')
       return undefined;
-    if (typeof source !== 'string' || typeof observedAt !== 'string' || !/^\d+$/.test(micros))
+    if (typeof source !== 'string' || typeof observedAtMs !== 'number' || !/^\d+$/.test(micros))
       return undefined;
-    return { id, currency, micros: BigInt(micros), source, observedAt };
+    return { id, currency, micros: BigInt(micros), source, observedAtMs };
   });
   return rates.every((rate) => rate !== undefined) ? rates : undefined;
 }

@@ -1,6 +1,7 @@
 /** "Has my payment arrived?": the gateway is asked, never the caller, and the answer is how things then stand. */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
+import { noteTransaction } from '../observe/subject.ts';
 import { EngineUnavailable, type WhosePayment } from '../ports/purchase-engine.ts';
 import { findFunding } from '../store/fundings.ts';
 import { findPayment } from '../store/payments.ts';
@@ -51,6 +52,7 @@ async function findOwn(
   const purchase = (await findPurchase(db, transactionId))?.purchase;
   const row = purchase ?? (await findFunding(db, transactionId));
   if (row?.account_id !== principal.account.id) throw notFound();
+  noteTransaction(transactionId);
   return {
     transactionId,
     purpose: purchase ? 'purchase' : 'funding',

@@ -2,6 +2,7 @@
 import { DomainError } from '../domain/errors.ts';
 import type { PurchaseAnswer } from '../domain/purchase.ts';
 import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
+import { noteTransaction } from '../observe/subject.ts';
 import { EngineUnavailable, type EngineAnswer } from '../ports/purchase-engine.ts';
 import { isPassing } from '../store/constraint-errors.ts';
 import { keyReused } from './idempotency-refusals.ts';
@@ -17,6 +18,7 @@ export async function askEngine(
   deadlineMs: number,
   isWritten: () => Promise<boolean>,
 ): Promise<PurchaseAnswer | 'no-answer-yet'> {
+  noteTransaction(transactionId);
   try {
     const answer = await ask(deadlineMs);
     if (answer !== 'in-doubt') return answer;

@@ -2,6 +2,7 @@
 import type { Principal } from '../domain/account.ts';
 import type { FundingInput } from '../domain/funding.ts';
 import { findFunding, type FundingRow } from '../store/fundings.ts';
+import { beginKey } from '../store/idempotency.ts';
 import { quoteCharge } from './charges.ts';
 import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
 import { findEarlierTry } from './idempotency.ts';
@@ -28,6 +29,7 @@ export async function fundWallet(
     async () => (await ifReachable(() => findFunding(deps.db, input.transactionId))) !== undefined,
   );
   requireAccepted(answer, command.idempotency);
+  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
   const view = await ifReachable(async () => {
     const row = await findFunding(deps.db, input.transactionId);
     return row && fundingView(deps, row);

@@ -6,8 +6,9 @@ import type { GatewayEvent } from '../ports/payment-gateway.ts';
 import { EngineUnavailable } from '../ports/purchase-engine.ts';
 import { bookDispute, tellReturned } from '../store/disputes.ts';
 import {
+  ABOUT_NO_PAYMENT,
+  createEventKeeper,
   findUnappliedEvents,
-  keepEvent,
   markEventApplied,
   type GatewayEventRow,
   type KeptEvent,
@@ -33,6 +34,7 @@ export interface GatewayDoor {
 
 /** The door of one world. What it keeps it tries to apply at once, aside; a burst beyond its places is left to the inbox's schedule. */
 export function createGatewayDoor(deps: EventDeps): GatewayDoor {
+  const keepEvent = createEventKeeper(deps.db);
   let applying = 0;
   const applyAside = (event: KeptEvent, id: bigint | undefined): void => {
     if (applying >= MAX_AT_ONCE) return;
@@ -51,7 +53,7 @@ export function createGatewayDoor(deps: EventDeps): GatewayDoor {
         return 'refused';
       }
       const event = toKept(deps.gateway.name, verified);
-      const id = await keepEvent(deps.db, event);
+      const id = await keepEvent(event);
       deps.events.gatewayEventKept({ type: event.type, reference: event.reference });
       applyAside(event, id);
       return 'kept';
@@ -96,18 +98,24 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
 }
 
 async function applyKept(deps: EventDeps, row: GatewayEventRow): Promise<void> {
-  const { gateway, type, about, reference, email, event_key: eventKey } = row;
-  const note = await applyEvent(deps, { gateway, eventKey, type, about, reference, email });
-  await markEventApplied(deps.db, row.id, note);
+  await markEventApplied(deps.db, row.id, await applyGatewayEvent(deps, row));
 }
 
+/** Applies an event that was kept, without saying so on its row: whoever asked does. Answers what was done. Twice is once. */
+export function applyGatewayEvent(deps: ApplyDeps, row: GatewayEventRow): Promise<string> {
+  const { gateway, type, about, reference, email, event_key: eventKey } = row;
+  return applyEvent(deps, { gateway, eventKey, type, about, reference, email });
+}
+
+type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
+
 /** What was done, for the inbox's row. */
-async function applyEvent(deps: EventDeps, event: KeptEvent): Promise<string> {
+async function applyEvent(deps: ApplyDeps, event: KeptEvent): Promise<string> {
   if (event.about === 'transfer-rejected') {
     return `told to ${await tellReturned(deps.db, event.email, event.eventKey)} payments`;
   }
   const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
-  if (!payment) return 'about no payment of ours';
+  if (!payment) return ABOUT_NO_PAYMENT;
   if (event.about === 'dispute') return applyDispute(deps, payment);
   if (event.about === 'charge' || event.about === 'refund') {
     await deps.engine.lookSoon({ transactionId: payment.transaction_id, purpose: payment.purpose });
@@ -120,7 +128,7 @@ async function applyEvent(deps: EventDeps, event: KeptEvent): Promise<string> {
  * A dispute is about money: what was never seen is looked at first, and the gateway's answer counts, not the event. One that was lost takes
  * the money back, which a look finds.
  */
-async function applyDispute(deps: EventDeps, before: PaymentRow): Promise<string> {
+async function applyDispute(deps: ApplyDeps, before: PaymentRow): Promise<string> {
   const whose = { transactionId: before.transaction_id, purpose: before.purpose };
   if (before.booked_minor === 0n) {
     await deps.engine.look(whose, LOOK_WITHIN_MS);

@@ -1,27 +1,33 @@
 /**
  * Answers to repeated writes. The key's row is written by the purchase's first step; the exact answer is added here and given again,
- * byte for byte, with the install secrets cut out of what is stored and put back from the eSIM's own row.
+ * byte for byte, with install secrets and endpoint secrets cut out of what is stored and put back from their own rows.
  */
 import type { Principal } from '../domain/account.ts';
+import { isId } from '../domain/ids.ts';
+import { noteTransaction } from '../observe/subject.ts';
 import { findEsim } from '../store/esims.ts';
 import { findIdempotencyKey, keepAnswer, type IdempotencyRecord } from '../store/idempotency.ts';
 import { findPurchase } from '../store/purchase-reads.ts';
+import { withEndpointSecrets, withoutEndpointSecrets } from './endpoint-secrets.ts';
 import { isStillRunning, keyInUse, keyReused } from './idempotency-refusals.ts';
 import type { IdempotencyTag, StoredAnswer } from './use-cases.ts';
 import type { WorldDeps } from './world-deps.ts';
 
 type IdempotencyDeps = Pick<WorldDeps, 'db' | 'clock'>;
+type AnswerDeps = Pick<WorldDeps, 'db' | 'clock' | 'secretBox'>;
 
 export async function findStoredAnswer(
-  deps: IdempotencyDeps,
+  deps: AnswerDeps,
   principal: Principal,
   tag: IdempotencyTag,
 ): Promise<StoredAnswer | undefined> {
   const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
   if (!record) return undefined;
   if (record.fingerprint !== tag.fingerprint || record.path !== tag.path) throw keyReused();
+  noteSubject(record);
   if (record.answer) {
-    return { ...record.answer, body: await withSecrets(deps, record.transactionId, record.answer.body) };
+    const body = await withSecrets(deps, principal.account.id, record.transactionId, record.answer.body);
+    return { ...record.answer, body };
   }
   if (isStillRunning(record, deps.clock.now())) throw keyInUse();
   return undefined;
@@ -38,13 +44,19 @@ export async function findEarlierTry(
 ): Promise<IdempotencyRecord | undefined> {
   if (!tag) return undefined;
   const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
+  if (record) noteSubject(record);
   if (record && isStillRunning(record, deps.clock.now())) throw keyInUse();
   return record;
 }
 
+/** Keys of other writes than purchases and fundings name what those were about (keyed-writes.ts). */
+function noteSubject({ transactionId }: IdempotencyRecord): void {
+  if (isId('transaction', transactionId)) noteTransaction(transactionId);
+}
+
 /** Keeps the answer. Returns the one that was kept before, where somebody with the same key was faster: that one counts. */
 export async function storeAnswer(
-  deps: IdempotencyDeps,
+  deps: AnswerDeps,
   principal: Principal,
   tag: IdempotencyTag,
   answer: StoredAnswer,
@@ -62,14 +74,21 @@ const SECRET_COLUMNS = ['ac', 'matching_id', 'qr_code_url', 'short_url'] as cons
 /** A JSON string can hold no raw control character, so this mark can never be part of an answer. */
 const mark = (column: string): string => `\u0001${column}\u0001`;
 
-async function withoutSecrets(deps: IdempotencyDeps, transactionId: string, body: string): Promise<string> {
+async function withoutSecrets(deps: AnswerDeps, transactionId: string, body: string): Promise<string> {
+  if (isId('endpoint', transactionId)) return withoutEndpointSecrets(body);
   return replaceSecrets(deps, transactionId, body, (text, column, json) =>
     text.replaceAll(json, mark(column)),
   );
 }
 
-async function withSecrets(deps: IdempotencyDeps, transactionId: string, body: string): Promise<string> {
+async function withSecrets(
+  deps: AnswerDeps,
+  accountId: string,
+  transactionId: string,
+  body: string,
+): Promise<string> {
   if (!body.includes('\u0001')) return body;
+  if (isId('endpoint', transactionId)) return withEndpointSecrets(deps, accountId, transactionId, body);
   return replaceSecrets(deps, transactionId, body, (text, column, json) =>
     text.replaceAll(mark(column), () => json),
   );

@@ -1,13 +1,13 @@
 /** Making accounts and keys and funding wallets: the operator's commands until there is a dashboard. Each leaves an audit entry. */
 import { randomBytes } from 'node:crypto';
-import type { AccountCurrency, Money } from '../domain/money.ts';
+import { formatMinor, type AccountCurrency, type Money } from '../domain/money.ts';
 import type { Environment, Plan, Scope } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
 import type { AccountType } from '../domain/pricing.ts';
 import { findAccount, insertAccount, insertApiKey, revokeKeys } from '../store/accounts.ts';
 import { writeAudit } from '../store/audit.ts';
-import { ensureWallet, findWallet, fundWallet } from '../store/ledger.ts';
+import { ensureWallet, findFunded, findWallet, fundWallet } from '../store/ledger.ts';
 import type { AccountsDb, WorldDb } from '../store/tables.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 
@@ -50,7 +50,7 @@ export interface CreateKey {
   readonly expiresAt: Date | null;
 }
 
-/** Returns the key itself, for the only time. Throws when the account is unknown. */
+/** Returns the key itself, for the only time. Throws when the account is unknown. Takes the company's website as it is told. */
 export async function createKey(
   db: AccountsDb,
   request: CreateKey,
@@ -109,7 +109,10 @@ export interface FundWallet {
   readonly reference: string;
 }
 
-/** Credits a wallet, making it first where needed. Throws when the account is unknown or keeps another currency. */
+/**
+ * Credits a wallet, making it first where needed. Throws when the account is unknown or keeps another currency, and when the reference has
+ * paid something else before: saying that this is paid would be a lie.
+ */
 export async function fund(
   dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },
   request: FundWallet,
@@ -119,13 +122,16 @@ export async function fund(
   if (!account) throw noAccount(request.accountId);
   if (account.currency !== request.amount.currency)
     throw new DomainError('VALIDATION_ERROR', `the account keeps ${account.currency}`);
+  await refuseOtherUse(dbs.world, request);
   await ensureWallet(dbs.world, account.id, account.currency);
   const outcome = await fundWallet(dbs.world, {
-    operationKey: `fund:${request.reference}`,
+    operationKey: fundingKey(request),
     accountId: account.id,
     amount: request.amount,
     reason: request.reason,
   });
+  // Somebody may have used it since we looked.
+  if (outcome === 'already') await refuseOtherUse(dbs.world, request);
   await writeAudit(dbs.accounts, {
     actor,
     action: 'wallet.fund',
@@ -140,6 +146,23 @@ export async function fund(
   });
   const wallet = await findWallet(dbs.world, account.id);
   return wallet?.balance ?? { amountMinor: 0n, currency: account.currency };
+}
+
+const fundingKey = ({ reference }: FundWallet): string => `fund:${reference}`;
+
+async function refuseOtherUse(world: WorldDb, request: FundWallet): Promise<void> {
+  const funded = await findFunded(world, fundingKey(request));
+  if (!funded) return;
+  const { accountId, amount } = funded;
+  const isSame =
+    accountId === request.accountId &&
+    amount.amountMinor === request.amount.amountMinor &&
+    amount.currency === request.amount.currency;
+  if (isSame) return;
+  throw new DomainError(
+    'VALIDATION_ERROR',
+    `--reference ${request.reference} was used before, for ${formatMinor(amount.amountMinor)} ${amount.currency} to ${accountId}; nothing was paid`,
+  );
 }
 
 function noAccount(accountId: string): DomainError {

@@ -44,7 +44,7 @@ export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: str
 }
 
 function isTooOld(deps: PriceDeps, rate: Rate): boolean {
-  return deps.clock.now().getTime() - Date.parse(rate.observedAt) > deps.settings.rateMaxAgeMs;
+  return deps.clock.now().getTime() - rate.observedAtMs > deps.settings.rateMaxAgeMs;
 }
 
 /**
@@ -67,5 +67,9 @@ function rateUnavailable(currency: string): DomainError {
 /** The USD to NGN rate as the public endpoint tells it. */
 export function exchangeRateView(deps: PriceDeps, catalogue: Catalogue): ExchangeRateView {
   const rate = sellingRate(deps, catalogue, 'NGN');
-  return { rate: formatRateMicros(rate.micros), observedAt: new Date(rate.observedAt), source: rate.source };
+  return {
+    rate: formatRateMicros(rate.micros),
+    observedAt: new Date(rate.observedAtMs),
+    source: rate.source,
+  };
 }

@@ -1,6 +1,7 @@
 /** One purchase as it now stands, with its public timeline, for its own account only. */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
+import { noteTransaction } from '../observe/subject.ts';
 import { findPurchase, findTimeline } from '../store/purchase-reads.ts';
 import { standingView } from './purchase-view.ts';
 import type { PurchaseView } from './views.ts';
@@ -17,5 +18,6 @@ export async function getTransaction(
       details: 'no purchase of yours has this id',
     });
   }
+  noteTransaction(transactionId);
   return standingView(deps, record, await findTimeline(deps.db, transactionId));
 }

@@ -5,6 +5,7 @@
 import type { Account, Environment, Principal } from '../domain/account.ts';
 import type { RegionType } from '../domain/catalogue.ts';
 import type { EsimStatus, PackageType, PaymentMethod } from '../domain/states.ts';
+import type { IdempotencyTag } from './idempotency-tag.ts';
 import type {
   EsimView,
   ExchangeRateView,
@@ -16,10 +17,11 @@ import type {
   RegionView,
   WalletView,
 } from './views.ts';
+import type { OpsUseCases } from './ops-use-cases.ts';
+import type { RequestContext } from './request-context.ts';
+import type { WebhookUseCases } from './webhook-use-cases.ts';
 
-export interface RequestContext {
-  readonly requestId: string;
-}
+export type { RequestContext };
 
 export interface BuyCommand {
   readonly packageCode: string;
@@ -40,12 +42,7 @@ export interface FundCommand {
 /** By our id, or by the gateway's reference (of a hosted page or of a transfer alike). */
 export type WhichPayment = { readonly transactionId: string } | { readonly reference: string };
 
-/** A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and validated fields. */
-export interface IdempotencyTag {
-  readonly key: string;
-  readonly path: string;
-  readonly fingerprint: string;
-}
+export type { IdempotencyTag };
 
 /** The exact answer first given under a key. */
 export interface StoredAnswer {
@@ -53,7 +50,7 @@ export interface StoredAnswer {
   readonly body: string;
 }
 
-export interface WorldUseCases {
+export interface WorldUseCases extends WebhookUseCases {
   readonly environment: Environment;
   /** Changes whenever any listed price or region may have changed; a key for caches of rendered answers. Synchronous, no I/O. */
   catalogueRevision(): string;
@@ -138,4 +135,6 @@ export interface AccountUseCases {
 export interface UseCases {
   readonly accounts: AccountUseCases;
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };
+  /** Absent: nobody can sign in here, and there is nothing under /ops. */
+  readonly ops?: OpsUseCases;
 }

@@ -6,6 +6,9 @@ import type { Clock } from '../ports/clock.ts';
 import type { EsimSupplier } from '../ports/esim-supplier.ts';
 import type { PaymentGateway } from '../ports/payment-gateway.ts';
 import type { PurchaseEngine } from '../ports/purchase-engine.ts';
+import type { SecretBox } from '../ports/secret-box.ts';
+import type { UrlGuard } from '../ports/url-guard.ts';
+import type { WebhookEngine } from '../ports/webhook-engine.ts';
 import type { WorldDb } from '../store/tables.ts';
 import type { CatalogueMemory } from './catalogue-memory.ts';
 
@@ -27,6 +30,10 @@ export interface WorldDeps {
   readonly supplier: EsimSupplier;
   readonly gateway: PaymentGateway;
   readonly engine: PurchaseEngine;
+  readonly webhookEngine: WebhookEngine;
+  /** Seals what endpoints' messages are signed with. */
+  readonly secretBox: SecretBox;
+  readonly urlGuard: UrlGuard;
   readonly clock: Clock;
   readonly events: Events;
   readonly catalogue: CatalogueMemory;

@@ -13,6 +13,7 @@ import { createTopUps } from './top-ups.ts';
 import { getTransaction } from './transactions.ts';
 import type { WorldUseCases } from './use-cases.ts';
 import { getWallet } from './wallet.ts';
+import { webhookVerbs } from './webhook-verbs.ts';
 import type { WorldDeps } from './world-deps.ts';
 
 export function createWorldUseCases(world: WorldDeps): WorldUseCases {
@@ -35,6 +36,7 @@ export function createWorldUseCases(world: WorldDeps): WorldUseCases {
     listEsims: (principal, query) => listEsims(deps, principal, query),
     getEsim: (principal, esimId) => getEsim(deps, principal, esimId),
     getWallet: (principal) => getWallet(deps, principal),
+    ...webhookVerbs(deps),
     getExchangeRate: () => promised(() => exchangeRateView(deps, world.catalogue.current())),
     findStoredAnswer: (principal, tag) => findStoredAnswer(deps, principal, tag),
     storeAnswer: (principal, tag, answer) => storeAnswer(deps, principal, tag, answer),

@@ -9,11 +9,24 @@ const PATTERNS = {
   esim: new RegExp(`^esim-${HEX_32}$`),
   account: new RegExp(`^acc-${HEX_32}$`),
   key: new RegExp(`^key-${HEX_32}$`),
+  endpoint: new RegExp(`^ep-${HEX_32}$`),
+  message: new RegExp(`^msg-${HEX_32}$`),
+  move: new RegExp(`^move-${HEX_32}$`),
+  person: new RegExp(`^person-${HEX_32}$`),
 } as const;
 
 export type IdKind = keyof typeof PATTERNS;
 
-const PREFIXES: Record<IdKind, string> = { transaction: 'txn', esim: 'esim', account: 'acc', key: 'key' };
+const PREFIXES: Record<IdKind, string> = {
+  transaction: 'txn',
+  esim: 'esim',
+  account: 'acc',
+  key: 'key',
+  endpoint: 'ep',
+  message: 'msg',
+  move: 'move',
+  person: 'person',
+};
 
 /** Makes an id from 32 lowercase hexadecimal digits of randomness or of an HMAC. */
 export function makeId(kind: IdKind, hex32: string): string {

@@ -23,6 +23,16 @@ export function formatMinor(amountMinor: bigint): string {
   return `${amountMinor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
+/** The supplier's unit: US dollars × 10,000. */
+const USD4_PLACES = 4;
+
+/** As an amount of a ledger currency is written: two decimals, and four for USD4. */
+export function formatAmount({ amountMinor, currency }: Money): string {
+  if (currency !== 'USD4') return formatMinor(amountMinor);
+  const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(USD4_PLACES + 1, '0');
+  return `${amountMinor < 0n ? '-' : ''}${digits.slice(0, -USD4_PLACES)}.${digits.slice(-USD4_PLACES)}`;
+}
+
 /** `"12.3"` → `1230n`; undefined when the text is no decimal with at most two places. */
 export function parseMinor(text: string): bigint | undefined {
   const match = DECIMAL.exec(text);

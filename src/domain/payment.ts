@@ -27,13 +27,17 @@ export interface BookedPayment {
   readonly chargeCurrency: string;
   readonly priceMinor: bigint;
   readonly priceCurrency: AccountCurrency;
-  /** Net of fees on top, whatever became of it. */
+  /** By the gateway's word, net of fees on top, whatever became of it. */
   readonly bookedMinor: bigint;
+  /** Booked by a person's word, which the gateway has not confirmed yet. */
+  readonly evidenceMinor?: bigint;
   /** Sent back at our own request, or about to be. */
   readonly refundedMinor: bigint;
   readonly reversedMinor: bigint;
   /** Whether the purchase still waits for money. */
   readonly awaited: boolean;
+  /** Whether it is booked that the money came and was taken back before anybody looked. */
+  readonly passed: boolean;
 }
 
 /** What the gateway says it has, net of fees that the buyer bore on top. */
@@ -50,8 +54,12 @@ export interface Judgement {
   readonly toWalletMinor: bigint;
   /** In a currency that nobody agreed on: kept apart and sent back. */
   readonly toReturnMinor: bigint;
-  /** Taken back by the gateway or the buyer's bank. */
+  /** Taken back by the gateway or the buyer's bank, after we had booked it. */
   readonly reversedMinor: bigint;
+  /** Came and was taken back before anybody looked: it passes through the ledger, and nothing of it stays. */
+  readonly passingMinor: bigint;
+  /** Booked before by a person's word: now the gateway says the same. */
+  readonly confirmedMinor?: bigint;
   /** Ends a purchase that still waits. */
   readonly ends?: FailureReason;
   /** For the public timeline. */
@@ -64,15 +72,22 @@ export const PAYMENT_EVENTS = [
   'payment-received-short',
   'payment-received-late',
   'payment-received-in-other-currency',
+  'payment-confirmed',
   'payment-reversed',
 ] as const;
 export type PaymentEvent = (typeof PAYMENT_EVENTS)[number];
 
-const NOTHING: Judgement = { toHoldMinor: 0n, toWalletMinor: 0n, toReturnMinor: 0n, reversedMinor: 0n };
+const NOTHING: Judgement = {
+  toHoldMinor: 0n,
+  toWalletMinor: 0n,
+  toReturnMinor: 0n,
+  reversedMinor: 0n,
+  passingMinor: 0n,
+};
 
 /** What a look at the gateway means for our books. Judging the same look twice gives nothing the second time. */
 export function judgePayment(payment: BookedPayment, received: ReceivedMoney): Judgement {
-  if (received.state === 'reversed') return judgeReversal(payment);
+  if (received.state === 'reversed') return judgeReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.bookedMinor : 0n;
   if (newMinor <= 0n) return NOTHING;
   if (received.currency !== payment.chargeCurrency) {
@@ -81,6 +96,16 @@ export function judgePayment(payment: BookedPayment, received: ReceivedMoney): J
       toReturnMinor: newMinor,
       what: 'payment-received-in-other-currency',
       ...(payment.awaited ? { ends: 'PAYMENT_WRONG_CURRENCY' } : {}),
+    };
+  }
+  const { evidenceMinor = 0n } = payment;
+  if (evidenceMinor > 0n) {
+    const confirmedMinor = newMinor < evidenceMinor ? newMinor : evidenceMinor;
+    return {
+      ...NOTHING,
+      confirmedMinor,
+      toWalletMinor: newMinor - confirmedMinor,
+      what: 'payment-confirmed',
     };
   }
   if (payment.purpose === 'funding') return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received' };
@@ -98,16 +123,17 @@ export function judgePayment(payment: BookedPayment, received: ReceivedMoney): J
 }
 
 /** Money that went back at our own request is no reversal: the gateway uses one word for both. */
-function judgeReversal(payment: BookedPayment): Judgement {
-  const goneMinor = payment.bookedMinor - payment.refundedMinor - payment.reversedMinor;
-  if (goneMinor <= 0n && payment.bookedMinor > 0n) return NOTHING;
-  if (goneMinor <= 0n && !payment.awaited) return NOTHING;
-  return {
-    ...NOTHING,
-    reversedMinor: goneMinor,
-    what: 'payment-reversed',
-    ...(payment.awaited ? { ends: 'PAYMENT_REVERSED' } : {}),
-  };
+function judgeReversal(payment: BookedPayment, received: ReceivedMoney): Judgement {
+  const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
+  if (payment.bookedMinor > 0n) {
+    const goneMinor = payment.bookedMinor - payment.refundedMinor - payment.reversedMinor;
+    return goneMinor > 0n
+      ? { ...NOTHING, reversedMinor: goneMinor, what: 'payment-reversed', ...ending }
+      : NOTHING;
+  }
+  const passingMinor = payment.passed || received.netMinor < 0n ? 0n : received.netMinor;
+  if (passingMinor === 0n && !payment.awaited) return NOTHING;
+  return { ...NOTHING, passingMinor, what: 'payment-reversed', ...ending };
 }
 
 /** An amount of the charge's currency in the price's, at the locked rate, half up. */
@@ -127,7 +153,7 @@ export interface PaymentTimings extends RefundTimings {
   readonly checkoutMs: number;
   /** A transfer account takes money for this long; the gateway allows 15 minutes to 8 hours. */
   readonly transferMs: number;
-  /** Looks at the gateway: the first pause, a share of the waiting so far, and the longest. */
+  /** Looks at the gateway: the first pause, then a share of the waiting so far, and the longest. */
   readonly pollFirstMs: number;
   readonly pollMaxMs: number;
 }
@@ -138,13 +164,36 @@ export interface RefundTimings {
   readonly refundLookMaxMs: number;
 }
 
-/** Each pause is this share of the waiting so far: money is seen soon after it came, and a day of waiting costs about two hundred looks. */
+/** Each pause is this share of the waiting so far: money is seen soon after it came, and looks grow rarer the less likely it gets. */
 const POLL_SHARE = 10;
 
+/** How long a pause may be at most while money is likely to come. */
+interface Watch {
+  /** Counted from the opening. */
+  readonly forMs: number;
+  readonly longestPauseMs: number;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What is paid while it is watched is seen within the longest pause, and delivered within the 90 s (hosted page), 60 s (mobile money) and
+ * 5 min (transfer) that promise G2 allows: the rest is for one answer of the gateway and the delivery. A page is paid within minutes or not
+ * at all, nearly always, so after two hours its looks may grow rare; a transfer account lives 8 hours at most and is watched all the time.
+ */
+const WATCHES: Readonly<Record<OutsideMethod, Watch>> = {
+  CARD: { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 },
+  APPLE_PAY: { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 },
+  MOBILE_MONEY: { forMs: 2 * HOUR_MS, longestPauseMs: 40_000 },
+  BANK_TRANSFER: { forMs: 8 * HOUR_MS, longestPauseMs: 240_000 },
+};
+
 /** How long to wait before the next look at the gateway, given how long money has been awaited. */
-export function nextPollMs(waitedMs: number, timings: PaymentTimings): number {
+export function nextPollMs(waitedMs: number, method: OutsideMethod, timings: PaymentTimings): number {
+  const { forMs, longestPauseMs } = WATCHES[method];
   const shareMs = Math.trunc(waitedMs / POLL_SHARE);
-  return Math.min(Math.max(timings.pollFirstMs, shareMs), timings.pollMaxMs);
+  const wantedMs = waitedMs < forMs ? Math.min(shareMs, longestPauseMs) : shareMs;
+  return Math.min(Math.max(timings.pollFirstMs, wantedMs), timings.pollMaxMs);
 }
 
 /** How long a method takes money after it was opened, unless the gateway says otherwise. */

@@ -27,7 +27,7 @@ export interface Rate {
   readonly currency: Currency;
   readonly micros: bigint;
   readonly source: string;
-  readonly observedAt: string;
+  readonly observedAtMs: number;
 }
 
 const RATE = /^(\d{1,12})(?:\.(\d{1,6}))?$/;

@@ -16,6 +16,7 @@ export const FAILURE_REASONS = {
   PAYMENT_UNDERPAID: 'PAYMENT_FAILED',
   PAYMENT_WRONG_CURRENCY: 'PAYMENT_FAILED',
   PAYMENT_REVERSED: 'PAYMENT_FAILED',
+  CANCELLED_BY_OPERATOR: 'PACKAGE_UNAVAILABLE',
 } as const satisfies Record<string, ErrorCode>;
 
 export type FailureReason = keyof typeof FAILURE_REASONS;

@@ -28,6 +28,13 @@ const JITTER_PARTS = 5;
 /** How far a receiver's Retry-After can stretch a wait. */
 const MAX_STRETCH = 2;
 
+/** How many endpoints an account may have in one environment: every event is written down once for each. */
+export const MAX_ENDPOINTS = 16;
+/** For how long the secret before still signs beside a new one, so that receivers can be changed without a lost message. */
+export const SECRET_OVERLAP_MS = 24 * HOUR_MS;
+/** How far back failed messages can be sent again. */
+export const MAX_RECOVER_MS = 14 * 24 * HOUR_MS;
+
 /** An endpoint without one success for this long is disabled. */
 export const FAILING_LIMIT_MS = 5 * 24 * HOUR_MS;
 /** The fourth attempt is half an hour after the first: the present message has failed for longer than a restart takes. */
@@ -94,11 +101,18 @@ export interface WebhookFacts {
     readonly reference: string;
     readonly amountMinor: bigint;
     readonly currency: string;
+    /** Where it was paid from, or the wallet, where the gateway cannot send it back. */
+    readonly refundedTo: 'SOURCE' | 'WALLET';
   };
   'wallet.low_balance': {
     readonly balanceMinor: bigint;
     readonly thresholdMinor: bigint;
     readonly currency: AccountCurrency;
+  };
+  'endpoint.disabled': {
+    readonly endpointId: string;
+    readonly url: string;
+    readonly reason: 'GONE' | 'FAILING';
   };
 }
 
@@ -158,17 +172,19 @@ const EVENTS: { readonly [Event in WebhookEvent]: EventRule<WebhookFacts[Event]>
   },
   'payment.refunded': {
     byDefault: false,
-    data: ({ transactionId, reference, amountMinor, currency }) => ({
+    data: ({ transactionId, reference, amountMinor, currency, refundedTo }) => ({
       transactionId,
       reference,
       amount: amountMinor,
       currency,
+      refundedTo,
     }),
     sample: {
       transactionId: SAMPLE_TRANSACTION,
       reference: SAMPLE_REFERENCE,
       amountMinor: 1_534_25n,
       currency: 'NGN',
+      refundedTo: 'SOURCE',
     },
   },
   'wallet.low_balance': {
@@ -179,6 +195,11 @@ const EVENTS: { readonly [Event in WebhookEvent]: EventRule<WebhookFacts[Event]>
       currency,
     }),
     sample: { balanceMinor: 4_20n, thresholdMinor: 10_00n, currency: 'USD' },
+  },
+  'endpoint.disabled': {
+    byDefault: false,
+    data: ({ endpointId, url, reason }) => ({ endpointId, url, reason }),
+    sample: { endpointId: `ep-${'0'.repeat(32)}`, url: 'https://example.com/webhooks', reason: 'FAILING' },
   },
 };
 
@@ -207,7 +228,16 @@ export function webhookBody<Event extends WebhookEvent>(
   return `{"event":${JSON.stringify(event)},"data":{${fields.join(',')}},"timestamp":"${at.toISOString()}"}`;
 }
 
-/** A body of the real shape for trying things out. */
-export function sampleBody(event: WebhookEvent, at: Date): string {
-  return webhookBody(event, EVENTS[event].sample, at);
+export const PURCHASE_EVENT = 'esim.purchased' satisfies WebhookEvent;
+
+/** What a purchase's event can tell: opening it is not told. */
+export const TOLD_STATUSES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const satisfies readonly PurchaseStatus[];
+export type ToldStatus = (typeof TOLD_STATUSES)[number];
+
+/** A body of the real shape for trying things out; `status` counts for a purchase's event alone. */
+export function sampleBody(event: WebhookEvent, at: Date, status: ToldStatus = 'SUCCESS'): string {
+  if (event !== PURCHASE_EVENT) return webhookBody(event, EVENTS[event].sample, at);
+  const { sample } = EVENTS[event];
+  const undelivered = status === 'SUCCESS' ? {} : { esimId: null, iccid: null, qrCodeUrl: null };
+  return webhookBody(event, { ...sample, status, ...undelivered }, at);
 }

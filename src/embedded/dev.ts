@@ -23,6 +23,7 @@ const PREFERRED_PORTS = {
   temporal: 7233,
   temporalUi: 8233,
   admin: 3001,
+  workerAdmin: 3002,
   supplier: 3100,
   supplierControl: 3101,
   gateway: 3110,
@@ -94,6 +95,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     apiUrl: api.url,
     docsUrl: `${api.url}/docs`,
     adminUrl: api.adminUrl,
+    workerAdminUrl: api.workerAdminUrl,
     temporalAddress: services.temporalAddress,
     temporalUiUrl: services.temporalUiUrl,
     databaseUrl: services.databaseUrl,
@@ -228,6 +230,10 @@ async function environmentOf(
   at: { readonly port: number; readonly supplierUrl: string; readonly gatewayUrl: string },
 ): Promise<Record<string, string>> {
   const adminPort = await freePort({ preferred: PREFERRED_PORTS.admin, except: [at.port] });
+  const workerAdminPort = await freePort({
+    preferred: PREFERRED_PORTS.workerAdmin,
+    except: [at.port, adminPort],
+  });
   return {
     ...settings.inherited,
     DATABASE_URL: services.databaseUrl,
@@ -236,18 +242,26 @@ async function environmentOf(
     SIMWAY_LOG_LEVEL: settings.inherited['SIMWAY_LOG_LEVEL'] ?? 'info',
     SIMWAY_HTTP_PORT: String(at.port),
     SIMWAY_ADMIN_PORT: String(adminPort),
-    SIMWAY_ID_SECRET: await idSecret(settings.dataDir),
+    SIMWAY_WORKER_ADMIN_PORT: String(workerAdminPort),
+    SIMWAY_ID_SECRET: await keptSecret(settings.dataDir, 'id-secret'),
+    SIMWAY_SECRETS_KEY: await keptSecret(settings.dataDir, 'secrets-key'),
     SIMWAY_TEST_SUPPLIER_URL: at.supplierUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: SANDBOX_ACCESS_CODE,
     SIMWAY_TEST_GATEWAY_URL: at.gatewayUrl,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: SANDBOX_SECRET_KEY,
     SIMWAY_MOBILE_MONEY_CURRENCY: settings.inherited['SIMWAY_MOBILE_MONEY_CURRENCY'] ?? 'GHS',
+    // This machine only: a developer's own receiver.
+    SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES:
+      settings.inherited['SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES'] ?? '127.0.0.0/8,::1',
   };
 }
 
-/** Made once per checkout: a new secret would turn every Idempotency-Key into another purchase. */
-async function idSecret(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'id-secret');
+/**
+ * Made once per checkout: another id secret would turn every Idempotency-Key into another purchase, and another key would open none of the
+ * secrets that are kept.
+ */
+async function keptSecret(dataDir: string, name: string): Promise<string> {
+  const file = join(dataDir, name);
   try {
     return await readFile(file, 'utf8');
   } catch {
@@ -261,7 +275,7 @@ async function startApiAndWorker(
   settings: DevSettings,
   env: Record<string, string>,
   closers: Closers,
-): Promise<{ url: string; adminUrl: string }> {
+): Promise<{ url: string; adminUrl: string; workerAdminUrl: string }> {
   const start = (name: string) =>
     startOurProcess({
       name,
@@ -276,7 +290,11 @@ async function startApiAndWorker(
     if (started.status === 'fulfilled') closers.push(() => started.value.stop());
   if (worker.status === 'rejected') throw worker.reason;
   if (api.status === 'rejected') throw api.reason;
-  return { url: String(api.value.ready['url']), adminUrl: String(api.value.ready['adminUrl']) };
+  return {
+    url: String(api.value.ready['url']),
+    adminUrl: String(api.value.ready['adminUrl']),
+    workerAdminUrl: String(worker.value.ready['adminUrl']),
+  };
 }
 
 /** Ready means that something is on sale: the worker's first catalogue sync has reached the API. */
@@ -311,6 +329,7 @@ Buy an eSIM:
   curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.usd}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
 
 With CARD in place of WALLET the answer holds a paymentUrl: open it in a browser and pay there, no money moves.
+To see webhooks as they are sent: npm run webhooks -- listen
 
 Ctrl-C ends everything; .data/running.json tells programs the same.
 `);

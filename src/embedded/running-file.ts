@@ -16,6 +16,8 @@ export interface RunningInfo {
   readonly docsUrl: string;
   /** Health, readiness and metrics. */
   readonly adminUrl: string;
+  /** The same of the worker. */
+  readonly workerAdminUrl: string;
   /** host:port */
   readonly temporalAddress: string;
   readonly temporalUiUrl: string;

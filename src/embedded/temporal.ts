@@ -61,6 +61,8 @@ export interface TemporalOptions {
   readonly preferredUiPort?: number | undefined;
   /** Where a server in memory logs to; with `dataDir` the log is there. */
   readonly logFile?: string | undefined;
+  /** The server suggests a fresh history after so many events; after 4,096 by itself. */
+  readonly freshHistoryAfterEvents?: number;
 }
 
 export interface RunningTemporal extends RunningServer {
@@ -161,11 +163,22 @@ function serverArguments(options: TemporalOptions, ports: Ports): string[] {
       '--search-attribute',
       `${name}=${type.charAt(0)}${type.slice(1).toLowerCase()}`,
     ]),
-    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => [
+    ...Object.entries(dynamicConfig(options)).flatMap(([key, value]) => [
       '--dynamic-config-value',
       `${key}=${value}`,
     ]),
   ];
+}
+
+function dynamicConfig({
+  freshHistoryAfterEvents,
+}: TemporalOptions): Record<string, string | number | boolean> {
+  return {
+    ...DYNAMIC_CONFIG,
+    ...(freshHistoryAfterEvents === undefined
+      ? {}
+      : { 'limit.historyCount.suggestContinueAsNew': freshHistoryAfterEvents }),
+  };
 }
 
 /** Every namespace can be described and knows our search attributes. */

@@ -60,6 +60,18 @@ export function wholeNumberField(options: {
     .meta({ type: 'integer', minimum: min, maximum: max, default: fallback, description });
 }
 
+/** A moment: ISO 8601 with a zone, in years that any database can keep. */
+export function timeField(words: { readonly description: string }) {
+  return z.iso
+    .datetime({ offset: true, error: missingOr('must be a time such as 2026-01-31T09:30:00Z') })
+    .transform((text) => new Date(text))
+    .refine(
+      (time) => time.getUTCFullYear() >= 2000 && time.getUTCFullYear() <= 9999,
+      'must be in the years 2000 to 9999',
+    )
+    .meta({ ...words, type: 'string', format: 'date-time', example: '2026-01-31T09:30:00Z' });
+}
+
 /** An amount with at most two decimals, in minor units from its own digits; `1e1` and `10.000` are no amounts. */
 export function amountField(options: {
   readonly minMinor: bigint;

@@ -27,6 +27,22 @@ export const MAX_SEARCH_CHARACTERS = 100;
 export const MAX_PACKAGE_CODE_CHARACTERS = 64;
 export const MAX_REGION_CODE_CHARACTERS = 64;
 export const MAX_IDEMPOTENCY_KEY_CHARACTERS = 255;
+/** What one person may ask for under /ops in a minute: a screen that is refreshed every second, ten times over. */
+export const PERSON_REQUESTS_PER_MINUTE = 600;
+/** Tries to sign in, a minute and address: far more than mistakes, far fewer than guesses. */
+export const LOGINS_PER_MINUTE = 10;
+export const MAX_EMAIL_CHARACTERS = 254;
+/** A long sentence; hashing takes as long for all of them. */
+export const MAX_PASSWORD_CHARACTERS = 200;
+export const MAX_PERSON_NAME_CHARACTERS = 200;
+/** Ids of vendors are shorter. */
+export const MAX_FOUND_BY_CHARACTERS = 100;
+export const MIN_REASON_CHARACTERS = 3;
+export const MAX_REASON_CHARACTERS = 500;
+export const MAX_MOVE_KEY_CHARACTERS = 200;
+/** Far above any payment, in minor units. */
+export const MAX_MOVED_MINOR = 100_000_000_000n;
+
 /** A key is about 60 characters; anything far longer is junk and is not even hashed. */
 export const MAX_API_KEY_CHARACTERS = 200;
 export const MAX_REQUEST_ID_CHARACTERS = 128;
@@ -34,6 +50,11 @@ export const MAX_REQUEST_ID_CHARACTERS = 128;
 /** What one funding of a wallet may ask for, in minor units: up to the gateway's own highest amount. Its lowest depends on the method. */
 export const MIN_FUNDING_MINOR = 1n;
 export const MAX_FUNDING_MINOR = 1_000_000_000n;
+
+/** What the address guard takes as a URL at most. */
+export const MAX_WEBHOOK_URL_CHARACTERS = 2_048;
+/** Far above any balance that one would want to be warned of, in minor units. */
+export const MAX_LOW_BALANCE_MINOR = 100_000_000_000n;
 
 /** A client must have sent its headers, and then its whole request, this soon: slow senders hold sockets, not threads. */
 export const HEADERS_TIMEOUT_MS = 10_000;

@@ -3,9 +3,11 @@
  * Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond its own beginning.
  */
 import type Koa from 'koa';
+import type { Session } from '../app/ops-views.ts';
 import type { IdempotencyTag, WorldUseCases } from '../app/use-cases.ts';
-import type { Principal } from '../domain/account.ts';
+import type { Environment, Principal } from '../domain/account.ts';
 import type { ErrorCode } from '../domain/errors.ts';
+import type { Subject } from '../observe/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import type { Match } from './matcher.ts';
 import { EMPTY_QUERY, type RawQuery } from './query.ts';
@@ -14,6 +16,8 @@ import type { ReceivedBytes, Route } from './route.ts';
 export interface RequestState {
   readonly startedAtMs: number;
   requestId: string;
+  /** What its log lines are about. */
+  subject: Subject;
   path: string;
   query: RawQuery;
   match: Match;
@@ -21,6 +25,10 @@ export interface RequestState {
   shape: ErrorShape;
   clientAddress: string;
   principal: Principal | undefined;
+  /** Of the person who has signed in. */
+  session: Session | undefined;
+  /** By name, once it is picked. */
+  environment: Environment | undefined;
   world: WorldUseCases | undefined;
   /** `world` alone, unless the route may look in every one. */
   worlds: readonly WorldUseCases[];
@@ -55,12 +63,15 @@ export function newRequestState(startedAtMs: number): RequestState {
   return {
     startedAtMs,
     requestId: '',
+    subject: NO_FIELDS,
     path: '',
     query: EMPTY_QUERY,
     match: { kind: 'unknown' },
     shape: 'shape-3',
     clientAddress: '',
     principal: undefined,
+    session: undefined,
+    environment: undefined,
     world: undefined,
     worlds: [],
     rawBody: NO_FIELDS,
@@ -80,6 +91,14 @@ export function routeOf(ctx: RequestKoa): Route | undefined {
   const { match } = ctx.state;
   return match.kind === 'route' ? match.route : undefined;
 }
+
+/** Of the template for metrics, log and traces: no caller can make names grow. */
+export function routeLabel(ctx: RequestKoa): string {
+  return routeOf(ctx)?.path ?? 'unmatched';
+}
+
+/** nginx's number for "client closed request": shows in metrics, log and traces, is never sent. */
+export const CLIENT_CLOSED_REQUEST = 499;
 
 /**
  * Sends a request's answer in one piece. Koa would set every header on its own and look at the body again, which costs a cached read

@@ -3,18 +3,23 @@
  * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
  */
 import type { z } from 'zod';
+import type { OpsUseCases } from '../app/ops-use-cases.ts';
+import type { Session } from '../app/ops-views.ts';
+import type { OpsWorld } from '../app/ops-world.ts';
 import type { IdempotencyTag, RequestContext, WorldUseCases } from '../app/use-cases.ts';
 import type { Environment, Principal, Scope } from '../domain/account.ts';
 import type { DomainError, ErrorCode } from '../domain/errors.ts';
+import type { Permission } from '../domain/roles.ts';
 import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 
-export type HttpMethod = 'GET' | 'POST';
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. `vendor`: for a
- * vendor's servers, who prove themselves by what they send: no key is looked at, and nobody is turned away for coming often.
+ * vendor's servers, who prove themselves by what they send: no key is looked at, and nobody is turned away for coming often. `session`: for
+ * people who have signed in, and `login` where they do; no key of a merchant opens either.
  */
-export type KeyRule = 'required' | 'optional' | 'public' | 'vendor';
+export type KeyRule = 'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login';
 
 /** Where a request without a key belongs: a world, or `any` that is on, live first, where only the thing asked for can tell. */
 export type WorldRule = Environment | 'any';
@@ -54,11 +59,29 @@ export interface RawInput {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** What routes for people work with, in place of a key's account and world. */
+export interface OpsInput {
+  readonly sessions: OpsUseCases['sessions'];
+  readonly people: OpsUseCases['people'];
+  /** The one that the query names. */
+  readonly world: OpsWorld;
+  readonly clientAddress: string;
+  /** Which of these media types the caller likes best; undefined: none of them. */
+  readonly preferredType: (...types: readonly string[]) => string | undefined;
+}
+
+type OpsInputOf<Rule extends KeyRule> = Rule extends 'session'
+  ? OpsInput & { readonly session: Session }
+  : Rule extends 'login'
+    ? OpsInput
+    : undefined;
+
 export interface HandlerInput<Rule extends KeyRule, Query, Body> {
   readonly world: WorldUseCases;
   /** `world` alone, unless the route says `any`. */
   readonly worlds: readonly WorldUseCases[];
   readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
+  readonly ops: OpsInputOf<Rule>;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -78,6 +101,8 @@ export interface RouteResponse {
   readonly description: string;
   readonly contentType?: string;
   readonly schema: z.ZodType;
+  /** By media type: other forms of the same, for whoever asks for them in Accept. */
+  readonly alsoAs?: Readonly<Record<string, z.ZodType>>;
 }
 
 export interface RouteDefinition<
@@ -91,6 +116,8 @@ export interface RouteDefinition<
   readonly key: Rule;
   /** What the key must allow; undefined where everyone may read. */
   readonly scope: Scope | undefined;
+  /** What the person's role must allow, on `session`; `own` where it is about nobody but themselves. */
+  readonly permission?: Permission | 'own';
   /** Absent: live, or test while live is switched off. A key's own world always comes first. */
   readonly world?: WorldRule;
   /** Wallet routes know only UNAUTHORIZED (decisions.md, "401 codes"). */
@@ -114,7 +141,7 @@ export interface RouteDefinition<
   readonly docs: RouteWords | undefined;
   readonly handle: (
     input: HandlerInput<Rule, Query extends z.ZodObject ? z.output<Query> : undefined, BodyOf<Body>>,
-  ) => Promise<Answer>;
+  ) => Promise<Answer | ErrorAnswer>;
 }
 
 /** A route with its types forgotten, as table and middleware hold it. */
@@ -129,7 +156,7 @@ export type Route = Omit<
   readonly bytes: BytesBody | undefined;
   /** The query names the schema knows; all others are ignored. */
   readonly queryNames: readonly string[];
-  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Promise<Answer>;
+  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Promise<Answer | ErrorAnswer>;
 };
 
 /** Checks a definition's types against each other, then forgets them. */

@@ -1,7 +1,9 @@
 /**
- * One function per business event: what happened, once as a log line with its ids. Rooms call these instead of writing log lines, so
- * the words stay the same everywhere. No key, secret, activation code, PIN or PUK ever comes in here.
+ * One function per business event: what happened, once as a log line with its ids, and counted. Rooms call these instead of writing log
+ * lines, so the words stay the same everywhere. No key, secret, activation code, PIN or PUK ever comes in here.
  */
+import type { WorldMetrics } from './world-metrics.ts';
+
 export interface EventLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -31,6 +33,28 @@ export interface Events {
   paymentBooked(fields: { transactionId: string; reference: string; what: string }): void;
   refundRefused(fields: { refundKey: string; reason: string; detail: string }): void;
   refundEnded(fields: { refundKey: string; end: string }): void;
+  /** An operator's move was made, refused, or waits for a second person. */
+  moveEnded(fields: {
+    moveId?: string;
+    transactionId?: string;
+    move?: string;
+    outcome: string;
+    code?: string;
+  }): void;
+  /** One attempt to tell a merchant; `outcome` is `delivered`, `answered` (any other status) or why there was no whole answer. */
+  webhookAttempted(fields: {
+    messageId: string;
+    endpointId: string;
+    attempt: number;
+    outcome: string;
+    status: number | null;
+    ms: number;
+  }): void;
+  webhookEndpointDisabled(fields: { endpointId: string; accountId: string; reason: string }): void;
+  /** Too many wrong passwords in a row. */
+  personLockedOut(fields: { personId: string; address: string }): void;
+  /** The sweep finds them again. */
+  webhooksNotHandedOver(fields: { messages: number; detail: string }): void;
   catalogueSynced(fields: {
     regions: number;
     packages: number;
@@ -41,12 +65,24 @@ export interface Events {
     ms: number;
   }): void;
   catalogueSyncRefused(fields: { reason: string }): void;
+  reconciled(fields: {
+    readonly runId: string;
+    readonly opened: number;
+    readonly closed: number;
+    readonly open: readonly { readonly kind: string; readonly count: number }[];
+  }): void;
   rateQuarantined(fields: { currency: string; source: string }): void;
   rateSourceFailed(fields: { source: string; detail: string }): void;
   memoryNotRefreshed(fields: { what: string; detail: string }): void;
 }
 
-export function createEvents(log: EventLog): Events {
+/** With `metrics` the events of a world are counted as well. */
+export function createEvents(log: EventLog, metrics?: WorldMetrics): Events {
+  const events = toldTo(log);
+  return metrics ? { ...events, ...counted(events, metrics) } : events;
+}
+
+function toldTo(log: EventLog): Events {
   return {
     purchaseAnswered: (fields) => log.info(fields, 'purchase answered'),
     purchaseDelivered: (fields) => log.info(fields, 'purchase delivered'),
@@ -64,10 +100,60 @@ export function createEvents(log: EventLog): Events {
     paymentBooked: (fields) => log.info(fields, 'payment booked'),
     refundRefused: (fields) => log.warn(fields, 'gateway refused a refund'),
     refundEnded: (fields) => log.info(fields, 'refund ended'),
+    moveEnded: (fields) => log.info(fields, 'operator move ended'),
+    webhookAttempted: (fields) =>
+      log[fields.outcome === 'delivered' ? 'info' : 'warn'](fields, 'webhook attempted'),
+    webhookEndpointDisabled: (fields) => log.warn(fields, 'webhook endpoint disabled'),
+    personLockedOut: (fields) => log.warn(fields, 'person locked out after too many wrong passwords'),
+    webhooksNotHandedOver: (fields) => log.warn(fields, 'webhooks could not be handed over'),
     catalogueSynced: (fields) => log.info(fields, 'catalogue synced'),
     catalogueSyncRefused: (fields) => log.error(fields, 'catalogue sync refused'),
+    reconciled: ({ runId, opened, closed, open }) =>
+      log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),
     rateQuarantined: (fields) => log.error(fields, 'exchange rate quarantined'),
     rateSourceFailed: (fields) => log.warn(fields, 'exchange rate source failed'),
     memoryNotRefreshed: (fields) => log.warn(fields, 'could not refresh memory, serving what is known'),
+  };
+}
+
+/** The events that count, each told first. */
+function counted(events: Events, metrics: WorldMetrics): Partial<Events> {
+  return {
+    purchaseAnswered: (fields) => {
+      events.purchaseAnswered(fields);
+      metrics.purchaseAnswered(fields.answer, fields.ms);
+    },
+    purchaseDelivered: (fields) => {
+      events.purchaseDelivered(fields);
+      metrics.purchaseClosed('SUCCESS', '');
+    },
+    purchaseFailed: (fields) => {
+      events.purchaseFailed(fields);
+      metrics.purchaseClosed('FAILED', fields.reason);
+    },
+    purchaseNeedsAttention: (fields) => {
+      events.purchaseNeedsAttention(fields);
+      metrics.personCalled(fields.reason);
+    },
+    paymentBooked: (fields) => {
+      events.paymentBooked(fields);
+      metrics.paymentBooked(fields.what);
+    },
+    refundEnded: (fields) => {
+      events.refundEnded(fields);
+      metrics.refundEnded(fields.end);
+    },
+    gatewayEventKept: (fields) => {
+      events.gatewayEventKept(fields);
+      metrics.gatewayEvent('kept');
+    },
+    gatewayEventRefused: (fields) => {
+      events.gatewayEventRefused(fields);
+      metrics.gatewayEvent('refused');
+    },
+    webhookAttempted: (fields) => {
+      events.webhookAttempted(fields);
+      metrics.webhookAttempted(fields.outcome, fields.ms);
+    },
   };
 }

@@ -6,6 +6,8 @@ import type { HttpMetrics } from './metrics.ts';
 
 export interface AnsweredRequest {
   readonly requestId: string;
+  /** The purchase that the request turned out to be about. */
+  readonly transactionId: string | undefined;
   /** The route's template, or `unmatched`. */
   readonly route: string;
   readonly method: string;
@@ -13,6 +15,8 @@ export interface AnsweredRequest {
   readonly durationMs: number;
   readonly clientAddress: string;
   readonly accountId: string | undefined;
+  /** Who has signed in. */
+  readonly personId: string | undefined;
   readonly environment: Environment | undefined;
   readonly errorCode: ErrorCode | undefined;
   /** What is behind a 503. */

@@ -4,6 +4,7 @@
  */
 import { pino, type Logger as PinoLogger } from 'pino';
 import { createRedactor, type Redactor } from './redact.ts';
+import { aboutSubject } from './subject.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -40,7 +41,7 @@ export function createLogger(options: {
       timestamp: createTimestamp(),
       formatters: {
         level: (label) => ({ level: label }),
-        log: redactor.fields,
+        log: (fields) => redactor.fields(aboutSubject(fields)),
       },
       hooks: { streamWrite: redactor.line },
     },

@@ -2,7 +2,9 @@
  * Numbers for Prometheus. Labels are route templates, methods, statuses and codes: never paths, ids or addresses, so that no caller
  * can make the set of series grow.
  */
-import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Environment } from '../domain/account.ts';
+import { createWorldMetrics, type WorldMetrics } from './world-metrics.ts';
 
 export interface HttpMetrics {
   answered(answer: {
@@ -16,6 +18,16 @@ export interface HttpMetrics {
 export interface Metrics {
   readonly registry: Registry;
   readonly http: HttpMetrics;
+  readonly world: (environment: Environment) => WorldMetrics;
+  /** A call to a vendor has ended; without a status it was lost. */
+  vendorCalled(call: VendorCall): void;
+}
+
+export interface VendorCall {
+  readonly vendor: string;
+  readonly environment: string;
+  readonly status: number | undefined;
+  readonly ms: number;
 }
 
 /** From a cached read to a purchase that waits its full eight seconds. */
@@ -31,10 +43,14 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ]);
 
-/** `processMetrics` adds memory, event loop and garbage collection of this process. */
-export function createMetrics(options: { readonly processMetrics: boolean }): Metrics {
+/** `processMetrics` adds memory, event loop and garbage collection of this process, and what `build` it is. */
+export function createMetrics(options: {
+  readonly processMetrics: boolean;
+  readonly build?: { readonly version: string; readonly buildId: string };
+}): Metrics {
   const registry = new Registry();
   if (options.processMetrics) collectDefaultMetrics({ register: registry });
+  if (options.build) tellBuild(registry, options.build);
   const requests = new Counter({
     name: 'http_requests_total',
     help: 'Requests answered, by route template, method and status',
@@ -48,8 +64,18 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
     buckets: DURATION_BUCKETS_SECONDS,
     registers: [registry],
   });
+  const vendors = new Histogram({
+    name: 'simway_vendor_request_seconds',
+    help: 'From a call to a vendor to the head of its answer; `lost` where none came',
+    labelNames: ['environment', 'vendor', 'status'] as const,
+    buckets: DURATION_BUCKETS_SECONDS,
+    registers: [registry],
+  });
   return {
     registry,
+    vendorCalled: ({ vendor, environment, status, ms }) =>
+      vendors.observe({ environment, vendor, status: status ?? 'lost' }, ms / 1000),
+    world: createWorldMetrics(registry),
     http: {
       answered({ route, method, status, durationMs }) {
         const label = KNOWN_METHODS.has(method) ? method : 'OTHER';
@@ -58,4 +84,14 @@ export function createMetrics(options: { readonly processMetrics: boolean }): Me
       },
     },
   };
+}
+
+/** A gauge that is always 1: its labels are what it tells. */
+function tellBuild(registry: Registry, { version, buildId }: { version: string; buildId: string }): void {
+  new Gauge({
+    name: 'simway_build_info',
+    help: 'What this process runs',
+    labelNames: ['version', 'build_id'],
+    registers: [registry],
+  }).set({ version, build_id: buildId }, 1);
 }

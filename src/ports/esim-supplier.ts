@@ -72,6 +72,22 @@ export interface EsimUsage {
   readonly observedAt: string | null;
 }
 
+/** One eSIM that was ordered, or one top-up of it, as the supplier lists it. The list tells no price. */
+export interface ListedOrder {
+  /** Ours, as it was ordered under; "" for one that was ordered by other hands. */
+  readonly transactionId: string;
+  readonly orderNo: string;
+  readonly esimTranNo: string;
+  /** "" where the supplier does not tell. */
+  readonly packageCode: string;
+  /** Cancelled, and its money is back with us. */
+  readonly isRefunded: boolean;
+  /** When the eSIM was made: what lists go by. */
+  readonly listedAt: Date;
+  /** When this was ordered. */
+  readonly at: Date;
+}
+
 export interface EsimSupplier {
   readonly name: string;
   /** All regions and BASE packages. Throws SupplierUnavailable. */
@@ -98,6 +114,11 @@ export interface EsimSupplier {
   cancel(esimTranNo: string): Promise<Outcome<null>>;
   /** At most 10 eSIMs a call; figures lag behind. Throws SupplierUnavailable. */
   usage(esimTranNos: readonly string[]): Promise<readonly EsimUsage[]>;
+  /**
+   * What was ordered under this account: eSIMs made in [from, to), with all of their top-ups. Throws SupplierUnavailable, and then what it gave
+   * before is a part only.
+   */
+  orders(from: Date, to: Date): AsyncIterable<ListedOrder>;
   /** What we still have at the supplier, US dollars × 10,000. Throws SupplierUnavailable. */
   balance(): Promise<bigint>;
 }

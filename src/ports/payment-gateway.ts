@@ -118,6 +118,14 @@ export interface StatementLine {
   readonly kind: 'charge' | 'refund' | 'reversal';
   readonly amount: GatewayAmount;
   readonly feesMinor: bigint;
+  /** The part of the amount that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  readonly feesOnTopMinor: bigint;
+  /** The gateway's own id of the charge or the refund; "" where it tells none. */
+  readonly gatewayId: string;
+  /** The key that a refund was asked for under; "" for one made by other hands, and for charges. */
+  readonly refundKey: string;
+  /** When the charge or the refund was opened: what statements go by. */
+  readonly openedAt: Date;
   readonly at: Date;
 }
 

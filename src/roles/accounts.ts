@@ -1,19 +1,21 @@
 /** The operator's commands for accounts, keys and wallets, until there is a dashboard. Each prints one JSON object. */
-import { parseArgs } from 'node:util';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { createAccount, createKey, fund, revoke } from '../app/manage-accounts.ts';
-import { openAccounts, openWorld, type Parts } from '../compose.ts';
+import { createCheckedKey } from '../app/create-checked-key.ts';
+import { createAccount, fund, revoke } from '../app/manage-accounts.ts';
+import { openAccounts, openWorld, systemClock, type Parts } from '../compose.ts';
+import { composeWebhooks } from '../compose-webhooks.ts';
 import { ENVIRONMENTS, PLANS, SCOPES } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { ACCOUNT_CURRENCIES, formatMinor, parseMinor } from '../domain/money.ts';
 import { ACCOUNT_TYPES } from '../domain/pricing.ts';
+import { readFlags } from './flags.ts';
 import { OperatorMistake } from './operator-mistake.ts';
 
 export const ACCOUNT_COMMANDS_USAGE = `  account create --name <name> --email <address> [--type MERCHANT|USER] [--currency NGN|USD]
                  [--plan STANDARD|PREMIUM|ENTERPRISE] [--requests-per-minute <n>] --by <person>
   key create     --account <id> --environment test|live --addresses <a,b,…> --company <name> --website <url>
-                 [--scopes read,purchase] [--expires <ISO 8601>] --by <person>
+                 [--webhook-url <url>] [--scopes read,purchase] [--expires <ISO 8601>] --by <person>
   key revoke     --key <id> | --account <id>   --by <person>
   wallet fund    --account <id> --environment test|live --amount <12.34> --currency NGN|USD
                  --reference <unique text> --reason <text> --by <person>`;
@@ -57,6 +59,7 @@ const keySchema = z.object({
     ),
   company: text(200),
   website: z.url().max(2_000),
+  'webhook-url': z.url().max(2_000).optional(),
   scopes: text(50)
     .default(SCOPES.join(','))
     .transform((list) => list.split(','))
@@ -103,32 +106,16 @@ async function run(parts: Parts, words: readonly string[]): Promise<object> {
   switch (`${noun} ${verb}`) {
     case 'account create':
       return withAccounts(parts, async (db) => {
-        const f = read(accountSchema, flags);
+        const f = readFlags(accountSchema, flags);
         const rate = f['requests-per-minute'];
         const account = { ...f, ...(rate === undefined ? {} : { requestsPerMinute: rate }) };
         return { accountId: await createAccount(db, pick(account), f.by) };
       });
     case 'key create':
-      return withAccounts(parts, (db) => {
-        const f = read(keySchema, flags);
-        return createKey(
-          db,
-          {
-            accountId: f.account,
-            environment: f.environment,
-            brand: parts.config.brand,
-            scopes: f.scopes,
-            allowedAddresses: f.addresses,
-            companyName: f.company,
-            websiteUrl: f.website,
-            expiresAt: f.expires === undefined ? null : new Date(f.expires),
-          },
-          f.by,
-        );
-      });
+      return keyCommand(parts, readFlags(keySchema, flags));
     case 'key revoke':
       return withAccounts(parts, async (db) => {
-        const f = read(revokeSchema, flags);
+        const f = readFlags(revokeSchema, flags);
         return {
           revoked: await revoke(
             db,
@@ -138,10 +125,38 @@ async function run(parts: Parts, words: readonly string[]): Promise<object> {
         };
       });
     case 'wallet fund':
-      return fundCommand(parts, read(fundSchema, flags));
+      return fundCommand(parts, readFlags(fundSchema, flags));
     default:
       throw new OperatorMistake(`commands:\n${ACCOUNT_COMMANDS_USAGE}`);
   }
+}
+
+/** Answers the key, and the secret of its webhook endpoint, for the only time. */
+async function keyCommand(parts: Parts, flags: z.output<typeof keySchema>): Promise<object> {
+  const { environment, 'webhook-url': webhookUrl } = flags;
+  const world = parts.config.worlds[environment];
+  if (webhookUrl !== undefined && !world)
+    throw new OperatorMistake(`the ${environment} world is switched off`);
+  return withAccounts(parts, async (accounts) => {
+    const db = world && openWorld(parts, world);
+    try {
+      const request = {
+        accountId: flags.account,
+        environment,
+        brand: parts.config.brand,
+        scopes: flags.scopes,
+        allowedAddresses: flags.addresses,
+        companyName: flags.company,
+        websiteUrl: flags.website,
+        expiresAt: flags.expires === undefined ? null : new Date(flags.expires),
+        ...(webhookUrl === undefined ? {} : { webhookUrl }),
+      };
+      const webhooks = composeWebhooks(parts, environment, systemClock);
+      return await createCheckedKey({ accounts, db, clock: systemClock, ...webhooks }, request, flags.by);
+    } finally {
+      await db?.destroy();
+    }
+  });
 }
 
 async function fundCommand(parts: Parts, flags: z.output<typeof fundSchema>): Promise<object> {
@@ -189,28 +204,5 @@ async function withAccounts<T>(
     return await use(db);
   } finally {
     await db.destroy();
-  }
-}
-
-/** Flags by the schema's own names, every wrong one reported. */
-function read<T extends z.ZodObject>(schema: T, flags: readonly string[]): z.output<T> {
-  const options = Object.fromEntries(
-    Object.keys(schema.shape).map((name) => [name, { type: 'string' as const }]),
-  );
-  const parsed = schema.safeParse(parseFlags(flags, options));
-  if (parsed.success) return parsed.data;
-  throw new OperatorMistake(
-    parsed.error.issues
-      .map(({ path: [flag], message }) => (flag === undefined ? message : `--${String(flag)}: ${message}`))
-      .join('\n'),
-  );
-}
-
-function parseFlags(flags: readonly string[], options: Record<string, { readonly type: 'string' }>) {
-  try {
-    return parseArgs({ args: [...flags], options }).values;
-  } catch (error) {
-    // Node's own sentence names the flag.
-    throw error instanceof TypeError ? new OperatorMistake(error.message) : error;
   }
 }

@@ -1,12 +1,11 @@
 /** The API process: HTTP in front, no workflow code. Stops by refusing new requests, finishing the running ones, then closing pools. */
 import { composeApi, type Parts } from '../compose.ts';
-import { buildAdminApp } from '../http/admin.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../http/app.ts';
 import { startServer } from '../http/server.ts';
 import { createHttpEvents } from '../observe/http-events.ts';
-import { createMetrics } from '../observe/metrics.ts';
 import { VERSION } from '../version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { observe, openAdmin } from './observing.ts';
 
 export interface RunningApi extends Lifecycle {
   readonly url: string;
@@ -17,29 +16,32 @@ export interface RunningApi extends Lifecycle {
 export async function runApi(parts: Parts): Promise<RunningApi> {
   const { config, logger } = parts;
   const lifecycle = createLifecycle(logger, config.http.stopDeadlineMs);
-  const composition = composeApi(parts);
+  const observed = await observe(parts, lifecycle);
+  const { metrics, tracing } = observed;
+  const composition = composeApi(observed);
   lifecycle.onStop('pools', () => composition.close());
   try {
     await composition.start();
-    const metrics = createMetrics({ processMetrics: true });
-    const admin = await startServer({
-      app: buildAdminApp({ checks: composition.checks, metrics: metrics.registry, version: VERSION }),
-      host: config.http.adminHost,
-      port: config.http.adminPort,
-    });
-    lifecycle.onStop('admin server', () => admin.stop(1_000));
+    const { checks } = composition;
+    const adminUrl = await openAdmin(observed, lifecycle, { port: config.admin.apiPort, checks });
     const app = buildApp({
       useCases: composition.useCases,
       rateLimiter: composition.shared.rateLimiter,
       events: createHttpEvents({ logger, metrics: metrics.http }),
-      settings: { ...DEFAULT_APP_SETTINGS, brand: config.brand, trustedProxies: config.http.trustedProxies },
+      settings: {
+        ...DEFAULT_APP_SETTINGS,
+        brand: config.brand,
+        trustedProxies: config.http.trustedProxies,
+        opsAddresses: config.opsAddresses,
+      },
       version: VERSION,
+      ...(tracing ? { tracing } : {}),
     });
     const server = await startServer({ app, host: config.http.host, port: config.http.port });
     // Three quarters of the deadline for requests; the rest for what comes after.
     lifecycle.onStop('http server', () => server.stop(Math.trunc(config.http.stopDeadlineMs * 0.75)));
-    logger.info({ url: server.url, adminUrl: admin.url }, 'api listens');
-    return Object.assign(lifecycle, { url: server.url, adminUrl: admin.url });
+    logger.info({ url: server.url, adminUrl }, 'api listens');
+    return Object.assign(lifecycle, { url: server.url, adminUrl });
   } catch (error) {
     await lifecycle.stop();
     throw error;

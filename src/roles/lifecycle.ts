@@ -13,6 +13,8 @@ export interface Lifecycle {
   readonly stopped: Promise<unknown>;
 }
 
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
 export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
   const steps: { name: string; step: () => Promise<unknown> }[] = [];
   const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
@@ -36,6 +38,7 @@ export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
       }
     }
     clearTimeout(timer);
+    for (const signal of SIGNALS) process.off(signal, onSignal);
     resolve(undefined);
   };
 
@@ -43,7 +46,6 @@ export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
     logger.info({ signal }, 'stopping');
     void stop();
   };
-  process.on('SIGTERM', onSignal);
-  process.on('SIGINT', onSignal);
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return { onStop: (name, step) => void steps.push({ name, step }), stop, stopped };
 }

@@ -5,7 +5,8 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { CataloguePackage, Region } from '../domain/catalogue.ts';
 import { bumpRevision } from './revisions.ts';
-import type { PackagesTable, RegionsTable, WorldDb } from './tables.ts';
+import type { WorldDb } from './tables.ts';
+import type { PackagesTable, RegionsTable } from './tables-catalogue.ts';
 
 export interface StoredPackage extends CataloguePackage {
   readonly withdrawn: boolean;

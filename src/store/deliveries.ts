@@ -5,6 +5,8 @@ import type { EsimsTable, PurchasesTable, WorldDb } from './tables.ts';
 
 export interface Delivery {
   readonly transactionId: string;
+  /** What the order or top-up has at the supplier: our own id, or a replacement's. */
+  readonly supplierId: string;
   readonly packageType: PackageType;
   readonly packageCode: string;
   readonly costUsdE4: bigint;
@@ -17,6 +19,8 @@ export interface Delivery {
   readonly delivered: boolean;
   /** The supplier was asked before by a run whose end is not known from here: its answer may have been lost. */
   readonly askedBefore: boolean;
+  /** The supplier was asked at all. */
+  readonly wasAsked: boolean;
   readonly createdAt: Date;
 }
 
@@ -52,6 +56,7 @@ const DELIVERY_COLUMNS = [
   'purchases.esim_id',
   'purchases.supplier_asks',
   'purchases.supplier_order_no',
+  'purchases.supplier_transaction_id',
   'purchases.top_up_total_volume_bytes',
   'purchases.created_at',
   'esims.esim_tran_no',
@@ -67,6 +72,7 @@ type DeliveryRow = Pick<
   | 'esim_id'
   | 'supplier_asks'
   | 'supplier_order_no'
+  | 'supplier_transaction_id'
   | 'top_up_total_volume_bytes'
   | 'created_at'
 > &
@@ -75,6 +81,7 @@ type DeliveryRow = Pick<
 function toDelivery(transactionId: string, row: DeliveryRow): Delivery {
   return {
     transactionId,
+    supplierId: row.supplier_transaction_id ?? transactionId,
     packageType: row.package_type,
     packageCode: row.package_code,
     costUsdE4: row.cost_usd_e4,
@@ -85,6 +92,7 @@ function toDelivery(transactionId: string, row: DeliveryRow): Delivery {
     orderNo: row.supplier_order_no,
     delivered: row.package_type === 'BASE' ? row.iccid !== '' : row.top_up_total_volume_bytes !== null,
     askedBefore: row.supplier_asks > 1,
+    wasAsked: row.supplier_asks > 0,
     createdAt: row.created_at,
   };
 }

@@ -54,6 +54,22 @@ export async function closeFundingUnpaid(
   return (await findFunding(db, transactionId))?.status === 'SUCCESS' ? 'paid' : 'closed';
 }
 
+/** Money came into the wallet. */
+export async function closeFundingPaid(db: WorldDb, transactionId: string): Promise<void> {
+  await db
+    .updateTable('fundings')
+    .set({
+      status: 'SUCCESS',
+      closed_at: sql`now()`,
+      updated_at: sql`now()`,
+      needs_attention_since: null,
+      attention_reason: null,
+    })
+    .where('transaction_id', '=', transactionId)
+    .where('status', '=', 'PENDING')
+    .execute();
+}
+
 export function findFunding(db: WorldDb, transactionId: string): Promise<FundingRow | undefined> {
   return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
 }

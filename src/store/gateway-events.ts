@@ -4,6 +4,9 @@ import type { GatewayEventsTable, WorldDb } from './tables.ts';
 
 export type GatewayEventRow = Selectable<GatewayEventsTable>;
 
+/** The note of an event that names no payment of ours: kept for a person, by an index of its own. */
+export const ABOUT_NO_PAYMENT = 'about no payment of ours';
+
 export interface KeptEvent {
   readonly gateway: string;
   readonly eventKey: string;
@@ -14,23 +17,58 @@ export interface KeptEvent {
 }
 
 /** Keeps an event. The row's id, or undefined where the same bytes were kept before: a repeat is a reason to look again all the same. */
-export async function keepEvent(db: WorldDb, event: KeptEvent): Promise<bigint | undefined> {
-  const row = await db
-    .insertInto('gateway_events')
-    .values({
-      gateway: event.gateway,
-      event_key: event.eventKey,
-      type: event.type,
-      about: event.about,
-      reference: event.reference,
-      email: event.email,
-      applied_at: null,
-      note: null,
-    })
-    .onConflict((conflict) => conflict.constraint('gateway_event_once').doNothing())
-    .returning('id')
-    .executeTakeFirst();
-  return row?.id;
+export type KeepEvent = (event: KeptEvent) => Promise<bigint | undefined>;
+
+/** Far more than come while one commit is under way. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Keeps events, each durable once its promise resolves. What comes while a commit is under way shares the next one: on a slow disk or a busy
+ * machine a burst costs a few commits more, and not a queue for every event.
+ */
+export function createEventKeeper(db: WorldDb): KeepEvent {
+  const waiting: { event: KeptEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
+  let isWriting = false;
+  const writeAll = async (): Promise<void> => {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MOST_AT_ONCE);
+      try {
+        const ids = await keepEvents(
+          db,
+          batch.map(({ event }) => event),
+        );
+        for (const [nth, { kept }] of batch.entries()) kept.resolve(ids[nth]);
+      } catch (error) {
+        for (const { kept } of batch) kept.reject(error);
+      }
+    }
+    isWriting = false;
+  };
+  return (event) => {
+    const kept = Promise.withResolvers<bigint | undefined>();
+    waiting.push({ event, kept });
+    if (!isWriting) void writeAll();
+    return kept.promise;
+  };
+}
+
+/** In one statement; answers in the order given. Of the same event twice the first is kept. */
+async function keepEvents(db: WorldDb, events: readonly KeptEvent[]): Promise<(bigint | undefined)[]> {
+  const column = (name: keyof KeptEvent) => sql`${events.map((event) => event[name])}::text[]`;
+  const { rows } = await sql<{ id: bigint; gateway: string; event_key: string }>`
+    insert into gateway_events (gateway, event_key, type, about, reference, email)
+    select * from unnest(${column('gateway')}, ${column('eventKey')}, ${column('type')}, ${column('about')},
+                         ${column('reference')}, ${column('email')})
+    on conflict on constraint gateway_event_once do nothing
+    returning id, gateway, event_key`.execute(db);
+  const nameOf = (gateway: string, key: string): string => `${gateway} ${key}`;
+  const ids = new Map(rows.map(({ id, gateway, event_key: key }) => [nameOf(gateway, key), id]));
+  return events.map(({ gateway, eventKey }) => {
+    const id = ids.get(nameOf(gateway, eventKey));
+    ids.delete(nameOf(gateway, eventKey));
+    return id;
+  });
 }
 
 /** Events that nobody has applied, oldest first, from the one after `afterId`. */

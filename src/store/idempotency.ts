@@ -1,4 +1,5 @@
 /** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
+import { sql } from 'kysely';
 import type { IdempotencyMark } from '../domain/purchase.ts';
 import { asFailureReason, type Refusal } from '../domain/refusals.ts';
 import type { WorldDb } from './tables.ts';
@@ -41,34 +42,69 @@ export async function findIdempotencyKey(
   );
 }
 
+/** What was sent under a key, and what it is about. */
+export interface Sent {
+  readonly transactionId: string;
+  readonly accountId: string;
+  readonly idempotency?: IdempotencyMark;
+}
+
 /**
- * The key's row, in the transaction of what it was sent for. Another run that kept its outcome in the meantime makes this one fail and be
- * tried again: it then finds that outcome.
+ * The key's row, in the transaction of what it was sent for; one that beginKey made is taken over with its answer. Another run that kept its
+ * outcome in the meantime makes this one fail and be tried again: it then finds that outcome.
  */
-export async function insertKey(
-  trx: WorldDb,
-  sent: {
-    readonly transactionId: string;
-    readonly accountId: string;
-    readonly idempotency?: IdempotencyMark;
-  },
-  refusal?: Refusal,
-): Promise<void> {
-  if (!sent.idempotency) return;
-  await trx
+export async function insertKey(trx: WorldDb, sent: Sent, refusal?: Refusal): Promise<void> {
+  const { accountId, transactionId, idempotency } = sent;
+  if (!idempotency) return;
+  const { key, path, fingerprint } = idempotency;
+  const [reason, detail] = [refusal?.reason ?? null, refusal?.detail ?? null];
+  await sql`
+    with taken as (
+      update idempotency_keys set begun = false, refusal_reason = ${reason}, refusal_detail = ${detail}
+       where account_id = ${accountId} and key = ${key} and transaction_id = ${transactionId} and begun
+      returning key
+    )
+    insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, refusal_reason, refusal_detail)
+    select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}, ${reason}, ${detail}
+     where not exists (select from taken)`.execute(trx);
+}
+
+/**
+ * The key's row for a caller who is answered before the first step has written one, so that this answer is kept like any other. Nothing where
+ * there is one already.
+ */
+export async function beginKey(db: WorldDb, { transactionId, accountId, idempotency }: Sent): Promise<void> {
+  if (!idempotency) return;
+  await db
     .insertInto('idempotency_keys')
     .values({
-      account_id: sent.accountId,
-      key: sent.idempotency.key,
-      path: sent.idempotency.path,
-      fingerprint: sent.idempotency.fingerprint,
-      transaction_id: sent.transactionId,
-      refusal_reason: refusal?.reason ?? null,
-      refusal_detail: refusal?.detail ?? null,
+      account_id: accountId,
+      key: idempotency.key,
+      path: idempotency.path,
+      fingerprint: idempotency.fingerprint,
+      transaction_id: transactionId,
+      refusal_reason: null,
+      refusal_detail: null,
       answer_status: null,
       answer_body: null,
+      begun: true,
     })
+    .onConflict((conflict) => conflict.columns(['account_id', 'key']).doNothing())
     .execute();
+}
+
+/** The key that a purchase or a funding was asked for with, while it is remembered. */
+export async function findMarkOf(
+  db: WorldDb,
+  accountId: string,
+  transactionId: string,
+): Promise<IdempotencyMark | undefined> {
+  return db
+    .selectFrom('idempotency_keys')
+    .select(['key', 'path', 'fingerprint'])
+    .where('account_id', '=', accountId)
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
 }
 
 /** Completes a key's row with its answer; the first answer stays. Returns false when there is no such row. */

@@ -4,7 +4,9 @@
  */
 import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../domain/money.ts';
+import { CROSSING, crossingOf, tellLowBalance, type Crossing } from './low-balance.ts';
 import type { WorldDb } from './tables.ts';
+import { noMessages, type Written } from './webhook-messages.ts';
 
 export interface LedgerEntry {
   readonly account: string;
@@ -77,17 +79,22 @@ export async function transfer(db: WorldDb, request: Transfer): Promise<'done' |
   return result.numAffectedRows === 0n ? 'already' : 'done';
 }
 
-/** Reserves money on a wallet at once. `insufficient`: nothing was written. The id is the purchase's transactionId. */
+/**
+ * Reserves money on a wallet at once. `insufficient`: nothing was written. The id is the purchase's transactionId. That it leaves little is
+ * told with it, in the caller's transaction.
+ */
 export async function placeHold(
   db: WorldDb,
   hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
+  written: Written = noMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
   const { amountMinor, currency } = hold.amount;
-  const result = await sql`
+  const { rows } = await sql<Crossing>`
     with wallet as (
-      select account_id, ledger_account_id, currency from wallets
+      select account_id, ledger_account_id, currency, balance_minor from wallets
        where account_id = ${hold.accountId} and currency = ${currency} and balance_minor >= ${amountMinor}
          for update
+    ), low as (${crossingOf(amountMinor)}
     ), hold as (
       insert into holds (id, account_id, currency, amount_minor)
       select ${hold.id}, account_id, currency, ${amountMinor}::bigint from wallet
@@ -100,8 +107,13 @@ export async function placeHold(
     select booked.id, entry.account, wallet.currency, entry.amount_minor
       from booked, wallet, lateral (values
         (wallet.ledger_account_id, ${-amountMinor}::bigint), ('held:' || wallet.currency, ${amountMinor}::bigint)
-      ) entry (account, amount_minor)`.execute(db);
-  if (result.numAffectedRows !== 0n) return 'held';
+      ) entry (account, amount_minor)
+    returning ${CROSSING}`.execute(db);
+  const [booked] = rows;
+  if (booked) {
+    await tellLowBalance(db, hold, booked, written);
+    return 'held';
+  }
   const existing = await db.selectFrom('holds').select('id').where('id', '=', hold.id).executeTakeFirst();
   return existing ? 'already' : 'insufficient';
 }
@@ -241,4 +253,24 @@ export function fundWallet(
       { account: walletAccount(request.accountId), currency, amountMinor },
     ],
   });
+}
+
+/** What an operation key put into which wallet, or undefined where it was never used for that. */
+export async function findFunded(
+  db: WorldDb,
+  operationKey: string,
+): Promise<{ accountId: string; amount: Money } | undefined> {
+  const row = await db
+    .selectFrom('ledger_transactions as t')
+    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
+    .innerJoin('ledger_accounts as a', 'a.id', 'e.ledger_account_id')
+    .select(['a.account_id', 'e.amount_minor', 'e.currency'])
+    .where('t.operation_key', '=', operationKey)
+    .where('a.kind', '=', 'wallet')
+    .executeTakeFirst();
+  if (!row?.account_id) return undefined;
+  return {
+    accountId: row.account_id,
+    amount: { amountMinor: row.amount_minor, currency: row.currency },
+  };
 }

@@ -3,6 +3,7 @@
  * transaction a look.
  */
 import { sql } from 'kysely';
+import type { Money } from '../domain/money.ts';
 import {
   atLockedRate,
   judgePayment,
@@ -10,7 +11,7 @@ import {
   type Judgement,
   type ReceivedMoney,
 } from '../domain/payment.ts';
-import { closeFundingUnpaid } from './fundings.ts';
+import { closeFundingPaid, closeFundingUnpaid } from './fundings.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
@@ -20,10 +21,12 @@ import {
   walletAccount,
   type LedgerEntry,
 } from './ledger.ts';
-import { flagMoney, lockPayment, type PaymentRow } from './payments.ts';
+import { flagMoney, hasPassed, lockPayment, reversedKey, type PaymentRow } from './payments.ts';
+import { CHANGED, changesOf, tellPurchase, type ChangedPurchase } from './purchase-messages.ts';
 import { closeUnpaid } from './purchases.ts';
 import { dueRefund, refundedMinor } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
+import { listeners, noMessages, tell, type Written } from './webhook-messages.ts';
 
 export interface SeenCharge extends ReceivedMoney {
   readonly gatewayId: string;
@@ -36,13 +39,15 @@ export async function bookSeen(
   reference: string,
   seen: SeenCharge,
   now: Date,
+  written: Written = noMessages(),
 ): Promise<Judgement> {
   return db.transaction().execute(async (trx) => {
     const payment = await lockPayment(trx, reference);
     const facts = await factsOf(trx, payment, seen);
     const judgement = judgePayment(facts, seen);
     const cameMinor = judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
-    await trx
+    const { confirmedMinor = 0n } = judgement;
+    const { listeners: found } = await trx
       .updateTable('payments')
       .set({
         gateway_id: seen.gatewayId,
@@ -55,14 +60,25 @@ export async function bookSeen(
               paid_hold: payment.paid_hold || judgement.toHoldMinor > 0n,
             }
           : {}),
+        ...(confirmedMinor > 0n ? { evidence_minor: payment.evidence_minor - confirmedMinor } : {}),
         ...(judgement.reversedMinor > 0n
           ? { reversed_minor: payment.reversed_minor + judgement.reversedMinor }
           : {}),
         updated_at: now,
       })
       .where('reference', '=', reference)
-      .execute();
-    if (judgement.what !== undefined) await book(trx, payment, facts, seen, judgement);
+      .returning(listeners('payment.received', sql.ref('payments.account_id')).as('listeners'))
+      .executeTakeFirstOrThrow();
+    if (judgement.what !== undefined) await book(trx, payment, facts, seen, judgement, written);
+    if (cameMinor > 0n)
+      await tellReceived(
+        trx,
+        payment,
+        { amountMinor: cameMinor, currency: seen.currency },
+        found,
+        now,
+        written,
+      );
     return judgement;
   });
 }
@@ -80,10 +96,12 @@ async function factsOf(trx: WorldDb, payment: PaymentRow, seen: SeenCharge): Pro
     bookedMinor:
       seen.state === 'paid' && payment.booked_currency !== null && payment.booked_currency !== seen.currency
         ? 0n
-        : payment.booked_minor,
+        : payment.booked_minor - payment.evidence_minor,
+    evidenceMinor: payment.evidence_minor,
     refundedMinor: refunded,
     reversedMinor: payment.reversed_minor,
     awaited,
+    passed: seen.state === 'reversed' && (await hasPassed(trx, payment.reference, seen.currency)),
   };
 }
 
@@ -105,28 +123,30 @@ async function book(
   facts: BookedPayment,
   seen: SeenCharge,
   judgement: Judgement,
+  written: Written,
 ): Promise<void> {
   await ensureSystemAccounts(trx, seen.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
   const booked =
-    facts.bookedMinor + judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
-  const moved =
+    facts.bookedMinor +
+    (judgement.confirmedMinor ?? 0n) +
+    judgement.toHoldMinor +
+    judgement.toWalletMinor +
+    judgement.toReturnMinor;
+  const operationKey =
     judgement.what === 'payment-reversed'
-      ? `reversed:${seen.currency}:${payment.reversed_minor + judgement.reversedMinor}`
-      : `received:${seen.currency}:${booked}`;
-  const entries =
-    judgement.ends === 'PAYMENT_REVERSED' && judgement.reversedMinor === 0n
-      ? passingEntries(seen)
-      : entriesOf(payment, facts, seen.currency, judgement);
+      ? reversedKey(payment.reference, seen.currency, payment.reversed_minor + judgement.reversedMinor)
+      : `${payment.reference}:received:${seen.currency}:${booked}`;
+  const entries = entriesOf(payment, facts, seen.currency, judgement);
   if (entries.length > 0) {
     const done = await transfer(trx, {
-      operationKey: `${payment.reference}:${moved}`,
+      operationKey,
       kind: judgement.what ?? 'payment',
       transactionId: payment.transaction_id,
       entries,
     });
     // The rows would say what the ledger does not.
-    if (done === 'already') throw new Error(`${payment.reference} has booked ${moved} before`);
+    if (done === 'already') throw new Error(`${operationKey} is booked already`);
   }
   if (judgement.toHoldMinor > 0n)
     await placePaidHold(trx, {
@@ -144,8 +164,9 @@ async function book(
     );
   await tellTimeline(trx, payment, judgement);
   if (payment.purpose === 'funding') await settleFunding(trx, payment, judgement);
-  else if (judgement.ends !== undefined) await closeUnpaid(trx, payment.transaction_id, judgement.ends);
-  else if (judgement.toHoldMinor > 0n) await markPaid(trx, payment.transaction_id);
+  else if (judgement.ends !== undefined)
+    await closeUnpaid(trx, payment.transaction_id, judgement.ends, written);
+  else if (judgement.toHoldMinor > 0n) await markPaid(trx, payment.transaction_id, written);
   if (judgement.reversedMinor > 0n) await flagMoney(trx, payment.transaction_id, 'PAYMENT_REVERSED');
 }
 
@@ -156,7 +177,9 @@ function entriesOf(
   currency: string,
   judgement: Judgement,
 ): LedgerEntry[] {
-  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor } = judgement;
+  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, passingMinor } = judgement;
+  const { confirmedMinor = 0n } = judgement;
+  if (passingMinor > 0n) return passingEntries(passingMinor, currency);
   const price = payment.price_currency;
   const walletMinor = atLockedRate(toWalletMinor, facts);
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;
@@ -165,8 +188,9 @@ function entriesOf(
     {
       account: `gateway-clearing:${currency}`,
       currency,
-      amountMinor: reversedMinor - converted - toReturnMinor,
+      amountMinor: reversedMinor - converted - toReturnMinor - confirmedMinor,
     },
+    { account: `evidence:${currency}`, currency, amountMinor: confirmedMinor },
     ...exchangeEntries(
       { amountMinor: converted, currency },
       { amountMinor: heldMinor + walletMinor, currency: price },
@@ -178,15 +202,14 @@ function entriesOf(
 }
 
 /** Came and was taken back before anybody saw it: nothing stays, and the ledger shows that it was here. */
-function passingEntries({ currency, netMinor }: SeenCharge): LedgerEntry[] {
+function passingEntries(amountMinor: bigint, currency: string): LedgerEntry[] {
   const clearing = { account: `gateway-clearing:${currency}`, currency };
   const suspense = { account: `suspense:${currency}`, currency };
-  if (netMinor <= 0n) return [];
   return [
-    { ...clearing, amountMinor: -netMinor },
-    { ...suspense, amountMinor: netMinor },
-    { ...suspense, amountMinor: -netMinor },
-    { ...clearing, amountMinor: netMinor },
+    { ...clearing, amountMinor: -amountMinor },
+    { ...suspense, amountMinor },
+    { ...suspense, amountMinor: -amountMinor },
+    { ...clearing, amountMinor },
   ];
 }
 
@@ -198,29 +221,48 @@ async function tellTimeline(trx: WorldDb, payment: PaymentRow, judgement: Judgem
     .execute();
 }
 
-async function markPaid(trx: WorldDb, transactionId: string): Promise<void> {
-  await trx
-    .updateTable('purchases')
-    .set({ status: 'PROCESSING', updated_at: sql`now()` })
-    .where('transaction_id', '=', transactionId)
-    .where('status', '=', 'PENDING')
-    .execute();
+/** The money is held: its purchase goes on to delivery. */
+export /** The money that a purchase waited for is held: it goes on, and its merchant hears so. */
+async function markPaid(trx: WorldDb, transactionId: string, written: Written = noMessages()): Promise<void> {
+  const { rows } = await sql<ChangedPurchase>`
+    with paid as (
+      update purchases set status = 'PROCESSING', updated_at = now()
+       where transaction_id = ${transactionId} and status = 'PENDING'
+      returning ${CHANGED}
+    )
+    select ${changesOf('paid')}`.execute(trx);
+  if (rows[0]) await tellPurchase(trx, transactionId, rows[0], written);
+}
+
+/** Money came, whatever becomes of it. */
+export async function tellReceived(
+  trx: WorldDb,
+  payment: PaymentRow,
+  came: Money,
+  found: string[] | null,
+  at: Date,
+  written: Written,
+): Promise<void> {
+  const { reference, transaction_id: transactionId, purpose, method } = payment;
+  await tell(
+    trx,
+    {
+      event: 'payment.received',
+      // The sum tells one coming from the next.
+      key: `${reference}:${came.currency}:${payment.booked_minor + came.amountMinor}`,
+      subject: transactionId,
+      accountId: payment.account_id,
+      listeners: found,
+      facts: { transactionId, purpose, paymentMethod: method, reference, ...came },
+      at,
+    },
+    written,
+  );
 }
 
 /** Whatever came into the wallet makes a funding a success: its amount is what the ledger says. */
 async function settleFunding(trx: WorldDb, payment: PaymentRow, judgement: Judgement): Promise<void> {
   if (judgement.ends !== undefined) await closeFundingUnpaid(trx, payment.transaction_id, judgement.ends);
   if (judgement.toWalletMinor === 0n) return;
-  await trx
-    .updateTable('fundings')
-    .set({
-      status: 'SUCCESS',
-      closed_at: sql`now()`,
-      updated_at: sql`now()`,
-      needs_attention_since: null,
-      attention_reason: null,
-    })
-    .where('transaction_id', '=', payment.transaction_id)
-    .where('status', '=', 'PENDING')
-    .execute();
+  await closeFundingPaid(trx, payment.transaction_id);
 }

@@ -186,6 +186,20 @@ export async function findEmail(db: WorldDb, accountId: string): Promise<string>
   return rows[0].email;
 }
 
+/** The ledger's key for a payment's money taken back by the gateway or a bank: how much of it in all, 0 where we had booked none. */
+export const reversedKey = (reference: string, currency: string, reversedMinor: bigint): string =>
+  `${reference}:reversed:${currency}:${reversedMinor}`;
+
+/** Whether the ledger shows that a payment's money was here for no longer than nobody looked. */
+export async function hasPassed(db: WorldDb, reference: string, currency: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('ledger_transactions')
+    .select('id')
+    .where('operation_key', '=', reversedKey(reference, currency, 0n))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Money that is claimed back from us: a person is needed for it whatever becomes of the purchase. */
 export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
 

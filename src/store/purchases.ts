@@ -9,10 +9,13 @@ import { asFailureReason, type FailureReason, type Refusal } from '../domain/ref
 import { purchaseStatusesBefore } from '../domain/states.ts';
 import { toPackage, type StoredPackage } from './catalogue.ts';
 import { insertKey } from './idempotency.ts';
+import { inTransaction } from './in-transaction.ts';
 import { placeHold, postHold, voidHold, voidHoldToSuspense } from './ledger.ts';
 import { CLAIMS, lockPayments } from './payments.ts';
-import { dueRefund } from './refunds.ts';
+import { CHANGED, changesOf, tellPurchase, tellStatus, type ChangedPurchase } from './purchase-messages.ts';
+import { creditRefund, dueRefund } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
+import { noMessages, type Written } from './webhook-messages.ts';
 
 export interface OpenOptions {
   readonly now: Date;
@@ -29,15 +32,26 @@ export type Opened = { readonly opened: true } | { readonly opened: false; reado
 const OPENED: Opened = { opened: true };
 
 /** Writes purchase, eSIM order, wallet hold and idempotency row together, or refuses and writes no purchase at all. */
-export async function openPurchase(db: WorldDb, input: PurchaseInput, options: OpenOptions): Promise<Opened> {
+export async function openPurchase(
+  db: WorldDb,
+  input: PurchaseInput,
+  options: OpenOptions,
+  written: Written = noMessages(),
+): Promise<Opened> {
   return db.transaction().execute(async (trx) => {
     const found = await lookBeforeOpening(trx, input);
     if (found.already) return OPENED;
-    if (found.earlierRefusal) return { opened: false, refusal: found.earlierRefusal };
-    const refusal = found.refusal ?? (await hold(trx, input));
+    if (found.earlierRefusal) {
+      await tellStatus(trx, input.transactionId, 'FAILED', written);
+      return { opened: false, refusal: found.earlierRefusal };
+    }
+    const refusal = found.refusal ?? (await hold(trx, input, written));
     if (refusal) {
       await insertKey(trx, input, refusal);
-      if (options.keepRefusal()) await insertPurchase(trx, input, options, found.item, refusal);
+      if (options.keepRefusal()) {
+        await insertPurchase(trx, input, options, found.item, refusal);
+        await tellStatus(trx, input.transactionId, 'FAILED', written);
+      }
       return { opened: false, refusal };
     }
     await insertKey(trx, input);
@@ -102,13 +116,12 @@ function toRefusal(reason: string, detail: string | null): Refusal {
   return { reason: asFailureReason(reason), detail: detail ?? '' };
 }
 
-async function hold(trx: WorldDb, input: PurchaseInput): Promise<Refusal | undefined> {
+async function hold(trx: WorldDb, input: PurchaseInput, written: Written): Promise<Refusal | undefined> {
   if (input.paymentMethod !== 'WALLET') return undefined;
-  const held = await placeHold(trx, {
-    id: input.transactionId,
-    accountId: input.accountId,
-    amount: { amountMinor: BigInt(input.quote.priceMinor), currency: input.quote.currency },
-  });
+  const { currency } = input.quote;
+  const amount = { amountMinor: BigInt(input.quote.priceMinor), currency };
+  const wanted = { id: input.transactionId, accountId: input.accountId, amount };
+  const held = await placeHold(trx, wanted, written);
   return held === 'insufficient'
     ? { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' }
     : undefined;
@@ -207,53 +220,75 @@ export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
   keepGoods?: (trx: WorldDb) => Promise<void>,
+  written: Written = noMessages(),
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await keepGoods?.(trx);
-    const { rows } = await sql<{ cost_usd_e4: bigint }>`
+    const { rows } = await sql<ChangedPurchase & { cost_usd_e4: bigint }>`
       with closed as (
         update purchases
            set status = 'SUCCESS', updated_at = now(), closed_at = now(), ${nobodyNeeded}
          where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
-        returning transaction_id, cost_usd_e4
+        returning ${CHANGED}, cost_usd_e4
       ), esim as (
         update esims set status = 'CREATED', updated_at = now()
          where transaction_id in (select transaction_id from closed) and status = 'PENDING'
       ), told as (
         insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
       )
-      select cost_usd_e4 from closed`.execute(trx);
+      select closed.cost_usd_e4, ${changesOf('closed')}`.execute(trx);
     await postHold(trx, transactionId, rows[0]?.cost_usd_e4 ?? 0n);
+    await tellPurchase(trx, transactionId, rows[0], written);
   });
 }
 
 /** Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. */
-export async function failPurchase(db: WorldDb, transactionId: string, refusal: Refusal): Promise<void> {
-  await db.transaction().execute(async (trx) => {
-    // First, as a look does: payment before purchase. The hold is the wallet's where no payment placed it.
-    const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
-    await sql`
-      with closed as (
-        update purchases
-           set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
-         where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
-        returning transaction_id
-      ), esim as (
-        update esims set status = 'FAILED', updated_at = now()
-         where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-      )
+export async function failPurchase(
+  db: WorldDb,
+  transactionId: string,
+  refusal: Refusal,
+  written: Written = noMessages(),
+): Promise<void> {
+  await db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, 'source', written));
+}
+
+/** The same, in a transaction of somebody else's. `wallet`: what came from outside is credited there instead of being sent back. */
+export async function failPurchaseIn(
+  trx: WorldDb,
+  transactionId: string,
+  refusal: Refusal,
+  to: 'source' | 'wallet' = 'source',
+  written: Written = noMessages(),
+): Promise<void> {
+  // First, as a look does: payment before purchase. The hold is the wallet's where no payment placed it.
+  const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
+  const { rows } = await sql<ChangedPurchase>`
+    with closed as (
+      update purchases
+         set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
+      returning ${CHANGED}
+    ), esim as (
+      update esims set status = 'FAILED', updated_at = now()
+       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+    ), noted as (
       insert into purchase_events (transaction_id, what, detail)
-      select transaction_id, 'failed', ${refusal.detail}::text from closed`.execute(trx);
-    if (!paid) {
-      await voidHold(trx, transactionId);
-      return;
-    }
-    const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
-    if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
-    // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
-    const owedMinor = amount.amountMinor - paid.reversed_minor;
-    if (owedMinor > 0n) await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
-  });
+      select transaction_id, 'failed', ${refusal.detail}::text from closed
+    )
+    select ${changesOf('closed')}`.execute(trx);
+  await tellPurchase(trx, transactionId, rows[0], written);
+  if (!paid) {
+    await voidHold(trx, transactionId);
+    return;
+  }
+  const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
+  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
+  // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
+  const owedMinor = amount.amountMinor - paid.reversed_minor;
+  if (owedMinor <= 0n) return;
+  const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
+  // The gateway cannot send back what it has not said that it has.
+  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid);
 }
 
 /**
@@ -264,25 +299,36 @@ export async function closeUnpaid(
   db: WorldDb,
   transactionId: string,
   reason: FailureReason,
+  written: Written = noMessages(),
 ): Promise<'closed' | 'paid'> {
-  await sql`
-    with closed as (
-      update purchases
-         set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
-       where transaction_id = ${transactionId} and status = 'PENDING'
-      returning transaction_id
-    ), esim as (
-      update esims set status = 'CANCELLED', updated_at = now()
-       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-    )
-    insert into purchase_events (transaction_id, what, detail)
-    select transaction_id, 'failed', ${reason}::text from closed`.execute(db);
-  const { status } = await db
-    .selectFrom('purchases')
-    .select('status')
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirstOrThrow();
-  return status === 'FAILED' ? 'closed' : 'paid';
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<ChangedPurchase>`
+      with closed as (
+        update purchases
+           set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+         where transaction_id = ${transactionId} and status = 'PENDING'
+        returning ${CHANGED}
+      ), esim as (
+        update esims set status = 'CANCELLED', updated_at = now()
+         where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+      ), noted as (
+        insert into purchase_events (transaction_id, what, detail)
+        select transaction_id, 'failed', ${reason}::text from closed
+      )
+      select ${changesOf('closed')}`.execute(trx);
+    const { status } = await trx
+      .selectFrom('purchases')
+      .select('status')
+      .where('transaction_id', '=', transactionId)
+      .executeTakeFirstOrThrow();
+    if (status === 'FAILED') await tellPurchase(trx, transactionId, rows[0], written);
+    return status === 'FAILED' ? 'closed' : 'paid';
+  });
+}
+
+/** The buyer of a purchase from the wallet is about to hear that it goes on: so do those who listen, once. */
+export function tellProcessing(db: WorldDb, transactionId: string, written: Written): Promise<void> {
+  return tellStatus(db, transactionId, 'PROCESSING', written);
 }
 
 /** Marks an open purchase as needing a person, with the reason; the first time counts. */

@@ -27,7 +27,7 @@ export async function findGoodRates(db: WorldDb): Promise<Rate[]> {
     currency: row.currency,
     micros: row.rate_micros,
     source: row.source,
-    observedAt: row.observed_at.toISOString(),
+    observedAtMs: row.observed_at.getTime(),
   }));
 }
 

@@ -5,23 +5,26 @@
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../domain/money.ts';
 import { atLockedRate } from '../domain/payment.ts';
+import { inTransaction } from './in-transaction.ts';
 import { exchangeEntries, transfer, walletAccount } from './ledger.ts';
-import type { PaymentRow } from './payments.ts';
+import { lockPayment, reversedKey, type PaymentRow } from './payments.ts';
 import type { RefundsTable, WorldDb } from './tables.ts';
+import { listeners, noMessages, tell, type Written } from './webhook-messages.ts';
 
 export type RefundRow = Selectable<RefundsTable>;
 
-/** Money that is to go back to where it came from; the key is ours and stands in the gateway's note. */
+/** Money that is to go back to where it came from; the key is ours and stands in the gateway's note. Answers the row, old or new. */
 export async function dueRefund(
   trx: WorldDb,
   payment: Pick<PaymentRow, 'reference' | 'transaction_id' | 'account_id'>,
   amount: Money,
   reason: string,
-): Promise<void> {
+): Promise<RefundRow> {
+  const refundKey = `${payment.reference}-${reason}`;
   await trx
     .insertInto('refunds')
     .values({
-      refund_key: `${payment.reference}-${reason}`,
+      refund_key: refundKey,
       reference: payment.reference,
       transaction_id: payment.transaction_id,
       account_id: payment.account_id,
@@ -35,6 +38,7 @@ export async function dueRefund(
     })
     .onConflict((conflict) => conflict.column('refund_key').doNothing())
     .execute();
+  return trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow();
 }
 
 /** Refunds of a purchase or a funding that have not ended. */
@@ -67,13 +71,16 @@ export async function beginRefund(
   return begun.numUpdatedRows > 0n;
 }
 
+/** No part of what the gateway may still hold for us, and no part of what it was to send: counted elsewhere. */
+const NEVER_SENT = ['CREDITED', 'TAKEN_BACK'] as const;
+
 /** What is on its way back to the buyer of a payment, or was sent: no part of what the gateway may still hold for us. */
 export async function refundedMinor(db: WorldDb, reference: string): Promise<bigint> {
   const refunds = await db
     .selectFrom('refunds')
     .select(sql<bigint>`coalesce(sum(amount_minor), 0)::int8`.as('total'))
     .where('reference', '=', reference)
-    .where('status', '<>', 'CREDITED')
+    .where('status', 'not in', NEVER_SENT)
     .executeTakeFirstOrThrow();
   return refunds.total;
 }
@@ -113,14 +120,25 @@ export async function keepRefundState(
     .execute();
 }
 
+/** One that the gateway would not send is to be asked for again. */
+export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<void> {
+  await trx
+    .updateTable('refunds')
+    .set({ status: 'DUE', updated_at: sql`now()` })
+    .where('refund_key', '=', refund.refund_key)
+    .where('status', '=', 'STUCK')
+    .execute();
+}
+
 /** The gateway sent it: suspense is cleared against what the gateway holds for us. Twice is once. */
 export async function closeRefundDone(
   db: WorldDb,
   refund: RefundRow,
   at: { refundId: string; gatewayStatus: string },
+  written: Written = noMessages(),
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    if (!(await closeRefund(trx, refund, 'DONE', at))) return false;
+    if (!(await closeRefund(trx, refund, 'DONE', at, written))) return false;
     const { currency, amount_minor: amountMinor } = refund;
     await transfer(trx, {
       operationKey: `${refund.refund_key}:done`,
@@ -139,37 +157,86 @@ export async function closeRefundDone(
  * The gateway cannot send it: it is credited to the wallet at the locked rate. Twice is once. `false`: it ended before, or came in a currency
  * that no rate was locked for, which needs a person.
  */
-export async function creditRefund(db: WorldDb, refund: RefundRow, payment: PaymentRow): Promise<boolean> {
+export async function creditRefund(
+  db: WorldDb,
+  refund: RefundRow,
+  payment: PaymentRow,
+  written: Written = noMessages(),
+): Promise<boolean> {
   if (refund.currency !== payment.charge_currency) return false;
+  const creditMinor = atLockedRate(refund.amount_minor, {
+    chargeMinor: payment.charge_minor,
+    chargeCurrency: payment.charge_currency,
+    priceMinor: payment.price_minor,
+    priceCurrency: payment.price_currency,
+  });
+  const credit = { amountMinor: creditMinor, currency: payment.price_currency };
+  return inTransaction(db, (trx) => creditRefundAs(trx, refund, credit, written));
+}
+
+/** Credits a refund as so much of the wallet's money. Twice is once. */
+export async function creditRefundAs(
+  trx: WorldDb,
+  refund: RefundRow,
+  credit: Money,
+  written: Written = noMessages(),
+): Promise<boolean> {
+  if (!(await closeRefund(trx, refund, 'CREDITED', undefined, written))) return false;
+  const { currency, amount_minor: amountMinor } = refund;
+  await transfer(trx, {
+    operationKey: `${refund.refund_key}:credited`,
+    kind: 'refund-credited',
+    transactionId: refund.transaction_id,
+    entries: [
+      { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
+      ...exchangeEntries({ amountMinor, currency }, credit),
+      { account: walletAccount(refund.account_id), ...credit },
+    ],
+  });
+  return true;
+}
+
+/**
+ * The buyer's bank, or the gateway, took the payment back before the refund was sent: its money is with the buyer already, so the refund ends
+ * and what waited in suspense for it is booked as taken back. It was ours to return, so nobody has lost anything. Twice is once.
+ */
+export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    if (!(await closeRefund(trx, refund, 'CREDITED'))) return false;
+    const payment = await lockPayment(trx, refund.reference);
+    if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
     const { currency, amount_minor: amountMinor } = refund;
-    const price = payment.price_currency;
-    const creditMinor = atLockedRate(amountMinor, {
-      chargeMinor: payment.charge_minor,
-      chargeCurrency: payment.charge_currency,
-      priceMinor: payment.price_minor,
-      priceCurrency: price,
-    });
+    const reversedMinor = payment.reversed_minor + amountMinor;
+    await trx
+      .updateTable('payments')
+      .set({ reversed_minor: reversedMinor, updated_at: sql`now()` })
+      .where('reference', '=', refund.reference)
+      .execute();
     await transfer(trx, {
-      operationKey: `${refund.refund_key}:credited`,
-      kind: 'refund-credited',
+      operationKey: reversedKey(refund.reference, currency, reversedMinor),
+      kind: 'payment-reversed',
       transactionId: refund.transaction_id,
       entries: [
         { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
-        ...exchangeEntries({ amountMinor, currency }, { amountMinor: creditMinor, currency: price }),
-        { account: walletAccount(refund.account_id), currency: price, amountMinor: creditMinor },
+        { account: `gateway-clearing:${currency}`, currency, amountMinor },
       ],
     });
     return true;
   });
 }
 
-async function closeRefund(
+/** What the public timeline says of a refund's end. */
+const ENDS = {
+  DONE: 'refunded',
+  CREDITED: 'refund-credited-to-wallet',
+  TAKEN_BACK: 'payment-reversed',
+} as const;
+
+export async function closeRefund(
   trx: WorldDb,
   refund: RefundRow,
-  status: 'DONE' | 'CREDITED',
+  status: keyof typeof ENDS,
   at?: { refundId: string; gatewayStatus: string },
+  written: Written = noMessages(),
 ): Promise<boolean> {
   const closed = await trx
     .updateTable('refunds')
@@ -181,14 +248,45 @@ async function closeRefund(
     })
     .where('refund_key', '=', refund.refund_key)
     .where('closed_at', 'is', null)
+    .returning([
+      listeners('payment.refunded', sql.ref('refunds.account_id')).as('listeners'),
+      sql<Date>`now()`.as('at'),
+    ])
     .executeTakeFirst();
-  if (closed.numUpdatedRows === 0n) return false;
+  if (!closed) return false;
   await sql`
     insert into purchase_events (transaction_id, what, detail)
-    select transaction_id, ${status === 'DONE' ? 'refunded' : 'refund-credited-to-wallet'}, ${refund.refund_key}::text
+    select transaction_id, ${ENDS[status]}, ${refund.refund_key}::text
       from purchases where transaction_id = ${refund.transaction_id}`.execute(trx);
   await unflagRefunds(trx, refund.transaction_id);
+  const refundedTo = REFUNDED_TO[status];
+  if (refundedTo !== null) await tellRefunded(trx, refund, refundedTo, closed, written);
   return true;
+}
+
+/** What merchants are told of it; a bank that takes its money back is no refund of ours. */
+const REFUNDED_TO = { DONE: 'SOURCE', CREDITED: 'WALLET', TAKEN_BACK: null } as const;
+
+async function tellRefunded(
+  trx: WorldDb,
+  refund: RefundRow,
+  refundedTo: 'SOURCE' | 'WALLET',
+  found: { readonly listeners: string[] | null; readonly at: Date },
+  written: Written,
+): Promise<void> {
+  const { reference, transaction_id: transactionId, amount_minor: amountMinor, currency } = refund;
+  await tell(
+    trx,
+    {
+      event: 'payment.refunded',
+      key: refund.refund_key,
+      subject: transactionId,
+      accountId: refund.account_id,
+      ...found,
+      facts: { transactionId, reference, amountMinor, currency, refundedTo },
+    },
+    written,
+  );
 }
 
 /** Nobody is needed any more once the last refund that called for a person has ended. */

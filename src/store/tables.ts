@@ -1,13 +1,33 @@
 /** The tables as Kysely sees them, one interface each; migrations/ is where they are made. */
-import type { ColumnType, Generated, Kysely } from 'kysely';
+import type { Generated, Kysely } from 'kysely';
 import type { Environment, Plan, Scope } from '../domain/account.ts';
-import type { DurationUnit, LocationNetwork, PackageSnapshot, RegionType } from '../domain/catalogue.ts';
+import type { PackageSnapshot } from '../domain/catalogue.ts';
 import type { AccountCurrency } from '../domain/money.ts';
 import type { OutsideMethod, PaymentPurpose } from '../domain/payment.ts';
 import type { AccountType } from '../domain/pricing.ts';
 import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
-
-type Json<T> = ColumnType<T, string, string>;
+import type {
+  Json,
+  PackagePricesTable,
+  PackageTopUpLooksTable,
+  PackageTopUpsTable,
+  PackagesTable,
+  RegionsTable,
+} from './tables-catalogue.ts';
+import type { OperatorMovesTable } from './tables-moves.ts';
+import type { PeopleTable, SessionsTable } from './tables-people.ts';
+import type {
+  ReconciliationDifferencesTable,
+  ReconciliationLinesTable,
+  ReconciliationRunsTable,
+} from './tables-reconciliation.ts';
+import type { SetRatesTable } from './tables-rates.ts';
+import type {
+  LowBalanceThresholdsTable,
+  WebhookAttemptsTable,
+  WebhookEndpointsTable,
+  WebhookMessagesTable,
+} from './tables-webhooks.ts';
 
 export interface AccountsTable {
   id: string;
@@ -51,56 +71,8 @@ export interface AccountsDatabase {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   audit_log: AuditLogTable;
-}
-
-export interface RegionsTable {
-  region_code: string;
-  region_name: string;
-  region_type: RegionType;
-  country_code: string | null;
-  flag_url: string;
-  withdrawn_at: Date | null;
-}
-
-export interface PackagesTable {
-  package_code: string;
-  package_type: PackageType;
-  slug: string;
-  name: string;
-  region_code: string;
-  region_type: RegionType;
-  cost_usd_e4: bigint;
-  volume_bytes: bigint;
-  data_type: number;
-  duration: number;
-  duration_unit: DurationUnit;
-  unused_valid_days: number;
-  speed: string;
-  description: string;
-  active_type: number;
-  top_up_available: boolean;
-  location: string;
-  location_code: string;
-  networks: Json<LocationNetwork[]>;
-  withdrawn_at: Date | null;
-}
-
-export interface PackagePricesTable {
-  package_code: string;
-  cost_usd_e4: bigint;
-  valid_from: Date;
-  valid_to: Date | null;
-}
-
-export interface PackageTopUpsTable {
-  package_code: string;
-  top_up_code: string;
-  position: number;
-}
-
-export interface PackageTopUpLooksTable {
-  package_code: string;
-  looked_at: Date;
+  people: PeopleTable;
+  sessions: SessionsTable;
 }
 
 export interface PricingSettingsTable {
@@ -121,6 +93,7 @@ export interface ExchangeRatesTable {
   observed_at: Date;
   status: 'GOOD' | 'QUARANTINED';
   confirmed_by: string | null;
+  confirmed_reason: Generated<string | null>;
   created_at: Generated<Date>;
 }
 
@@ -195,6 +168,8 @@ export interface PurchasesTable {
   rate_id: string | null;
   supplier_asks: Generated<number>;
   supplier_order_no: string | null;
+  /** What the order has at the supplier where that is not `transaction_id`: a replacement. */
+  supplier_transaction_id: Generated<string | null>;
   top_up_iccid: string | null;
   top_up_total_volume_bytes: bigint | null;
   top_up_remaining_bytes: bigint | null;
@@ -264,6 +239,8 @@ export interface IdempotencyKeysTable {
   refusal_detail: string | null;
   answer_status: number | null;
   answer_body: string | null;
+  /** Written by whoever answered before the first step had written anything; that step takes it over. */
+  begun: Generated<boolean>;
   created_at: Generated<Date>;
 }
 
@@ -303,6 +280,8 @@ export interface PaymentsTable {
   booked_currency: string | null;
   paid_hold: Generated<boolean>;
   reversed_minor: Generated<bigint>;
+  /** The part of `booked_minor` that a person vouches for and the gateway has not said yet. */
+  evidence_minor: Generated<bigint>;
   gateway_id: string | null;
   gateway_status: string | null;
   looked_at: Date | null;
@@ -342,8 +321,13 @@ export interface RefundsTable {
   amount_minor: bigint;
   currency: string;
   reason: string;
-  /** DUE, then ASKED before the gateway is asked, then its word; DONE: sent back. CREDITED: to the wallet instead. STUCK: neither works. */
-  status: Generated<'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'DONE' | 'CREDITED' | 'STUCK'>;
+  /**
+   * DUE, then ASKED before the gateway is asked, then its word; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
+   * reversed first. STUCK: none of these works.
+   */
+  status: Generated<
+    'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'DONE' | 'CREDITED' | 'TAKEN_BACK' | 'STUCK'
+  >;
   gateway_refund_id: string | null;
   gateway_status: string | null;
   asked_at: Date | null;
@@ -361,6 +345,7 @@ export interface WorldDatabase {
   package_top_up_looks: PackageTopUpLooksTable;
   pricing_settings: PricingSettingsTable;
   exchange_rates: ExchangeRatesTable;
+  set_rates: SetRatesTable;
   revisions: RevisionsTable;
   ledger_accounts: LedgerAccountsTable;
   wallets: WalletsTable;
@@ -375,6 +360,14 @@ export interface WorldDatabase {
   payments: PaymentsTable;
   gateway_events: GatewayEventsTable;
   refunds: RefundsTable;
+  operator_moves: OperatorMovesTable;
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_messages: WebhookMessagesTable;
+  webhook_attempts: WebhookAttemptsTable;
+  low_balance_thresholds: LowBalanceThresholdsTable;
+  reconciliation_runs: ReconciliationRunsTable;
+  reconciliation_lines: ReconciliationLinesTable;
+  reconciliation_differences: ReconciliationDifferencesTable;
 }
 
 export type AccountsDb = Kysely<AccountsDatabase>;

@@ -40,8 +40,8 @@ describe('the reference', () => {
     await page.goto(`${stack.apiUrl}/docs`);
     await page.locator('.opblock').first().waitFor();
     const { text } = await stack.call('GET', '/api/openapi.json');
-    const { paths } = JSON.parse(text) as { paths: Record<string, object> };
-    const operations = Object.values(paths).flatMap((methods) => Object.keys(methods));
+    const { paths, webhooks } = JSON.parse(text) as Record<'paths' | 'webhooks', Record<string, object>>;
+    const operations = [paths, webhooks].flatMap((all) => Object.values(all).flatMap(Object.keys));
     expect(operations.length).toBeGreaterThan(8);
     expect(await page.locator('.opblock').count()).toBe(operations.length);
     expect(await page.title()).toBe('eSIM Reseller API');

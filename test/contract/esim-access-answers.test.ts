@@ -46,6 +46,70 @@ describe('lists of eSIMs', () => {
   const listed = (esims: object[], total?: number) =>
     json({ success: true, obj: { esimList: esims, ...(total === undefined ? {} : { pager: { total } }) } });
 
+  describe('for reconciliation', () => {
+    const NOW = new Date('2026-09-27T19:30:00.500Z');
+    const FROM = new Date('2026-09-27T19:00:00.500Z');
+    const bought = (nth: number, createTime = '2026-09-27T19:29:36+0000') =>
+      esim({
+        esimTranNo: String(nth),
+        transactionId: `txn-${nth}`,
+        packageList: [{ transactionId: `txn-${nth}`, packageCode: 'ES-1', createTime }],
+      });
+    const listOf = async () => {
+      const orders = [];
+      for await (const order of vendor.supplier().orders(FROM, NOW)) orders.push(order);
+      return orders;
+    };
+
+    it('are read page by page to the end, each eSIM once, over whole seconds', async () => {
+      const page = Array.from({ length: 500 }, (_, nth) => bought(nth));
+      vendor.answerWith(listed(page, 502), listed([bought(499), bought(500), bought(501)], 502));
+      const orders = await listOf();
+      expect(orders.map((order) => order.transactionId)).toEqual(
+        Array.from({ length: 502 }, (_, nth) => `txn-${nth}`),
+      );
+      expect(vendor.calls.map((call) => JSON.parse(call.body) as unknown)).toEqual(
+        [1, 2].map((pageNum) => ({
+          startTime: '2026-09-27T19:00:00+00:00',
+          endTime: '2026-09-27T19:30:01+00:00',
+          pager: { pageNum, pageSize: 500 },
+        })),
+      );
+      expect(JSON.stringify(orders)).not.toContain('MARKER');
+    });
+
+    it('without a number of all are read until a page is short', async () => {
+      const page = Array.from({ length: 500 }, (_, nth) => bought(nth));
+      vendor.answerWith(listed(page), listed([bought(500)]));
+      expect(await listOf()).toHaveLength(501);
+    });
+
+    it('tell the order also where nobody says what was in it, or when', async () => {
+      vendor.answerWith(listed([esim({}), bought(2, '')], 2));
+      expect(await listOf()).toMatchObject([
+        { transactionId: 'txn-1', packageCode: '', listedAt: FROM, at: NOW },
+        { transactionId: 'txn-2', packageCode: 'ES-1', listedAt: FROM, at: NOW },
+      ]);
+    });
+
+    it('leave out what the vendor lists beside the window', async () => {
+      vendor.answerWith(
+        listed([bought(1, '2026-09-27T18:59:59+0000'), bought(2), bought(3, '2026-09-27T19:30:01+0000')], 3),
+      );
+      expect(await listOf()).toMatchObject([{ transactionId: 'txn-2' }]);
+    });
+
+    it.each([
+      ['a page that repeats', [listed([bought(1)], 2)]],
+      ['a page that is missing', [listed([bought(1)], 2), listed([], 2)]],
+      ['an eSIM without a number', [listed([esim({ esimTranNo: '' })], 1)]],
+      ['eSIMs that are still being allocated', [json(failure('200010'))]],
+    ])('are not to be had after %s', async (_name, answers) => {
+      vendor.answerWith(...answers);
+      await expect(listOf()).rejects.toMatchObject({ name: 'SupplierUnavailable', retryable: true });
+    });
+  });
+
   it('a status never seen before changes nothing and is reported without secrets', async () => {
     vendor.answerWith(listed([esim({ esimStatus: 'TELEPORTED' })], 1));
     const look = await vendor.supplier().profile({ orderNo: 'B1' });

@@ -340,6 +340,59 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       });
     });
 
+    describe('orders', () => {
+      const ordersOf = async (from: Date, to: Date) => {
+        const listed = [];
+        for await (const order of under.supplier.orders(from, to)) listed.push(order);
+        return listed;
+      };
+
+      it('lists eSIMs made within a time, their top-ups, and what was given back', async () => {
+        const from = new Date();
+        const kept = await newEsim();
+        const cancelled = await newEsim();
+        valueOf(await under.supplier.cancel(cancelled.esimTranNo));
+        const [topUp] = await under.supplier.topUps(item.packageCode);
+        const transactionId = newId();
+        valueOf(
+          await under.supplier.topUp({
+            transactionId,
+            esimTranNo: kept.esimTranNo,
+            packageCode: topUp!.packageCode,
+            costUsdE4: topUp!.cost,
+          }),
+        );
+        // The vendor tells whole seconds, so others of the same second are listed as well.
+        const ours = [kept.esimTranNo, cancelled.esimTranNo];
+        const listed = (await ordersOf(from, new Date())).filter((order) => ours.includes(order.esimTranNo));
+        const own = ({ orderNo, esimTranNo }: SupplierProfile) => ({ orderNo, esimTranNo });
+        const { packageCode } = item;
+        expect(listed).toMatchObject([
+          { ...own(kept), transactionId: kept.transactionId, packageCode, isRefunded: false },
+          { ...own(kept), transactionId, packageCode: topUp!.packageCode, isRefunded: false },
+          { ...own(cancelled), transactionId: cancelled.transactionId, packageCode, isRefunded: true },
+        ]);
+        for (const { at, listedAt } of listed) {
+          expect(at.getTime()).toBeGreaterThan(from.getTime() - 1_000);
+          expect(at.getTime()).toBeLessThan(Date.now() + 1_000);
+          expect(listedAt <= at).toBe(true);
+        }
+        expect(JSON.stringify(listed)).not.toContain(kept.ac);
+      });
+
+      it('lists nothing of another time', async () => {
+        expect(await ordersOf(new Date(Date.now() - 7_200_000), new Date(Date.now() - 3_600_000))).toEqual(
+          [],
+        );
+      });
+
+      it('throws SupplierUnavailable while the vendor will not say', async () => {
+        await under.control.setFaults({ busy: { next: 1 } });
+        const asked = ordersOf(new Date(Date.now() - 1_000), new Date());
+        await expect(asked).rejects.toBeInstanceOf(SupplierUnavailable);
+      });
+    });
+
     describe('reads', () => {
       it('usage of several eSIMs', async () => {
         const esims = [await newEsim(), await newEsim()];

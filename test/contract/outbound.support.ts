@@ -161,7 +161,7 @@ export interface Certificate {
   readonly cert: string;
 }
 
-/** A self-signed certificate for one name (X.509 v3, P-256), written out by hand since Node makes none. */
+/** A self-signed certificate for one name or IPv4 address (X.509 v3, P-256), written out by hand since Node makes none. */
 export function makeCertificate(name: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const ecdsaWithSha256 = der(0x30, Buffer.from('06082a8648ce3d040302', 'hex'));
@@ -172,7 +172,10 @@ export function makeCertificate(name: string): Certificate {
     der(0x17, Buffer.from('200101000000Z')),
     der(0x17, Buffer.from('491231235959Z')),
   );
-  const alternativeName = der(0x30, der(0x82, Buffer.from(name)));
+  const alternativeName = der(
+    0x30,
+    isIPv4(name) ? der(0x87, Buffer.from(name.split('.').map(Number))) : der(0x82, Buffer.from(name)),
+  );
   const extension = der(0x30, Buffer.from('0603551d11', 'hex'), der(0x04, alternativeName));
   const signed = der(
     0x30,

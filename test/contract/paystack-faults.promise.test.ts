@@ -10,6 +10,8 @@ import { chargeBy, linesAbout, naira, newReference, type ControlledGateway } fro
 import { startOnSimulator, type SimulatorControl } from './paystack.support.ts';
 
 const SEEDS = size({ ci: 1, prove: 200 });
+/** Simulators side by side, each with one story at a time: a story is mostly waiting for what does not come. */
+const SIMULATORS = size({ ci: 1, prove: 10 });
 const TIME_LIMIT_MS = 120;
 const TRICKLE_MS = 2000;
 /** Faults last for two calls at most, so whoever asks this often has been answered. */
@@ -38,11 +40,14 @@ const CALLS = {
   statement: 'transaction/list',
 } as const;
 
-let under: ControlledGateway & { readonly control: SimulatorControl };
+type Simulator = ControlledGateway & { readonly control: SimulatorControl };
+
+let simulators: Simulator[];
 beforeAll(async () => {
-  under = await startOnSimulator({ timeLimitMs: TIME_LIMIT_MS });
+  const starting = Array.from({ length: SIMULATORS }, () => startOnSimulator({ timeLimitMs: TIME_LIMIT_MS }));
+  simulators = await Promise.all(starting);
 });
-afterAll(() => under.close());
+afterAll(() => Promise.all(simulators.map((simulator) => simulator.close())));
 
 /** Asks until the answer is clear; `ask` is only ever a question, or an effect that cannot happen twice. */
 async function known<T>(ask: () => Promise<GatewayOutcome<T>>): Promise<T> {
@@ -56,31 +61,31 @@ async function known<T>(ask: () => Promise<GatewayOutcome<T>>): Promise<T> {
 }
 
 /** A charge that its buyer can pay; under another reference only when the first one cannot be told any more. */
-async function payable(first: ChargeRequest): Promise<ChargeRequest> {
+async function payable({ gateway }: Simulator, first: ChargeRequest): Promise<ChargeRequest> {
   let request = first;
   for (let i = 0; i < MOST_ASKS; i += 1) {
-    const outcome = await under.gateway.charge(request);
+    const outcome = await gateway.charge(request);
     if (outcome.outcome === 'done') return request;
-    await known(() => under.gateway.findCharge(request.reference));
+    await known(() => gateway.findCharge(request.reference));
     if (outcome.outcome === 'refused') request = { ...request, reference: newReference() };
   }
   throw new Error('never payable');
 }
 
 /** Looks for the refund, and makes it only when there is none. */
-async function givenBack(reference: string): Promise<void> {
+async function givenBack({ gateway }: Simulator, reference: string): Promise<void> {
   const request = { reference, amount: naira(400_00n), refundKey: `${reference}:refund` };
   for (let i = 0; i < MOST_ASKS; i += 1) {
-    if ((await known(() => under.gateway.findRefund(request))) !== null) return;
-    await under.gateway.refund(request);
+    if ((await known(() => gateway.findRefund(request))) !== null) return;
+    await gateway.refund(request);
   }
   throw new Error('never given back');
 }
 
-async function told(references: readonly string[], from: Date): Promise<string[]> {
+async function told({ gateway }: Simulator, references: readonly string[], from: Date): Promise<string[]> {
   for (let i = 0; ; i += 1) {
     try {
-      const lines = await linesAbout(under.gateway, references, { from, to: new Date(Date.now() + 1000) });
+      const lines = await linesAbout(gateway, references, { from, to: new Date(Date.now() + 1000) });
       return lines.map(({ kind, amount }) => `${kind} ${amount.amountMinor}`);
     } catch (error) {
       if (i === MOST_ASKS) throw error;
@@ -89,7 +94,7 @@ async function told(references: readonly string[], from: Date): Promise<string[]
 }
 
 /** One buyer's whole story with one kind of trouble on one call. */
-async function story(kind: string, operation: string, random: Random): Promise<void> {
+async function story(under: Simulator, kind: string, operation: string, random: Random): Promise<void> {
   const from = new Date(Date.now() - 1000);
   const done = EITHER_WAY.includes(kind) ? { done: random.below(2) === 1 } : {};
   const trickleMs = kind === 'trickle' ? { trickleMs: TRICKLE_MS } : {};
@@ -97,16 +102,16 @@ async function story(kind: string, operation: string, random: Random): Promise<v
     network: { kind, operation, next: 1 + random.below(2), ...done, ...trickleMs },
   });
   const first = chargeBy('BANK_TRANSFER');
-  const request = await payable(first);
+  const request = await payable(under, first);
   const { reference } = request;
   const look = () => known<ChargeLook | null>(() => under.gateway.findCharge(reference));
   expect((await look())?.state).toBe('waiting');
   await under.control.pay(reference);
   expect((await look())?.state).toBe('paid');
-  await givenBack(reference);
+  await givenBack(under, reference);
   const references = [...new Set([first.reference, reference])];
   await expect
-    .poll(() => told(references, from), { timeout: 20_000 })
+    .poll(() => told(under, references, from), { timeout: 20_000 })
     .toEqual(['charge 100000', 'refund 40000']);
   const held = await Promise.all(references.map((each) => under.control.held(each)));
   expect(held.filter((each) => each !== null && each.receivedMinor > 0)).toEqual([
@@ -121,7 +126,11 @@ describe('no charge is doubled and none is lost', () => {
   );
   it.each(matrix)('%s at %s', (kind, _call, operation) =>
     withSeed(async (seed) => {
-      for (let i = 0; i < SEEDS; i += 1) await story(kind, operation, createRandom(seed + i));
+      const stories = Array.from({ length: SEEDS }, (_, nth) => createRandom(seed + nth)).values();
+      const play = async (under: Simulator): Promise<void> => {
+        for (const random of stories) await story(under, kind, operation, random);
+      };
+      await Promise.all(simulators.map(play));
     }),
   );
 });

@@ -25,6 +25,10 @@ describe('a statement', () => {
     kind: 'charge',
     amount: naira(250_00n),
     feesMinor: 375n,
+    feesOnTopMinor: 0n,
+    gatewayId: '4099260516',
+    refundKey: '',
+    openedAt: new Date('2026-09-27T12:00:00.000Z'),
     at: new Date('2026-09-27T12:05:00.000Z'),
   };
   const givenBack = {
@@ -32,6 +36,10 @@ describe('a statement', () => {
     kind: 'refund',
     amount: naira(100_00n),
     feesMinor: 0n,
+    feesOnTopMinor: 0n,
+    gatewayId: '3018284',
+    refundKey: 'txn-1:refund',
+    openedAt: new Date('2026-09-27T13:00:00.000Z'),
     at: new Date('2026-09-28T08:00:00.000Z'),
   };
 
@@ -100,6 +108,26 @@ describe('a statement', () => {
     server.answerWith(reversed, json(yes([refundRow({ status: 'failed' })])), json(yes([])));
     expect(await linesOf(server.gateway())).toEqual([charged, reversal]);
     expect(server.calls[2]?.path).toBe('/refund?transaction=4099260516&perPage=100&page=1');
+  });
+
+  it('has the fee on top go last, whatever was refunded before', async () => {
+    const onTop = { status: 'reversed', amount: 25375, requested_amount: 25000, fees: 375 };
+    const took = { ...charged, amount: naira(253_75n), feesOnTopMinor: 375n };
+    const reversal = (amountMinor: bigint) => ({
+      ...took,
+      kind: 'reversal',
+      amount: naira(amountMinor),
+      feesMinor: 0n,
+    });
+    const refunded = refundRow({ amount: 25000 });
+    server.answerWith(json(yes([transaction(onTop)])), json(yes([])), json(yes([])));
+    expect(await linesOf(server.gateway())).toEqual([took, reversal(253_75n)]);
+    server.answerWith(json(yes([transaction(onTop)])), json(yes([refunded])));
+    expect(await linesOf(server.gateway())).toEqual([
+      took,
+      { ...givenBack, amount: naira(250_00n) },
+      reversal(3_75n),
+    ]);
   });
 
   it.each([

@@ -108,6 +108,26 @@ describe('the first answer again', () => {
     expect(await buyer.purchases()).toEqual(before);
   }, 60_000);
 
+  it('given while no worker was there to write anything: PROCESSING, whatever became of it', async () => {
+    const [rich, poor] = [await newBuyer(stack), await newBuyer(stack, { fundsMinor: 1n })];
+    await stack.stopWorker();
+    const first = await Promise.all(
+      [rich, poor].map((buyer) => buyer.buy('SIM-OK', { idempotencyKey: 'early' })),
+    );
+    expect(first.map(({ status, body }) => `${status} ${body.status}`)).toEqual(
+      Array(2).fill('201 PROCESSING'),
+    );
+    await stack.startWorker();
+    const ended = await Promise.all(first.map(({ body }) => untilClosed(stack, body.transactionId)));
+    expect(ended.map(({ status }) => status)).toEqual(['SUCCESS', 'FAILED']);
+    for (const [nth, buyer] of [rich, poor].entries()) {
+      expectReplay(await again(buyer, 'early'), first[nth]!);
+      expect(await buyer.purchases()).toHaveLength(1);
+      const read = await buyer.read(`/api/esim/transactions/${first[nth]!.body.transactionId}`);
+      expect(read.body.status).toBe(ended[nth]!.status);
+    }
+  }, 60_000);
+
   it('is still the refusal when the wallet has been filled meanwhile', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 1n });
     const refused = await poor.buy('SIM-OK', { idempotencyKey: 'broke' });
@@ -120,7 +140,9 @@ describe('the first answer again', () => {
       'a test',
     );
     expectReplay(await again(poor, 'broke'), refused);
-    expect(await poor.purchases()).toEqual([]);
+    // A refusal is kept as a purchase only where the buyer was about to stop waiting.
+    for (const bought of await poor.purchases())
+      expect(bought).toMatchObject({ status: 'FAILED', reason: 'INSUFFICIENT_BALANCE' });
     expect((await poor.buy('SIM-OK', { idempotencyKey: 'another' })).status).toBe(201);
   });
 

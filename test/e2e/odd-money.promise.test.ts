@@ -4,28 +4,39 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { CASES, playCase, TAKES_MONEY_MS } from '../support/odd-money.ts';
-import { ORDERS } from '../support/odd-payer.ts';
+import { inLanes } from '../support/lanes.ts';
+import { CASES, playCase, TAKES_MONEY_MS, type OddCase } from '../support/odd-money.ts';
+import { ORDERS, type Order } from '../support/odd-payer.ts';
 import { dropped } from '../support/payers.ts';
 import { gatewayFaults } from '../support/payments.ts';
 import { createRandom, seedOfRun, size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 
-const SEEDS = size({ ci: 1, prove: 200 });
+/** Books are read as a whole: more seeds are more stacks. */
+const STACKS = size({ ci: 1, prove: 20 });
+const SEEDS_A_STACK = size({ ci: 1, prove: 10 });
+const FIRST_SEED = seedOfRun();
 /** A transfer account lives 15 minutes at least: the gateway's clock is behind, so that it ends in time for a test. */
 const BEHIND_MS = 15 * 60_000 - TAKES_MONEY_MS;
 
-const MATRIX = CASES.flatMap((odd) => ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })));
-const FIRST_SEED = seedOfRun();
-/** Cases under way at one time: what has to be paid in time is, also on a slow machine. */
+interface Play {
+  readonly name: string;
+  readonly odd: OddCase;
+  readonly order: Order;
+}
+const MATRIX: readonly Play[] = CASES.flatMap((odd) =>
+  ORDERS.map((order) => ({ odd, order, name: `${odd.name}, ${order}` })),
+);
+/** Under way at one time: what has to be paid in time is, also on a slow machine. */
 const LANES = 12;
-/** Until the time to pay is over; these begin first. */
-const waitsLong = ({ odd, order }: (typeof MATRIX)[number]): boolean =>
-  /expiry|returned/.test(odd.name) || (order === 'poll only' && /second time|after delivery/.test(odd.name));
+/** Under way beside them: these do nothing until the time to pay is over. */
+const LANES_OF_WAITERS = size({ ci: 12, prove: 40 });
+const waitsLong = ({ odd, order }: Play): boolean =>
+  /expiry|returned|late, and/.test(odd.name) ||
+  (order === 'poll only' && /second time|after delivery/.test(odd.name));
 
-let stack: Stack;
-beforeAll(async () => {
-  stack = await startStack({
+async function bringUp(): Promise<Stack> {
+  const stack = await startStack({
     env: {
       SIMWAY_TEST_TIMINGS: JSON.stringify({
         checkoutMs: TAKES_MONEY_MS,
@@ -39,38 +50,64 @@ beforeAll(async () => {
   });
   // The test is the courier and ends every refund, so that each case has the order it is about.
   await gatewayFaults(stack, { webhooks: 'drop', refund: 'pending' });
-}, 120_000);
-afterAll(async () => {
-  await stack.close();
-});
+  return stack;
+}
 
-describe.each(Array.from({ length: SEEDS }, (_, nth) => FIRST_SEED + nth))('SIMWAY_TEST_SEED=%i', (seed) => {
-  const played = new Map<string, PromiseWithResolvers<undefined>>();
-  beforeAll(() => {
-    for (const { name } of MATRIX) {
-      const playing = Promise.withResolvers<undefined>();
-      playing.promise.catch(() => undefined);
-      played.set(name, playing);
-    }
-    const waiting = MATRIX.map((one, nth) => ({ ...one, random: createRandom(seed + nth * 7_919) }))
-      .toSorted((one, other) => Number(waitsLong(other)) - Number(waitsLong(one)))
-      .values();
-    const lane = async (): Promise<void> => {
-      for (const { odd, order, name, random } of waiting) {
-        const { resolve, reject } = played.get(name)!;
-        await playCase(stack, odd, order, random).then(() => resolve(undefined), reject);
-      }
-    };
-    for (let count = 0; count < LANES; count += 1) void lane();
-  });
+/** Plays the matrix with every seed; each case's promise ends with the last of its seeds. */
+function playAll(stack: Stack, seeds: readonly number[]): Map<string, Promise<void>> {
+  const plays = MATRIX.flatMap((play, nth) =>
+    seeds.map((seed) => ({
+      play,
+      seed,
+      random: createRandom(seed + nth * 7_919),
+      ended: Promise.withResolvers<undefined>(),
+    })),
+  );
+  const begin = async (waiters: boolean, lanes: number): Promise<void> => {
+    const mine = plays.filter(({ play }) => waitsLong(play) === waiters);
+    await inLanes(mine, lanes, async ({ play, seed, random, ended }) => {
+      await playCase(stack, play.odd, play.order, random).then(
+        () => ended.resolve(undefined),
+        (error: unknown) =>
+          ended.reject(new Error(`with SIMWAY_TEST_SEED=${seed}: ${String(error)}`, { cause: error })),
+      );
+    });
+  };
+  void begin(true, LANES_OF_WAITERS);
+  void begin(false, LANES);
+  return new Map(
+    MATRIX.map((play) => {
+      const own = plays.filter((one) => one.play === play).map(({ ended }) => ended.promise);
+      const all = Promise.all(own).then(() => undefined);
+      all.catch(() => undefined);
+      return [play.name, all];
+    }),
+  );
+}
 
-  it.each(MATRIX)('$name', async ({ name }) => {
-    await played.get(name)!.promise;
-  });
+const STACKS_SEEDS = Array.from({ length: STACKS }, (_, stack) =>
+  Array.from({ length: SEEDS_A_STACK }, (_, nth) => FIRST_SEED + stack * SEEDS_A_STACK + nth),
+);
 
-  it('leaves the books sound, and nothing that the gateway kept is dropped', async () => {
-    await Promise.allSettled(Array.from(played.values(), ({ promise }) => promise));
-    expect(await dropped(stack)).toEqual([]);
-    await expectSoundBooks(stack);
-  });
-});
+describe.each(STACKS_SEEDS.map((seeds) => ({ from: seeds[0], seeds })))(
+  'SIMWAY_TEST_SEED=$from',
+  ({ seeds }) => {
+    let stack: Stack;
+    let played: Map<string, Promise<void>>;
+    beforeAll(async () => {
+      stack = await bringUp();
+      played = playAll(stack, seeds);
+    }, 120_000);
+    afterAll(() => stack.close());
+
+    it.each(MATRIX)('$name', async ({ name }) => {
+      await played.get(name);
+    });
+
+    it('leaves the books sound, and nothing that the gateway kept is dropped', async () => {
+      await Promise.allSettled(played.values());
+      expect(await dropped(stack)).toEqual([]);
+      await expectSoundBooks(stack);
+    });
+  },
+);

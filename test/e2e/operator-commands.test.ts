@@ -1,106 +1,40 @@
 // The operator's commands as a shell runs them: one JSON object on standard output, or a clear sentence on standard error, exit code 1
 // and nothing written.
-import { sql, type Kysely } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { hashApiKey } from '../../src/app/api-key.ts';
-import type { Parts } from '../../src/compose.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/observe/logger.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runAccountCommand } from '../../src/roles/accounts.ts';
 import { OperatorMistake } from '../../src/roles/operator-mistake.ts';
-import type { AccountsDatabase, WorldDatabase } from '../../src/store/tables.ts';
-import { runCommand, type CommandResult } from '../support/commands.ts';
-import { createTestDatabase, openSchema, type TestDatabase } from '../support/database.ts';
+import { deafUrl } from '../support/answering-server.ts';
+import { startOperator, type Operator } from '../support/operator.ts';
 
-let database: TestDatabase;
-let accounts: Kysely<AccountsDatabase>;
-let world: Kysely<WorldDatabase>;
-let parts: Parts;
+let operator: Operator;
+let deaf: string;
 let ngn: string;
 let usd: string;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  accounts = openSchema<AccountsDatabase>(database.url, 'accounts');
-  world = openSchema<WorldDatabase>(database.url, 'test');
-  parts = { ...readConfig(environment()), logger: createLogger({ level: 'error' }), processName: 'command' };
-  ngn = await makeAccount('NGN');
-  usd = await makeAccount('USD');
+  operator = await startOperator();
+  deaf = await deafUrl();
+  ngn = await operator.makeAccount('NGN');
+  usd = await operator.makeAccount('USD');
 });
-afterAll(async () => {
-  await Promise.all([accounts.destroy(), world.destroy()]);
-  await database.drop();
-});
+afterAll(() => operator.close());
 
-function run(
-  line: string,
-  more: readonly string[] = [],
-  env: Record<string, string> = {},
-): Promise<CommandResult> {
-  return runCommand([...line.split(' '), ...more], { ...environment(), ...env });
-}
-
-const environment = (): Record<string, string> => ({
-  DATABASE_URL: database.url,
-  // Neither is asked anything by a command.
-  TEMPORAL_ADDRESS: inject('temporalAddress'),
-  SIMWAY_TEST_SUPPLIER_URL: 'http://127.0.0.1:9',
-  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',
-  SIMWAY_ID_SECRET: 'a secret of at least 32 characters',
-});
-
-/** What a command that worked printed: one line, one object. */
-async function answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await running;
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout.trim().split('\n')).toHaveLength(1);
-  return JSON.parse(stdout) as Record<string, unknown>;
-}
-
-const accountLine = (currency: string): string =>
-  `account create --name Merchant --email ops@merchant.example --currency ${currency} --by ada`;
-const KEY_FLAGS = '--environment test --addresses 127.0.0.1 --website https://m.example --company M --by ada';
-
-/** What a test needs before its own command, made without a process. */
-async function makeAccount(currency: 'NGN' | 'USD'): Promise<string> {
-  const made = (await runAccountCommand(parts, accountLine(currency).split(' '))) as { accountId: string };
-  return made.accountId;
-}
-
-async function makeKey(account: string): Promise<string> {
-  const words = `key create --account ${account} ${KEY_FLAGS}`.split(' ');
-  return ((await runAccountCommand(parts, words)) as { keyId: string }).keyId;
-}
+const run: Operator['run'] = (...given) => operator.run(...given);
+const answerOf: Operator['answerOf'] = (running) => operator.answerOf(running);
 
 const accountRow = (accountId: unknown) =>
-  accounts.selectFrom('accounts').selectAll().where('id', '=', String(accountId)).executeTakeFirstOrThrow();
-
-const keyRow = (keyId: unknown) =>
-  accounts.selectFrom('api_keys').selectAll().where('id', '=', String(keyId)).executeTakeFirstOrThrow();
+  operator.accounts
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', String(accountId))
+    .executeTakeFirstOrThrow();
 
 async function balanceOf(account: string): Promise<string | undefined> {
-  const wallet = await world
+  const wallet = await operator.world
     .selectFrom('wallets')
     .select('balance_minor')
     .where('account_id', '=', account)
     .executeTakeFirst();
   return wallet && String(wallet.balance_minor);
-}
-
-const auditOf = (subject: unknown) =>
-  accounts
-    .selectFrom('audit_log')
-    .select(['actor', 'action', 'detail'])
-    .where('subject', '=', String(subject))
-    .orderBy('id')
-    .execute();
-
-/** How many rows there are of everything that a command may write. */
-async function everything(): Promise<unknown> {
-  const { rows } = await sql`
-    select (select count(*) from accounts.accounts) as accounts, (select count(*) from accounts.api_keys) as keys,
-           (select count(*) from accounts.audit_log) as audit, (select count(*) from test.wallets) as wallets,
-           (select count(*) from test.ledger_entries) as entries`.execute(accounts);
-  return rows;
 }
 
 describe('account create', () => {
@@ -116,7 +50,7 @@ describe('account create', () => {
       plan: 'STANDARD',
       enterprise_requests_per_minute: null,
     });
-    expect(await auditOf(accountId)).toMatchObject([{ actor: 'ada', action: 'account.create' }]);
+    expect(await operator.auditOf(accountId)).toMatchObject([{ actor: 'ada', action: 'account.create' }]);
   });
 
   it('takes every flag', async () => {
@@ -136,54 +70,16 @@ describe('account create', () => {
   });
 });
 
-describe('key create', () => {
-  it('shows a key once and keeps its hash, both scopes and no expiry unless told otherwise', async () => {
-    const { keyId, apiKey } = await answerOf(run(`key create --account ${ngn} ${KEY_FLAGS}`));
-    expect(apiKey).toMatch(/^simway_test_/);
-    const row = await keyRow(keyId);
-    expect(row).toMatchObject({
-      account_id: ngn,
-      environment: 'test',
-      scopes: ['read', 'purchase'],
-      allowed_addresses: ['127.0.0.1'],
-      company_name: 'M',
-      website_url: 'https://m.example',
-      expires_at: null,
-      revoked_at: null,
-    });
-    expect(row.key_sha256.equals(hashApiKey(String(apiKey)))).toBe(true);
-    expect(JSON.stringify(row)).not.toContain(String(apiKey).slice(-38));
-    expect(await auditOf(keyId)).toMatchObject([{ actor: 'ada', action: 'key.create' }]);
-  });
-
-  it('takes scopes, expiry, ranges, the live world and another brand', async () => {
-    const { keyId, apiKey } = await answerOf(
-      run(
-        `key create --account ${usd} --environment live --addresses 203.0.113.0/24,2001:db8::1 --website https://m.example --company M --scopes read --expires 2999-01-01T00:00:00Z --by ada`,
-        [],
-        { SIMWAY_BRAND: 'acme' },
-      ),
-    );
-    expect(apiKey).toMatch(/^acme_live_/);
-    expect(await keyRow(keyId)).toMatchObject({
-      environment: 'live',
-      scopes: ['read'],
-      allowed_addresses: ['203.0.113.0/24', '2001:db8::1'],
-      expires_at: new Date('2999-01-01T00:00:00Z'),
-    });
-  });
-});
-
 describe('key revoke', () => {
   it('revokes one key, and the second time none', async () => {
-    const [one, other] = [await makeKey(ngn), await makeKey(ngn)];
+    const [one, other] = [await operator.makeKey(ngn), await operator.makeKey(ngn)];
     expect(await answerOf(run(`key revoke --key ${one} --by ada`))).toEqual({ revoked: 1 });
-    const { revoked_at } = await keyRow(one);
+    const { revoked_at } = await operator.keyRow(one);
     expect(revoked_at).toBeInstanceOf(Date);
-    expect((await keyRow(other)).revoked_at).toBeNull();
+    expect((await operator.keyRow(other)).revoked_at).toBeNull();
     expect(await answerOf(run(`key revoke --key ${one} --by bo`))).toEqual({ revoked: 0 });
-    expect((await keyRow(one)).revoked_at).toEqual(revoked_at);
-    expect(await auditOf(one)).toMatchObject([
+    expect((await operator.keyRow(one)).revoked_at).toEqual(revoked_at);
+    expect(await operator.auditOf(one)).toMatchObject([
       { action: 'key.create' },
       { actor: 'ada', action: 'key.revoke', detail: { revoked: 1 } },
       { actor: 'bo', action: 'key.revoke', detail: { revoked: 0 } },
@@ -191,12 +87,12 @@ describe('key revoke', () => {
   });
 
   it('revokes all of an account, and nobody else’s', async () => {
-    const account = await makeAccount('USD');
-    const keys = [await makeKey(account), await makeKey(account)];
-    const other = await makeKey(usd);
+    const account = await operator.makeAccount('USD');
+    const keys = [await operator.makeKey(account), await operator.makeKey(account)];
+    const other = await operator.makeKey(usd);
     expect(await answerOf(run(`key revoke --account ${account} --by ada`))).toEqual({ revoked: 2 });
-    for (const keyId of keys) expect((await keyRow(keyId)).revoked_at).not.toBeNull();
-    expect((await keyRow(other)).revoked_at).toBeNull();
+    for (const keyId of keys) expect((await operator.keyRow(keyId)).revoked_at).not.toBeNull();
+    expect((await operator.keyRow(other)).revoked_at).toBeNull();
   });
 });
 
@@ -214,7 +110,7 @@ describe('wallet fund', () => {
       balance: '1250.51',
       currency: 'USD',
     });
-    expect(await auditOf(usd)).toMatchObject([
+    expect(await operator.auditOf(usd)).toMatchObject([
       { action: 'account.create' },
       {
         actor: 'ada',
@@ -224,6 +120,23 @@ describe('wallet fund', () => {
       { action: 'wallet.fund', detail: { outcome: 'already' } },
       { action: 'wallet.fund', detail: { amountMinor: '1', outcome: 'done' } },
     ]);
+  });
+
+  // Without a process for each.
+  it('refuses a reference that has paid something else before, naming what it paid, and writes nothing', async () => {
+    const FLAGS = '--environment test --reference used-once --reason x --by ada';
+    const pay = (account: string, flags: string): Promise<object> =>
+      runAccountCommand(operator.parts, `wallet fund --account ${account} ${FLAGS} ${flags}`.split(' '));
+    const [paid, other] = [await operator.makeAccount('USD'), await operator.makeAccount('USD')];
+    await pay(paid, '--amount 12.50 --currency USD');
+    const before = await operator.everything();
+    const refused = new OperatorMistake(
+      `--reference used-once was used before, for 12.50 USD to ${paid}; nothing was paid`,
+    );
+    await expect(pay(paid, '--amount 12.51 --currency USD'), 'another amount').rejects.toEqual(refused);
+    await expect(pay(other, '--amount 12.50 --currency USD'), 'another account').rejects.toEqual(refused);
+    await expect(pay(ngn, '--amount 12.50 --currency NGN'), 'another currency').rejects.toEqual(refused);
+    expect(await operator.everything()).toEqual(before);
   });
 });
 
@@ -236,7 +149,11 @@ describe('bad input', () => {
     ['an unknown role', () => 'acount create', ['usage:', 'account create']],
     ['nothing that is needed', () => 'account create', ['--name', '--email', '--by']],
     ['an unknown flag', () => 'account create --nmae M --email a@b.example --by ada', ['--nmae']],
-    ['an account that is not there', () => `key create --account acc-none ${KEY_FLAGS}`, ['acc-none']],
+    [
+      'an account that is not there',
+      () => `key create --account acc-none ${operator.keyFlags()}`,
+      ['acc-none'],
+    ],
     ['no money', () => `${FUND} --account ${ngn} --amount 0 --currency NGN --reference r`, ['--amount']],
     [
       'a world that is off',
@@ -244,13 +161,13 @@ describe('bad input', () => {
       ['live'],
     ],
   ])('%s: what is wrong on standard error, nothing written', async (_what, line, words) => {
-    const before = await everything();
+    const before = await operator.everything();
     const { code, stdout, stderr } = await run(line());
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     for (const word of words) expect(stderr).toContain(word);
     // The mistake is the operator's: where in our code it was noticed helps nobody.
     expect(stderr).not.toMatch(/^ +at /m);
-    expect(await everything()).toEqual(before);
+    expect(await operator.everything()).toEqual(before);
   });
 
   // The rest without a process for each.
@@ -283,34 +200,49 @@ describe('bad input', () => {
     ['a flag without its value', () => 'account create --email a@b.example --by ada --name', ['--name']],
     [
       'another environment',
-      () => `key create --account ${ngn} ${KEY_FLAGS.replace('test', 'prod')}`,
+      () => `key create --account ${ngn} ${operator.keyFlags().replace('test', 'prod')}`,
       ['--environment'],
     ],
     [
       'an address that is none',
-      () => `key create --account ${ngn} ${KEY_FLAGS.replace('127.0.0.1', '127.0.0.1,host')}`,
+      () => `key create --account ${ngn} ${operator.keyFlags().replace('127.0.0.1', '127.0.0.1,host')}`,
       ['--addresses'],
     ],
     [
       'eleven addresses',
       () =>
-        `key create --account ${ngn} ${KEY_FLAGS.replace('127.0.0.1', Array(11).fill('10.0.0.1').join())}`,
+        `key create --account ${ngn} ${operator.keyFlags().replace('127.0.0.1', Array(11).fill('10.0.0.1').join())}`,
       ['--addresses'],
     ],
     [
       'no website',
-      () => `key create --account ${ngn} ${KEY_FLAGS.replace('https://m.example', 'shop')}`,
+      () => `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, 'shop')}`,
       ['--website'],
     ],
-    ['another scope', () => `key create --account ${ngn} ${KEY_FLAGS} --scopes read,admin`, ['--scopes']],
+    [
+      'a website that does not answer',
+      () => `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, deaf)}`,
+      ['website', 'answered by a web server'],
+    ],
+    [
+      'a website inside another network',
+      () =>
+        `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, 'http://169.254.169.254/')}`,
+      ['website', 'public address'],
+    ],
+    [
+      'another scope',
+      () => `key create --account ${ngn} ${operator.keyFlags()} --scopes read,admin`,
+      ['--scopes'],
+    ],
     [
       'a day that is no time',
-      () => `key create --account ${ngn} ${KEY_FLAGS} --expires tomorrow`,
+      () => `key create --account ${ngn} ${operator.keyFlags()} --expires tomorrow`,
       ['--expires'],
     ],
     [
       'an expiry that has passed',
-      () => `key create --account ${ngn} ${KEY_FLAGS} --expires 2020-01-01T00:00:00Z`,
+      () => `key create --account ${ngn} ${operator.keyFlags()} --expires 2020-01-01T00:00:00Z`,
       ['--expires'],
     ],
     ['neither key nor account', () => 'key revoke --by ada', ['--key', '--account']],
@@ -341,14 +273,14 @@ describe('bad input', () => {
       ['--amount'],
     ],
   ])('%s: refused by name, nothing written', async (_what, line, words) => {
-    const before = await everything();
-    const mistake = await runAccountCommand(parts, line().split(' ')).then(
+    const before = await operator.everything();
+    const mistake = await runAccountCommand(operator.parts, line().split(' ')).then(
       () => 'no mistake',
       (error: unknown) => error,
     );
     expect(mistake).toBeInstanceOf(OperatorMistake);
     for (const word of words) expect((mistake as Error).message).toContain(word);
-    expect(await everything()).toEqual(before);
+    expect(await operator.everything()).toEqual(before);
   });
 
   it('an environment that lacks something: named, its values untold', async () => {

@@ -13,6 +13,7 @@ function info(apiUrl: string): RunningInfo {
     apiUrl,
     docsUrl: `${apiUrl}/docs`,
     adminUrl: 'http://127.0.0.1:2',
+    workerAdminUrl: 'http://127.0.0.1:5',
     temporalAddress: '127.0.0.1:3',
     temporalUiUrl: 'http://127.0.0.1:4',
     databaseUrl: 'postgres://127.0.0.1:5/simway',

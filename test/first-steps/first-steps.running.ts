@@ -1,7 +1,8 @@
 // The first steps of a newcomer on a running `npm start`: the printed line, the eSIM and the wallet, a top-up, a wallet that is too small,
 // payments from outside, and the purchase in Temporal. Uses only what .data/running.json tells every program.
-import { execFile } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { execFile, spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -113,7 +114,7 @@ it('refuses a wallet that is too small', async () => {
       '--addresses',
       '127.0.0.1,::1',
     ],
-    ...['--company', 'Poor', '--website', 'https://first-steps.example', ...by],
+    ...['--company', 'Poor', '--website', running.docsUrl, ...by],
   );
   expect(await buy(apiKey ?? '')).toMatchObject({
     status: 400,
@@ -174,6 +175,28 @@ describe('paying from outside', () => {
   });
 });
 
+it('shows a purchase to a listener for webhooks, which leaves nothing behind', async () => {
+  const words = ['src/main.ts', 'webhooks', 'listen'];
+  const listener = spawn(process.execPath, words, {
+    cwd: CHECKOUT,
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  let printed = '';
+  listener.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  try {
+    const shown = (pattern: RegExp) =>
+      expect.poll(() => printed, { timeout: 30_000, interval: 100 }).toMatch(pattern);
+    await shown(/^listening$/m);
+    const { transactionId } = (await buy(running.keys.usd)).body;
+    await shown(new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  msg-\\w+  → taken`));
+  } finally {
+    listener.kill('SIGINT');
+    await once(listener, 'exit');
+  }
+  expect(printed).toMatch(/^deleted ep-\w+$/m);
+});
+
 it('finds the purchase in Temporal by its TransactionId', async () => {
   const { transactionId } = (await buy(running.keys.ngn)).body;
   const connection = await Connection.connect({ address: running.temporalAddress });
@@ -216,8 +239,11 @@ async function command(...words: string[]): Promise<Partial<Record<'accountId' |
       TEMPORAL_ADDRESS: running.temporalAddress,
       // Commands need a whole configuration, but not these.
       SIMWAY_ID_SECRET: randomUUID(),
+      SIMWAY_SECRETS_KEY: randomBytes(32).toString('hex'),
       SIMWAY_TEST_SUPPLIER_URL: running.supplierControlUrl,
       SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',
+      // Its website has to answer, and is on this machine.
+      SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
     },
   });
   return JSON.parse(stdout) as Partial<Record<'accountId' | 'apiKey', string>>;

@@ -10,6 +10,7 @@ import {
   type Parameter,
 } from './support/contract.ts';
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
+import { WEBHOOK_EVENTS } from '../../src/domain/webhooks.ts';
 import { openDoor, type Ask, type Door } from './support/door.ts';
 import { keyOf } from './support/memory-use-cases.ts';
 
@@ -49,6 +50,9 @@ const SPICE = [
   'TOPUP_NG-1GB-7D',
   'esim-00000000000000000000000000000001',
   'txn-00000000000000000000000000000001',
+  'ep-00000000000000000000000000000001',
+  'msg-00000000000000000000000000000002',
+  '2026-01-31T09:30:00Z',
 ];
 
 const text = fc.oneof(
@@ -70,6 +74,10 @@ function valueFor(schema: JsonSchema): fc.Arbitrary<unknown> {
     const [min, max] = [Number(schema['minimum']), Number(schema['maximum'])];
     fitting.push(fc.constantFrom(min, max, max + 1, -min), fc.double({ min, max }), fc.double());
     fitting.push(fc.integer({ min: 1, max: 100_000 }).map((hundredths) => hundredths / 100));
+  } else if (schema['type'] === 'array') {
+    fitting.push(fc.array(valueFor(schema['items'] as JsonSchema), { maxLength: 3 }));
+  } else if (schema['type'] === 'boolean') {
+    fitting.push(fc.boolean());
   } else {
     const longest = Number(schema['maxLength'] ?? 64);
     fitting.push(
@@ -117,6 +125,11 @@ function encode(value: unknown): string {
 function targetFor({ path, operation }: Operation): fc.Arbitrary<string> {
   const parameters = operation.parameters ?? [];
   const segment = fc.oneof(
+    fc.constantFrom(
+      'ep-00000000000000000000000000000001',
+      'msg-00000000000000000000000000000002',
+      'esim-00000000000000000000000000000001',
+    ),
     text.map(encode),
     percentJunk.map((junk) => `x${junk.replace(/[#&=]/g, '')}`),
   );
@@ -144,14 +157,18 @@ function bodyFor({ operation }: Operation): fc.Arbitrary<Pick<Ask, 'rawBody'>> {
       paymentMethod: fc.constantFrom(...PAYMENT_METHODS),
       name: fc.constantFrom('transactionId', 'gatewayReference', 'trackingReference'),
       amount: fc.constantFrom(100, 5_000.55),
+      event: fc.constantFrom(...WEBHOOK_EVENTS),
     })
-    .map(({ packageType, paymentMethod, name, amount }) => ({
+    .map(({ packageType, paymentMethod, name, amount, event }) => ({
       packageCode: packageType === 'BASE' ? 'NG-5GB-30D' : 'TOPUP_NG-1GB-7D',
       paymentMethod,
       packageType,
       esimId: 'esim-00000000000000000000000000000001',
       [name]: 'txn-00000000000000000000000000000001',
       amount,
+      event,
+      url: 'https://shop.example.com/hook',
+      from: '2026-01-31T09:30:00Z',
     }));
   const json = fc.oneof(
     { weight: 6, arbitrary: whole.map((value) => JSON.stringify(value)) },
@@ -208,11 +225,11 @@ interface Shot {
 }
 
 function shots(): fc.Arbitrary<Shot> {
-  // Buying takes the most input, so it gets the most shots.
-  const buying = contract.operations
-    .filter((one) => one.method === 'POST')
+  // What takes the most input gets the most shots.
+  const favoured = contract.operations
+    .filter((one) => one.method === 'POST' || one.path.includes('/webhooks/'))
     .flatMap((one) => [one, one, one, one]);
-  return fc.constantFrom(...contract.operations, ...buying).chain((operation) =>
+  return fc.constantFrom(...contract.operations, ...favoured).chain((operation) =>
     fc
       .record({
         target: targetFor(operation),
@@ -279,6 +296,8 @@ const anyPath = fc
         'pay',
         'return',
         'webhooks',
+        'endpoints',
+        'messages',
         '..',
         '.',
         '',

@@ -29,6 +29,8 @@ const ROUTES = [
   ['/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } }, 3],
   ['/api/esim/confirm-payment', { body: { transactionId: `txn-${'f'.repeat(32)}` } }, 3],
   ['/api/settings/exchange-rate', {}, 3],
+  ['/api/webhooks/endpoints', { body: { url: 'https://shop.example.com/' } }, 3],
+  [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 3],
 ] as const;
 
 test.each(ERROR_CODES)('%s goes out with its status, in the route shape or the general one', async (code) => {

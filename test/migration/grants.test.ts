@@ -49,6 +49,8 @@ const WORLD = [
   'ledger_accounts: INSERT, SELECT',
   'ledger_entries: INSERT, SELECT',
   'ledger_transactions: INSERT, SELECT',
+  'low_balance_thresholds: DELETE, INSERT, SELECT, UPDATE',
+  'operator_moves: INSERT, SELECT, UPDATE(amount_minor approved_by closed_at currency detail expires_at refusal status)',
   'package_prices: INSERT, SELECT, UPDATE',
   'package_top_up_looks: INSERT, SELECT, UPDATE',
   'package_top_ups: DELETE, INSERT, SELECT, UPDATE',
@@ -57,10 +59,17 @@ const WORLD = [
   'pricing_settings: INSERT, SELECT',
   'purchase_events: INSERT, SELECT',
   'purchases: INSERT, SELECT, UPDATE',
+  'reconciliation_differences: INSERT, SELECT, UPDATE(amount_minor close_reason closed_at closed_by closed_how currency dated_from dated_to last_run_id last_seen_at ours theirs transaction_id)',
+  'reconciliation_lines: DELETE, INSERT, SELECT, UPDATE',
+  'reconciliation_runs: INSERT, SELECT, UPDATE',
   'refunds: INSERT, SELECT, UPDATE',
   'regions: INSERT, SELECT, UPDATE',
   'revisions: INSERT, SELECT, UPDATE',
+  'set_rates: INSERT, SELECT',
   'wallets: SELECT, UPDATE(updated_at)',
+  'webhook_attempts: INSERT, SELECT',
+  'webhook_endpoints: INSERT, SELECT, UPDATE',
+  'webhook_messages: DELETE, INSERT, SELECT, UPDATE',
   'world: SELECT',
 ];
 
@@ -68,6 +77,8 @@ const ACCOUNTS = [
   'accounts: INSERT, SELECT, UPDATE',
   'api_keys: INSERT, SELECT, UPDATE',
   'audit_log: INSERT, SELECT',
+  'people: INSERT, SELECT, UPDATE(changed_at disabled_at failed_logins locked_until name one_time_until password_hash role)',
+  'sessions: DELETE, INSERT, SELECT, UPDATE(last_seen_at revoked_at)',
 ];
 
 /** What a world may know of an account: a gateway's charge needs its e-mail address. */

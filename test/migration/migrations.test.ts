@@ -114,7 +114,7 @@ describe('migrate', () => {
     expect(accounts).toEqual(
       [
         ...['NGN', 'USD'].flatMap((currency) =>
-          ['held', 'revenue', 'gateway-clearing', 'suspense', 'exchange', 'funding'].map(
+          ['held', 'revenue', 'gateway-clearing', 'suspense', 'exchange', 'funding', 'evidence'].map(
             (kind) => `(${kind}:${currency},${kind},${currency},)`,
           ),
         ),

@@ -26,6 +26,16 @@ export const RECORDED_PATHS = [
   'refresh-usage',
   'sweep',
   'apply-inbox',
+  'base-success-told',
+  'processing-told',
+  'card-success-told',
+  'deliver-webhook',
+  'deliver-webhook-again',
+  'deliver-webhook-gone',
+  'sweep-webhooks',
+  'tidy-webhooks',
+  'reconcile',
+  'repair',
 ] as const;
 
 export type RecordedPath = (typeof RECORDED_PATHS)[number];

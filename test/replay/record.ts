@@ -1,10 +1,13 @@
 // Records the histories that replay.test.ts replays, one per path, from the code at hand: `npm run record:histories`. Brings up all it
 // needs and takes it down again. Overwrites the files of the coming release only: those of earlier ones are what must go on replaying.
+// Names of paths behind it record these alone.
+import { newOperator } from '../support/move-maker.ts';
+import { OPS_QUEUE } from '../../workflows/contract.ts';
 import { applyMigrations } from '../support/database.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { fetchHistory } from '../support/history.ts';
 import { startTestServices } from '../support/services.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
   ANXIOUS,
@@ -16,7 +19,9 @@ import {
   type Order,
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
+import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
 import { takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
+import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver-webhook.support.ts';
 import type { OutsideMethod } from '../../src/domain/payment.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
@@ -30,6 +35,15 @@ interface Recording {
   readonly stack: Stack;
   readonly harness: WorkflowHarness;
   readonly buyer: Buyer;
+  readonly shop: Shop;
+}
+
+/** An account that is told of its purchases. */
+interface Shop {
+  readonly stack: Stack;
+  readonly account: TestAccount;
+  readonly receiver: Receiver;
+  readonly deliveries: DeliveryHarness;
 }
 
 /** Walks a path to its end and answers the id of the workflow that walked it. */
@@ -161,7 +175,50 @@ const WALKS: Record<RecordedPath, Walk> = {
   'refresh-usage': ({ stack }) => scheduled(stack, 'refreshUsage'),
   sweep: ({ stack }) => scheduled(stack, 'sweep'),
   'apply-inbox': ({ stack }) => scheduled(stack, 'applyInbox'),
+  'base-success-told': async ({ harness, shop }) =>
+    (await harness.purchase({ account: shop.account })).transactionId,
+  'processing-told': async ({ stack, harness, shop }) => {
+    await stack.faults({ neverAllocate: 1 });
+    return (await harness.purchase({ account: shop.account, timings: HURRIED })).transactionId;
+  },
+  'card-success-told': async (recording) => {
+    const { stack, harness, shop } = recording;
+    const { transactionId } = await harness.purchase({ account: shop.account, paidBy: 'CARD' });
+    await atGateway(stack, transactionId, 'pay');
+    return transactionId;
+  },
+  'deliver-webhook': ({ shop }) => sent(shop, 0),
+  'deliver-webhook-again': ({ shop }) => sent(shop, 2),
+  'deliver-webhook-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
+  'sweep-webhooks': ({ stack }) => scheduled(stack, 'sweepWebhooks'),
+  'tidy-webhooks': ({ stack }) => scheduled(stack, 'tidyWebhooks'),
+  reconcile: async ({ stack }) => {
+    const workflowId = 'reconcile-recorded';
+    const args = [{ askedBy: 'a recording' }];
+    await stack.temporal.workflow.start('reconcile', { taskQueue: OPS_QUEUE, workflowId, args });
+    return workflowId;
+  },
+  repair: async ({ stack, harness, shop }) => {
+    const { transactionId } = await harness.purchase({ account: shop.account });
+    await stack.temporal.workflow.getHandle(transactionId).result();
+    await newOperator(stack).move(transactionId, 'look-at-supplier');
+    return scheduled(stack, 'repair');
+  },
 };
+
+/** A message that is refused so often before it is answered otherwise. */
+async function sent(
+  { account, receiver, stack, deliveries }: Shop,
+  refusals: number,
+  then = answerStatus(204),
+): Promise<string> {
+  const listener = await receiver.listen(stack, account, {
+    answer: (response, received) =>
+      (listener.received.length > refusals ? then : answerStatus(503))(response, received),
+  });
+  const [messageId = ''] = await deliveries.send(account, listener);
+  return messageId;
+}
 
 /** Until the gateway has said how to pay. */
 function untilOpen(stack: Stack, transactionId: string) {
@@ -202,16 +259,35 @@ async function record(recording: Recording, path: RecordedPath): Promise<void> {
   console.log(`${path}: ${history.events.length} events`);
 }
 
+async function openShop(stack: Stack): Promise<Shop> {
+  const receiver = await startReceiver();
+  const account = await stack.account();
+  await receiver.listen(stack, account);
+  return { stack, account, receiver, deliveries: createDeliveryHarness(stack) };
+}
+
+/** Those that are named, or all. Throws on a name that is none. */
+function wantedPaths(): readonly RecordedPath[] {
+  const names = process.argv.slice(2);
+  if (names.length === 0) return RECORDED_PATHS;
+  return names.map((name) => {
+    const path = RECORDED_PATHS.find((known) => known === name);
+    if (path === undefined) throw new Error(`no path ${name}`);
+    return path;
+  });
+}
+
 async function main(): Promise<void> {
   const services = await startTestServices();
   try {
     await applyMigrations(services.databaseUrl);
-    const stack = await startStack({ ...services });
+    const stack = await startStack({ ...services, env: { SIMWAY_TEST_WEBHOOK_SPEED: '1000' } });
     try {
       const harness = await createWorkflowHarness(stack);
       const buyer = await newBuyer(stack);
-      for (const path of RECORDED_PATHS) await record({ stack, harness, buyer }, path);
-      await harness.close();
+      const shop = await openShop(stack);
+      for (const path of wantedPaths()) await record({ stack, harness, buyer, shop }, path);
+      await Promise.all([harness.close(), shop.deliveries.close(), shop.receiver.close()]);
     } finally {
       await stack.close();
     }

@@ -1,9 +1,10 @@
 // No change to the workflow code may break a purchase that is open: what was recorded from each release must replay on today's code.
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { bundleWorkflowCode, Runtime, type WorkflowBundleOption } from '@temporalio/worker';
+import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleWorkflows } from '../../src/adapters/temporal/workers.ts';
+import { bundleWorkflows } from '../../src/adapters/temporal/bundle.ts';
+import { installRuntime } from '../../src/adapters/temporal/runtime.ts';
 import * as workflows from '../../workflows/index.ts';
 import { payloadTexts } from '../support/history.ts';
 import { replayAll } from './gate.ts';
@@ -13,7 +14,7 @@ import { RECORDED_PATHS } from './paths.ts';
 let histories: RecordedHistory[];
 beforeAll(async () => {
   // Refusals are the point of some tests: nothing of them belongs on the console.
-  Runtime.install({ logger: silent, telemetryOptions: { logging: { forward: {}, filter: 'OFF' } } });
+  installRuntime(silent);
   histories = await readHistories();
 });
 

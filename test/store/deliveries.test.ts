@@ -69,6 +69,8 @@ describe('a delivery', () => {
       orderNo: null,
       delivered: false,
       askedBefore: false,
+      wasAsked: false,
+      supplierId: transactionId,
       createdAt: NOW,
     });
   });

@@ -21,9 +21,9 @@ import { basePackage, purchaseInput, region } from '../support/facts.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 
 const DEPTH = size({ ci: 3, prove: 6 });
-const SCHEDULES = size({ ci: 300, prove: 100_000 });
+const SCHEDULES = size({ ci: 150, prove: 100_000 });
 /** Of the 5,760 interleavings; all of them in full size. */
-const EVERY_NTH_INTERLEAVING = size({ ci: 29, prove: 1 });
+const EVERY_NTH_INTERLEAVING = size({ ci: 59, prove: 1 });
 const LANES = 6;
 
 const books: Books = await openBooks({ maxConnections: 4 * LANES });

@@ -20,7 +20,7 @@ import type { WorldDb } from '../../src/store/tables.ts';
 import { auditBooks, nameOfRefusal, openBooks, refusalOf, type Books } from '../support/books.ts';
 import { size, withSeed } from '../support/size.ts';
 
-const OPERATIONS = size({ ci: 6_000, prove: 1_000_000 });
+const OPERATIONS = size({ ci: 3_000, prove: 1_000_000 });
 const LANES = 4;
 /** Between two audits of all books. */
 const RUNS_PER_ROUND = size({ ci: 10, prove: 400 });

@@ -1,11 +1,13 @@
 /** The gateway's events as rows: kept once for each body, applied once; a dispute and a rejected transfer change what they should, once. */
 import { createHash, randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { bookDispute, tellReturned } from '../../src/store/disputes.ts';
 import {
+  createEventKeeper,
   findUnappliedEvents,
-  keepEvent,
   markEventApplied,
+  type KeepEvent,
   type KeptEvent,
 } from '../../src/store/gateway-events.ts';
 import { failPurchase, settlePurchase } from '../../src/store/purchases.ts';
@@ -26,18 +28,48 @@ const event = (body: string, given: Partial<KeptEvent> = {}): KeptEvent => ({
 });
 
 describe('the inbox', () => {
-  it('keeps the same bytes once, however many bring them at once', async () => {
+  let keepEvent: KeepEvent;
+  beforeAll(() => {
+    keepEvent = createEventKeeper(books.world);
+  });
+
+  it('keeps the same bytes once, however many bring them at once, to one process or to several', async () => {
     const body = randomUUID();
-    const kept = await Promise.all(Array.from({ length: 8 }, () => keepEvent(books.world, event(body))));
+    const others = createEventKeeper(books.world);
+    const bringing = Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? keepEvent : others)(event(body)));
+    const kept = await Promise.all(bringing);
     expect(kept.filter((id) => id !== undefined)).toHaveLength(1);
-    expect(await keepEvent(books.world, event(body))).toBe(undefined);
-    expect(await keepEvent(books.world, event(body, { gateway: 'another' }))).toBeDefined();
-    expect(await keepEvent(books.world, event(`${body} `))).toBeDefined();
+    expect(await keepEvent(event(body))).toBe(undefined);
+    expect(await keepEvent(event(body, { gateway: 'another' }))).toBeDefined();
+    expect(await keepEvent(event(`${body} `))).toBeDefined();
+  });
+
+  it('has a crowd share its commits, and gives each its own row', async () => {
+    const bodies = Array.from({ length: 300 }, () => randomUUID());
+    const ids = await Promise.all(bodies.map((body) => keepEvent(event(body, { reference: body }))));
+    const { rows } = await sql<{ id: string; reference: string; transaction: string }>`
+      select id::text, reference, xmin::text as transaction from gateway_events where reference = any(${bodies})`.execute(
+      books.owner,
+    );
+    expect(new Map(rows.map((row) => [row.reference, row.id]))).toEqual(
+      new Map(bodies.map((body, nth) => [body, String(ids[nth])])),
+    );
+    // The first goes alone, the others while it is on its way.
+    expect(new Set(rows.map((row) => row.transaction)).size).toBe(2);
+  });
+
+  it('refuses whoever shared a commit that failed, and keeps what comes after it', async () => {
+    const [first, second] = [event(randomUUID()), event(randomUUID())];
+    const cannotBeStored = event(randomUUID(), { reference: 'a\0b' });
+    const ended = await Promise.allSettled([first, cannotBeStored, second].map((each) => keepEvent(each)));
+    expect(ended.map((end) => end.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(await keepEvent(second)).toBeDefined();
+    expect(await keepEvent(first)).toBe(undefined);
   });
 
   it('gives out what nobody applied, oldest first, and each is applied once', async () => {
     const ids: bigint[] = [];
-    for (let count = 0; count < 4; count += 1) ids.push((await keepEvent(books.world, event(randomUUID())))!);
+    for (let count = 0; count < 4; count += 1) ids.push((await keepEvent(event(randomUUID())))!);
     const left = async () =>
       (await findUnappliedEvents(books.world, { afterId: 0n, limit: 1_000 }))
         .map((row) => row.id)

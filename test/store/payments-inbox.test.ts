@@ -6,7 +6,7 @@ import { createEvents } from '../../src/observe/events.ts';
 import { createLogger } from '../../src/observe/logger.ts';
 import type { GatewayEvent } from '../../src/ports/payment-gateway.ts';
 import { EngineUnavailable, type WhosePayment } from '../../src/ports/purchase-engine.ts';
-import { keepEvent, type KeptEvent } from '../../src/store/gateway-events.ts';
+import { createEventKeeper, type KeepEvent, type KeptEvent } from '../../src/store/gateway-events.ts';
 import { touchPayment } from '../../src/store/payments.ts';
 import { until } from '../support/until.ts';
 import { usePaymentBooks, type Payer } from './payments.support.ts';
@@ -15,10 +15,12 @@ const books = usePaymentBooks();
 
 /** Who was looked at, and what a look does. */
 let looked: string[] = [];
+let keepEvent: KeepEvent;
 let look: (whose: WhosePayment) => Promise<void>;
 /** What the door hears, whatever the bytes. */
 let verified: Partial<GatewayEvent> | undefined;
 beforeEach(async () => {
+  keepEvent = createEventKeeper(books.world);
   looked = [];
   look = () => Promise.resolve();
   await books.owner.deleteFrom('gateway_events').execute();
@@ -58,7 +60,7 @@ async function keep(payer: Payer, about = 'charge'): Promise<void> {
     reference: payer.reference,
     email: null,
   };
-  await keepEvent(books.world, event);
+  await keepEvent(event);
 }
 
 async function notes(): Promise<(string | null)[]> {

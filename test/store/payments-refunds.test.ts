@@ -5,6 +5,7 @@ import { failPurchase } from '../../src/store/purchases.ts';
 import {
   beginRefund,
   closeRefundDone,
+  closeRefundTakenBack,
   creditRefund,
   findOpenRefunds,
   keepRefundState,
@@ -84,6 +85,31 @@ describe('a refund', () => {
       expect(ended.filter(Boolean)).toHaveLength(1);
       expect(await books.balance(payer)).toBe(ended[1] || ended[3] ? PRICE_MINOR : 0n);
     }
+  });
+
+  it('whose payment is taken back before it is sent ends so, once: a reversal, no claim, and nothing for the wallet', async () => {
+    const { payer, refund } = await refunding();
+    const reversed = { state: 'reversed', gatewayStatus: 'reversed' } as const;
+    await books.look(payer, reversed);
+    const ended = await Promise.all([
+      ...Array.from({ length: 6 }, () => closeRefundTakenBack(books.world, refund)),
+      books.look(payer, reversed),
+    ]);
+    expect(ended.filter((one) => one === true)).toHaveLength(1);
+    expect((await suspense(payer)).slice(1)).toEqual([
+      'payment-reversed: suspense:NGN -2000000, gateway-clearing:NGN 2000000',
+    ]);
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: 2_000_000n });
+    expect([await credit(payer, refund), await closeRefundDone(books.world, refund, DONE)]).toEqual([
+      false,
+      false,
+    ]);
+    expect(await books.balance(payer)).toBe(0n);
+    expect(await last(payer)).toBe('payment-reversed');
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+    const before = await entriesOf(books.owner, payer);
+    await books.look(payer, reversed);
+    expect(await entriesOf(books.owner, payer), 'a later look finds nothing new').toEqual(before);
   });
 
   it('is asked for by one of those who read it, and by the next only where that one is known', async () => {

@@ -14,7 +14,7 @@ import { paymentViolations } from '../support/payment-books.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { CHARGE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
 
-const SCHEDULES = size({ ci: 150, prove: 20_000 });
+const SCHEDULES = size({ ci: 40, prove: 20_000 });
 const AT_ONCE = 3;
 const STEPS = 10;
 

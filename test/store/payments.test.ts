@@ -112,6 +112,19 @@ describe('a purchase that waits', () => {
 });
 
 describe('a purchase that is closed', () => {
+  it('paid late and taken back before anybody looked: in the ledger once, in and out, and nothing stays', async () => {
+    const payer = await books.payer();
+    await closeUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED');
+    for (let again = 0; again < 3; again += 1)
+      await books.look(payer, { state: 'reversed', gatewayStatus: 'reversed' });
+    expect(await entries(payer)).toEqual([
+      'payment-reversed: gateway-clearing:NGN -2000000, suspense:NGN 2000000, suspense:NGN -2000000, gateway-clearing:NGN 2000000',
+    ]);
+    expect(await books.timeline(payer)).toEqual(['opened', 'failed', 'payment-reversed']);
+    expect(await books.status(payer)).toBe('FAILED, PAYMENT_EXPIRED');
+    expect([await books.balance(payer), await attention(payer)]).toEqual([0n, null]);
+  });
+
   it('paid twice: the second payment is in the wallet', async () => {
     const payer = await books.payer();
     await books.look(payer);

@@ -48,7 +48,7 @@ describe('exchange rates', () => {
         currency: 'NGN',
         micros: 1_600_000_000n,
         source: 'open.er-api.com',
-        observedAt: '2026-01-01T05:00:00.000Z',
+        observedAtMs: Date.UTC(2026, 0, 1, 5),
       },
     ]);
   });

@@ -3,7 +3,7 @@
 import { sql } from 'kysely';
 import type { OutsideMethod, Paid } from './payments.ts';
 import type { Stack, TestAccount } from './stack.ts';
-import { until } from './until.ts';
+import { until, type UntilOptions } from './until.ts';
 
 /** Asks to fund the account's wallet: opened, not paid. */
 export async function fundOutside(
@@ -26,7 +26,12 @@ export async function fundOutside(
 }
 
 /** The funding's row once it has this status. */
-export function untilFunding(stack: Stack, transactionId: string, status: 'PENDING' | 'SUCCESS' | 'FAILED') {
+export function untilFunding(
+  stack: Stack,
+  transactionId: string,
+  status: 'PENDING' | 'SUCCESS' | 'FAILED',
+  options: UntilOptions = {},
+) {
   return until(
     () =>
       stack.owner
@@ -36,7 +41,7 @@ export function untilFunding(stack: Stack, transactionId: string, status: 'PENDI
         .where('status', '=', status)
         .executeTakeFirst(),
     (row) => row !== undefined,
-    { what: `${transactionId} is ${status}` },
+    { what: `${transactionId} is ${status}`, ...options },
   );
 }
 

@@ -13,6 +13,16 @@ export const GATES = [
   'top-up:commit',
   'close:inside',
   'close:commit',
+  'refuse:inside',
+  'refuse:commit',
+  'fund:inside',
+  'fund:commit',
+  'pay:inside',
+  'pay:commit',
+  'told:inside',
+  'told:commit',
+  'booked:inside',
+  'booked:commit',
   'answer:commit',
 ] as const;
 export type Gate = (typeof GATES)[number];
@@ -31,7 +41,7 @@ const SCHEMA = 'test';
 
 /** Where each gate stands: which rows of which table, and whether in the statement or at the commit. */
 const PLACES: Readonly<
-  Record<'open' | 'profile' | 'top-up' | 'close' | 'answer', { on: string; when: string }>
+  Record<Gate extends `${infer Place}:${string}` ? Place : never, { on: string; when: string }>
 > = {
   open: { on: 'insert on purchases', when: 'true' },
   profile: { on: 'update on esims', when: `old.iccid = '' and new.iccid <> ''` },
@@ -40,8 +50,18 @@ const PLACES: Readonly<
     when: 'old.top_up_total_volume_bytes is null and new.top_up_total_volume_bytes is not null',
   },
   close: { on: 'update on holds', when: 'true' },
+  // A refusal that the caller will hear, kept under an Idempotency-Key with nothing else.
+  refuse: { on: 'insert or update on idempotency_keys', when: 'new.refusal_reason is not null' },
+  fund: { on: 'insert on fundings', when: 'true' },
+  // The payment's reference, before the gateway is asked; how to pay, after it has said so; money that it has seen.
+  pay: { on: 'insert on payments', when: 'true' },
+  told: { on: 'update on payments', when: 'old.instructions is null and new.instructions is not null' },
+  booked: { on: 'update on payments', when: 'new.booked_minor > old.booked_minor' },
   // The API's own write: the answer kept under an Idempotency-Key, just before the caller gets it.
-  answer: { on: 'update on idempotency_keys', when: 'true' },
+  answer: {
+    on: 'update on idempotency_keys',
+    when: 'old.answer_status is null and new.answer_status is not null',
+  },
 };
 
 /** Plants all gates, open, in a database of the test's own. */
@@ -57,19 +77,26 @@ export async function plantGates(databaseUrl: string): Promise<Gates> {
     end $$`);
   for (const gate of GATES) await client.query(triggerOf(gate));
   const keyOf = (gate: Gate, accountId: string): string => `${gate} ${accountId}`;
+  // The locks are this one session's, which does one thing at a time, however many shut gates at once.
+  let before: Promise<unknown> = Promise.resolve();
+  const query = (text: string, values: string[] = []): Promise<pg.QueryResult> => {
+    const answer = before.then(() => client.query(text, values));
+    before = answer.catch(() => undefined);
+    return answer;
+  };
   return {
     shut: async (gate, accountId) => {
-      await client.query('select pg_advisory_lock(hashtextextended($1, 0))', [keyOf(gate, accountId)]);
+      await query('select pg_advisory_lock(hashtextextended($1, 0))', [keyOf(gate, accountId)]);
     },
     reached: async (gate, accountId) => {
       await until(
-        async () => (await client.query(WAITING, [keyOf(gate, accountId)])).rowCount ?? 0,
+        async () => (await query(WAITING, [keyOf(gate, accountId)])).rowCount ?? 0,
         (waiting) => waiting > 0,
         { what: `somebody at the gate ${gate}`, everyMs: 20 },
       );
     },
     openAll: async () => {
-      await client.query('select pg_advisory_unlock_all()');
+      await query('select pg_advisory_unlock_all()');
     },
     close: () => client.end(),
   };

@@ -12,6 +12,8 @@ declare module 'vitest' {
     /** One Redis for all files: prefix your keys. */
     redisUrl: string;
     runId: string;
+    /** The workflows, bundled once for all workers. */
+    workflowBundle: string;
   }
 }
 
@@ -21,5 +23,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('temporalAddress', services.temporalAddress);
   project.provide('redisUrl', services.redisUrl);
   project.provide('runId', services.runId);
+  project.provide('workflowBundle', services.workflowBundle);
   return () => services.close();
 }

@@ -37,6 +37,8 @@ interface PurchaseFacts {
   readonly esim_status: string | null;
   readonly iccid: string | null;
   readonly top_up_iccid: string | null;
+  /** What it has at the supplier. */
+  readonly supplier_id: string;
 }
 
 const MOST_SUPPLIER_ENTRIES = 10_000;
@@ -50,8 +52,9 @@ export async function inspectBooks(books: BooksOf): Promise<Books> {
     ...(await paymentViolations(books.owner)),
     ...purchases.flatMap((purchase) => moneyViolations(purchase)),
     ...purchases.flatMap((purchase) =>
-      supplierViolations(purchase, supplier.get(purchase.transaction_id) ?? []),
+      supplierViolations(purchase, supplier.get(purchase.supplier_id) ?? []),
     ),
+    ...purchases.flatMap((purchase) => replacedViolations(purchase, supplier)),
     ...strangers(purchases, supplier),
   ];
   const having = (...statuses: string[]): number =>
@@ -104,6 +107,7 @@ async function ledgerViolations(owner: Kysely<WorldDatabase>): Promise<string[]>
 async function readPurchases(owner: Kysely<WorldDatabase>): Promise<PurchaseFacts[]> {
   const { rows } = await sql<PurchaseFacts>`
     select p.transaction_id, p.account_id, p.payment_method, p.package_type, p.status, p.price_minor, p.top_up_iccid,
+           coalesce(p.supplier_transaction_id, p.transaction_id) as supplier_id,
            h.status as hold_status, h.amount_minor as hold_minor, h.account_id as hold_account,
            e.status as esim_status, e.iccid,
            (select sum(le.amount_minor) from ledger_transactions lt join ledger_entries le on le.ledger_transaction_id = lt.id
@@ -168,12 +172,32 @@ function supplierViolations(purchase: PurchaseFacts, entries: readonly SupplierO
   return found;
 }
 
+/** What was ordered before another package took its place is cancelled, or was never allocated: nobody has two eSIMs for one purchase. */
+function replacedViolations(
+  purchase: PurchaseFacts,
+  supplier: ReadonlyMap<string, readonly SupplierOrder[]>,
+): string[] {
+  return orderIdsOf(purchase)
+    .filter((id) => id !== purchase.supplier_id)
+    .flatMap((id) => supplier.get(id) ?? [])
+    .filter((entry) => entry.kind === 'topup' || entry.esims.some((esim) => esim.esimStatus !== 'CANCEL'))
+    .filter((entry) => entry.status !== 'GETTING_RESOURCE')
+    .map((entry) => `${purchase.transaction_id} was replaced, but the supplier holds ${entry.transactionId}`);
+}
+
+/** Its own id, and those of the replacements up to the last. */
+function orderIdsOf({ transaction_id: id, supplier_id: last }: PurchaseFacts): string[] {
+  const ids = [id];
+  for (let number = 2; ids.at(-1) !== last; number += 1) ids.push(`${id}-${number}`);
+  return ids;
+}
+
 /** Orders at the supplier that no purchase of ours knows. */
 function strangers(
   purchases: readonly PurchaseFacts[],
   supplier: ReadonlyMap<string, readonly SupplierOrder[]>,
 ): string[] {
-  const known = new Set(purchases.map((purchase) => purchase.transaction_id));
+  const known = new Set(purchases.flatMap(orderIdsOf));
   return [...supplier.keys()]
     .filter((id) => !known.has(id))
     .map((id) => `the supplier holds ${id}, we do not`);

@@ -14,7 +14,8 @@ import {
   type OddPayer,
   type Order,
 } from './odd-payer.ts';
-import { buyOutsideOnce, endRefund, eventsOf } from './payers.ts';
+import { takeTurns } from './lanes.ts';
+import { buyOutsideOnce, endRefund, eventsOf, untilRefundAsked } from './payers.ts';
 import { atGateway, chargeAt, confirm } from './payments.ts';
 import type { Random } from './size.ts';
 import type { Stack } from './stack.ts';
@@ -183,6 +184,21 @@ export const CASES: readonly OddCase[] = [
     },
   },
   {
+    name: 'late, and reversed before it was seen',
+    play: async (payer) => {
+      await untilState(payer, 'FAILED, PAYMENT_EXPIRED');
+      await pay(payer);
+      await reverse(payer);
+      await hear(payer);
+      return {
+        state: 'FAILED, PAYMENT_EXPIRED',
+        ledger: ['payment-reversed'],
+        tells: 'payment-reversed',
+        attention: 'none',
+      };
+    },
+  },
+  {
     name: 'reversed after delivery',
     play: async (payer) => {
       await pay(payer);
@@ -232,6 +248,26 @@ export const CASES: readonly OddCase[] = [
     },
   },
   {
+    name: 'reversed while its refund is on its way',
+    buys: { packageCode: 'SIM-OUT-OF-STOCK' },
+    play: async (payer) => {
+      await pay(payer);
+      await hear(payer);
+      await untilRefundAsked(payer.stack, payer.bought.reference);
+      await reverse(payer);
+      // The gateway has nothing left to send.
+      await endRefund(payer.stack, payer.bought.reference, 'process');
+      if (payer.order !== 'poll only') await hear(payer);
+      return {
+        state: 'FAILED, OUT_OF_STOCK',
+        ledger: ['payment-received', 'void', 'payment-reversed'],
+        tells: 'payment-reversed',
+        refund: 'TAKEN_BACK',
+        attention: 'none',
+      };
+    },
+  },
+  {
     name: 'refund needs attention',
     buys: { packageCode: 'SIM-OUT-OF-STOCK' },
     play: async (payer) => {
@@ -273,17 +309,25 @@ function late({ chargeMinor }: OddPayer, reason: string): End {
   };
 }
 
+/** Buyers who open a payment at one time: all of them at once would be a crowd of another promise. */
+const opening = takeTurns(6);
+
 /** Plays one case to its end, on an account of its own. */
 export async function playCase(stack: Stack, odd: OddCase, order: Order, random: Random): Promise<void> {
   const currency: AccountCurrency = random.pick(['USD', 'NGN'] as const);
-  const account = await stack.account({ fundsMinor: 0n, currency });
   const method = random.pick(odd.buys?.methods ?? ALL);
-  const bought = await buyOutsideOnce(stack, account, {
-    method,
-    ...(odd.buys?.packageCode === undefined ? {} : { packageCode: odd.buys.packageCode }),
+  const packageCode = odd.buys?.packageCode === undefined ? {} : { packageCode: odd.buys.packageCode };
+  const { account, bought, requested } = await opening(async () => {
+    const buyer = await stack.account({ fundsMinor: 0n, currency });
+    const paid = await buyOutsideOnce(stack, buyer, { method, ...packageCode });
+    expect([paid.answer.status, paid.answer.body.status], paid.answer.text).toEqual([201, 'PENDING']);
+    const charge = await until(
+      () => chargeAt(stack, paid.reference),
+      (held) => 'requested' in held,
+      { what: 'the charge at the gateway' },
+    );
+    return { account: buyer, bought: paid, requested: charge.requested };
   });
-  expect([bought.answer.status, bought.answer.body.status], bought.answer.text).toEqual([201, 'PENDING']);
-  const { requested } = await chargeAt(stack, bought.reference);
   const payer: OddPayer = {
     stack,
     account,

@@ -5,7 +5,7 @@ import { atLockedRate } from '../../src/domain/payment.ts';
 import { findWallet } from '../../src/store/ledger.ts';
 import { findPayment, type PaymentRow } from '../../src/store/payments.ts';
 import { timelineOf } from './buyer.ts';
-import { eventsOf, resend, sweepAfterAnHour } from './payers.ts';
+import { eventsOf, resend, sweepAfterAnHour, untilTaken } from './payers.ts';
 import { entriesOf } from './payment-books.ts';
 import { confirm, type Paid } from './payments.ts';
 import type { Random } from './size.ts';
@@ -61,20 +61,31 @@ export async function tellEvents({ stack, random, bought }: OddPayer): Promise<v
     .map((event) => ({ event, at: random.below(1_000) }))
     .toSorted((one, other) => one.at - other.at);
   for (const { event } of shuffled) await resend(stack, event);
+  await untilTaken(stack, bought.reference);
 }
 
 /** A purchase that waits is looked at by its own workflow; one that is closed by the sweep, once its time is over. */
 async function sweepWhereClosed(payer: OddPayer): Promise<void> {
-  const before = await paymentOf(payer);
+  const before = await bookings(payer);
   if ((await stateOf(payer)) === 'PENDING') return;
   await until(
     async () => {
       await sweepAfterAnHour(payer.stack, payer.bought.reference);
-      return paymentOf(payer);
+      return bookings(payer);
     },
-    (now) => now.booked_minor + now.reversed_minor > before.booked_minor + before.reversed_minor,
+    (now) => now > before,
     { what: 'the sweep seeing it', everyMs: 1_000, withinMs: ENDS_WITHIN_MS },
   );
+}
+
+/** How often the ledger has booked anything of it. */
+async function bookings({ stack, bought }: OddPayer): Promise<number> {
+  const booked = await stack.world
+    .selectFrom('ledger_transactions')
+    .select('id')
+    .where('transaction_id', '=', bought.transactionId)
+    .execute();
+  return booked.length;
 }
 
 async function paymentOf({ stack, bought }: OddPayer): Promise<PaymentRow> {

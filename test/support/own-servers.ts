@@ -1,7 +1,7 @@
 // Servers of a test file's own, to be stopped, killed and frozen: what happens to them happens to nobody else.
 // Guarantees that close() leaves no process and no file behind.
 import { rm } from 'node:fs/promises';
-import type { RunningPostgres } from '../../src/embedded/postgres.ts';
+import type { PostgresOptions, RunningPostgres } from '../../src/embedded/postgres.ts';
 import type { RunningRedis } from '../../src/embedded/redis.ts';
 import type { RunningTemporal } from '../../src/embedded/temporal.ts';
 import { applyMigrations } from './database.ts';
@@ -13,10 +13,12 @@ export interface OwnServer<Server> {
   close(): Promise<void>;
 }
 
-/** A Postgres with our schema in it. */
-export async function ownPostgres(): Promise<OwnServer<RunningPostgres>> {
+/** A Postgres with our schema in it; `durability: 'on'` for what measures the cost of a commit. */
+export async function ownPostgres(
+  options: Pick<PostgresOptions, 'durability'> = {},
+): Promise<OwnServer<RunningPostgres>> {
   const folder = await makeTestFolder();
-  const server = await startTestPostgres(folder);
+  const server = await startTestPostgres(folder, options);
   await applyMigrations(server.url);
   return { server, close: () => end(() => server.remove(), folder) };
 }

@@ -15,6 +15,7 @@ export interface ToldEvent {
   readonly id: number;
   readonly event: string;
   readonly body: string;
+  readonly deliveries: readonly { readonly state: string; readonly attempts: readonly unknown[] }[];
 }
 
 export interface Kept {
@@ -35,11 +36,31 @@ export async function buyOutsideOnce(
   options: Parameters<typeof buyOutside>[2],
 ): Promise<Paid> {
   const headers = { 'Idempotency-Key': randomUUID() };
-  return until(
+  const paid = await until(
     () => buyOutside(stack, account, { ...options, headers }),
     ({ answer }) => ![409, 503].includes(answer.status),
     { what: 'an answer to buying', withinMs: BUY_WITHIN_MS, everyMs: 200 },
   );
+  return paid.answer.status === 201 ? untilOpened(stack, paid) : paid;
+}
+
+/**
+ * With the reference that can be paid: on a busy machine the answer may come before the gateway has said how, and a charge whose answer was
+ * lost is opened again under another one.
+ */
+export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
+  const payment = await until(
+    () =>
+      stack.owner
+        .selectFrom('payments')
+        .select(['reference', 'status'])
+        .where('transaction_id', '=', paid.transactionId)
+        .orderBy('attempt', 'desc')
+        .executeTakeFirst(),
+    (row) => row !== undefined && row.status !== 'ASKED',
+    { what: `${paid.transactionId} can be paid`, withinMs: 60_000 },
+  );
+  return { ...paid, reference: payment!.reference };
 }
 
 /** What the gateway has told of a charge, or would have: oldest first. */
@@ -66,6 +87,23 @@ export function signatureOf(body: string | Uint8Array, key = SECRET_KEY): string
   return createHmac('sha512', key).update(body).digest('hex');
 }
 
+/** Everything that was sent of a charge has been taken; the gateway's next try would be an hour after one that a busy machine turned away. */
+export async function untilTaken(stack: Stack, reference: string): Promise<void> {
+  await until(
+    async () => {
+      const events = await eventsOf(stack, reference);
+      const left = events.filter(({ deliveries }) => !deliveries.some(({ state }) => state === 'delivered'));
+      const turnedAway = left.filter(({ deliveries }) =>
+        deliveries.every(({ state, attempts }) => state === 'dropped' || attempts.length > 0),
+      );
+      for (const event of turnedAway) await resend(stack, event);
+      return left.length;
+    },
+    (left) => left === 0,
+    { what: `every event of ${reference} taken`, withinMs: 60_000 },
+  );
+}
+
 async function post(
   stack: Stack,
   body: string | Uint8Array,
@@ -86,6 +124,11 @@ export async function endRefund(
   reference: string,
   how: 'process' | 'fail' | 'needs-attention',
 ): Promise<void> {
+  await control(stack, `/refunds/${await untilRefundAsked(stack, reference)}/${how}`);
+}
+
+/** The gateway's number of a refund that is on its way. */
+export async function untilRefundAsked(stack: Stack, reference: string): Promise<number> {
   const refund = await until(
     async () => {
       const answer = await fetch(`${stack.gatewayControlUrl}/charges/${reference}`);
@@ -95,7 +138,7 @@ export async function endRefund(
     (found) => found !== undefined,
     { what: `a refund of ${reference} at the gateway` },
   );
-  await control(stack, `/refunds/${refund!.id}/${how}`);
+  return refund!.id;
 }
 
 async function control(stack: Stack, path: string): Promise<void> {

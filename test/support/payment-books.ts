@@ -21,6 +21,8 @@ interface PaymentFacts {
   readonly booked_minor: Minor;
   readonly booked_currency: string | null;
   readonly reversed_minor: Minor;
+  /** Booked by a person's word, which the gateway has not confirmed. */
+  readonly evidence_minor: Minor;
   readonly paid_hold: boolean;
   readonly hold_status: string | null;
   readonly status: string | null;
@@ -34,6 +36,8 @@ interface RefundFacts {
   readonly currency: string;
   readonly reason: string;
   readonly status: string;
+  /** A person saw it sent, or sent it. */
+  readonly by_hand: boolean;
 }
 
 interface MovedFacts {
@@ -42,6 +46,9 @@ interface MovedFacts {
   readonly moved: Minor;
   readonly bookings: Minor;
 }
+
+/** Refunds that an operator's move made out of the wallet or of what was earned. */
+const BY_MOVES = '(wallet|goodwill)-[0-9a-f]{12}';
 
 /** Every contradiction between the rows of payments from outside and the ledger. */
 export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
@@ -63,13 +70,14 @@ export async function paymentViolations(owner: Kysely<WorldDatabase>): Promise<s
     ]),
     ...payments.flatMap((payment) => refundViolations(payment, refundsOf.get(payment.transaction_id) ?? [])),
     ...(await disputeViolations(owner)),
+    ...(await moveViolations(owner)),
   ];
 }
 
 async function readPayments(owner: Kysely<WorldDatabase>): Promise<PaymentFacts[]> {
   const { rows } = await sql<PaymentFacts>`
     select y.reference, y.transaction_id, y.account_id, y.purpose, y.charge_minor, y.charge_currency, y.price_minor, y.price_currency,
-           y.booked_minor, y.booked_currency, y.reversed_minor, y.paid_hold, h.status as hold_status, coalesce(p.status, f.status) as status
+           y.booked_minor, y.booked_currency, y.reversed_minor, y.evidence_minor, y.paid_hold, h.status as hold_status, coalesce(p.status, f.status) as status
       from payments y
       left join purchases p on p.transaction_id = y.transaction_id
       left join fundings f on f.transaction_id = y.transaction_id
@@ -79,18 +87,20 @@ async function readPayments(owner: Kysely<WorldDatabase>): Promise<PaymentFacts[
 
 async function readRefunds(owner: Kysely<WorldDatabase>): Promise<RefundFacts[]> {
   const { rows } = await sql<RefundFacts>`
-    select refund_key, reference, transaction_id, amount_minor, currency, reason, status from refunds`.execute(
-    owner,
-  );
+    select refund_key, reference, transaction_id, amount_minor, currency, reason, status,
+           exists (select from ledger_transactions t where t.operation_key = refund_key || ':by-hand') as by_hand
+      from refunds where reason !~ ${BY_MOVES}`.execute(owner);
   return rows;
 }
 
-/** What each purchase moved on each account; disputes are looked at by themselves, the supplier's cost elsewhere. */
+/** What each purchase moved on each account; disputes and operators' gifts are looked at by themselves, the supplier's cost elsewhere. */
 async function readMoved(owner: Kysely<WorldDatabase>): Promise<MovedFacts[]> {
   const { rows } = await sql<MovedFacts>`
     select t.transaction_id, e.ledger_account_id as account, sum(e.amount_minor) as moved, count(*) as bookings
       from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
-     where t.transaction_id in (select transaction_id from payments) and t.kind <> 'disputed' and e.currency <> 'USD4'
+     where t.transaction_id in (select transaction_id from payments) and t.kind not in ('disputed', 'dispute-settled', 'claim-settled') and e.currency <> 'USD4'
+       and not exists (select from operator_moves m where m.id = t.operation_key and m.move in ('refund-to-source', 'credit-wallet'))
+       and t.operation_key !~ ${BY_MOVES}
      group by 1, 2`.execute(owner);
   return rows;
 }
@@ -119,7 +129,10 @@ function stateViolations(id: string, tries: readonly PaymentFacts[]): string[] {
 
 /** What is not ours to keep goes back, or was taken back, and nothing goes back twice. */
 function refundViolations(payment: PaymentFacts, refunds: readonly RefundFacts[]): string[] {
-  const own = refunds.filter((refund) => refund.reference === payment.reference);
+  // What was taken back first stands as reversed with the payment.
+  const own = refunds.filter(
+    (refund) => refund.reference === payment.reference && refund.status !== 'TAKEN_BACK',
+  );
   const backMinor = sumOf(own, (refund) => refund.amount_minor);
   const wantedMinor = toSuspense(payment);
   const found: string[] = [];
@@ -170,7 +183,8 @@ function wantedOf(tries: readonly PaymentFacts[], refunds: readonly RefundFacts[
     addPayment(add, payment, own);
     for (const refund of own) {
       const amountMinor = BigInt(refund.amount_minor);
-      if (refund.status === 'DONE') add(`gateway-clearing:${refund.currency}`, amountMinor);
+      const gone = refund.by_hand ? 'evidence' : 'gateway-clearing';
+      if (refund.status === 'DONE') add(`${gone}:${refund.currency}`, amountMinor);
       if (['DONE', 'CREDITED'].includes(refund.status)) add(`suspense:${refund.currency}`, -amountMinor);
     }
   }
@@ -186,7 +200,9 @@ function addPayment(
   const [chargeMinor, priceMinor] = [BigInt(payment.charge_minor), BigInt(payment.price_minor)];
   const bookedMinor = BigInt(payment.booked_minor);
   const currency = payment.booked_currency ?? charge;
-  add(`gateway-clearing:${currency}`, BigInt(payment.reversed_minor) - bookedMinor);
+  const evidenceMinor = BigInt(payment.evidence_minor);
+  add(`gateway-clearing:${currency}`, BigInt(payment.reversed_minor) - bookedMinor + evidenceMinor);
+  add(`evidence:${currency}`, -evidenceMinor);
   add(`suspense:${currency}`, toSuspense(payment) - BigInt(payment.reversed_minor));
   const heldMinor = payment.paid_hold && hold !== 'VOIDED' ? priceMinor : 0n;
   if (payment.paid_hold && hold === 'HELD') add(`held:${price}`, priceMinor);
@@ -208,6 +224,35 @@ function addPayment(
 
 function sumOf<T>(items: readonly T[], amountOf: (item: T) => Minor): bigint {
   return items.reduce((sum, item) => sum + BigInt(amountOf(item)), 0n);
+}
+
+/** Each refund that a move made has its money in suspense until it is gone, and no move has ended without its effect, or twice. */
+async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
+  const { rows } = await sql<{ violation: string }>`
+    select 'refund ' || r.refund_key || ' is ' || r.status || ' with ' || coalesce(sum(e.amount_minor), 0) || ' in suspense' as violation
+      from refunds r
+      left join ledger_transactions t on t.transaction_id = r.transaction_id
+       and (t.operation_key in (select m.id from operator_moves m where m.id like '%' || right(r.refund_key, 12))
+            or t.operation_key like r.refund_key || ':%')
+      left join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'suspense:' || r.currency
+     where r.refund_key ~ ${BY_MOVES}
+     group by r.refund_key, r.status, r.amount_minor, r.closed_at
+    having coalesce(sum(e.amount_minor), 0) <> case when r.closed_at is null then r.amount_minor else 0 end
+    union all
+    select 'move ' || m.id || ' is ' || m.status || ' and has booked' from operator_moves m
+     where m.status <> 'DONE' and exists (select from ledger_transactions t where t.operation_key = m.id)
+    union all
+    select 'the key ' || move_key || ' was used for ' || count(*) || ' moves' from operator_moves
+     where status in ('BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE') group by move_key having count(*) > 1
+    union all
+    select m.transaction_id || ' was given back ' || -sum(e.amount_minor) || ' of the ' || max(p.price_minor) || ' that it earned'
+      from operator_moves m
+      join purchases p on p.transaction_id = m.transaction_id
+      join ledger_transactions t on t.operation_key = m.id
+      join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id like 'revenue:%'
+     where m.move in ('refund-to-source', 'credit-wallet')
+     group by m.transaction_id having -sum(e.amount_minor) > max(p.price_minor)`.execute(owner);
+  return rows.map((row) => row.violation);
 }
 
 /** A dispute puts at risk what a payment brought, once a payment, and nothing where nothing came. */

@@ -99,6 +99,6 @@ export function untilStatus(stack: Stack, transactionId: string, status: string)
         .where('status', '=', status as never)
         .executeTakeFirst(),
     (row) => row !== undefined,
-    { what: `${transactionId} is ${status}` },
+    { what: `${transactionId} is ${status}`, withinMs: 60_000 },
   );
 }

@@ -6,6 +6,7 @@ import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
+import { writeBundle } from '../../src/adapters/temporal/bundle.ts';
 import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
 import type { ServiceLog } from '../../src/embedded/child.ts';
 import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/embedded/postgres.ts';
@@ -24,6 +25,8 @@ export interface TestServices {
   readonly redisUrl: string;
   /** Names what this run makes on servers that are not its own. */
   readonly runId: string;
+  /** File with the workflows, bundled once for all workers. */
+  readonly workflowBundle: string;
   close(): Promise<void>;
 }
 
@@ -61,6 +64,9 @@ export function startTestPostgres(
   });
 }
 
+/** An eighth of what servers do otherwise, so that a test meets it in seconds; no purchase without a thousand questions does. */
+export const FRESH_HISTORY_AFTER_EVENTS = 512;
+
 /** A Temporal server in memory, or with its data below `folder` when `persistent`. */
 export function startTestTemporal(
   folder: string,
@@ -71,6 +77,7 @@ export function startTestTemporal(
     dataDir: options.persistent === true ? join(folder, 'temporal') : null,
     logFile: join(folder, 'temporal.log'),
     namespaces: TEST_NAMESPACES,
+    freshHistoryAfterEvents: FRESH_HISTORY_AFTER_EVENTS,
     log: options.log ?? quietLog,
   });
 }
@@ -113,12 +120,15 @@ export async function startTestServices(): Promise<TestServices> {
     REDIS_URL ?? own(startTestRedis(folder, patientLog), (it) => it.stop()).then((it) => it.url),
   ]);
   const [databaseUrl, temporalAddress, redisUrl] = await starting;
+  const workflowBundle = join(folder, 'workflows.bundle.js');
   try {
+    await writeBundle(workflowBundle);
     return {
       databaseUrl: valueOf(databaseUrl),
       temporalAddress: valueOf(temporalAddress),
       redisUrl: valueOf(redisUrl),
       runId,
+      workflowBundle,
       close,
     };
   } catch (error) {

@@ -59,6 +59,7 @@ it('one that is killed leaves no file', async () => {
     databaseUrl: database.url,
     temporalAddress: inject('temporalAddress'),
     redisUrl: inject('redisUrl'),
+    workflowBundle: inject('workflowBundle'),
     worker: false,
   };
   const fixture = join(import.meta.dirname, 'fixtures', 'hold-stack.ts');

@@ -4,9 +4,11 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
 import type { Kysely } from 'kysely';
 import { inject } from 'vitest';
 import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
+import { installRuntime } from '../../src/adapters/temporal/runtime.ts';
 import { createAccount, createKey, fund } from '../../src/app/manage-accounts.ts';
 import { openAccounts, openWorld, type Parts } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
@@ -29,6 +31,8 @@ import { quietLog } from './services.ts';
 
 export interface StackOptions {
   readonly processes?: 'in-test' | 'own';
+  /** Where 'own' processes log to, `api.log` and `worker.log`; nowhere without. */
+  readonly logFolder?: string;
   /** More variables of the environment, such as SIMWAY_TEST_TIMINGS. */
   readonly env?: Readonly<Record<string, string>>;
   readonly supplier?: Partial<SupplierSimulatorOptions>;
@@ -36,6 +40,8 @@ export interface StackOptions {
   /** Servers of the test's own, to kill or restart; the shared ones otherwise. `databaseUrl` must be migrated. */
   readonly databaseUrl?: string;
   readonly temporalAddress?: string;
+  /** What `writeBundle` wrote. */
+  readonly workflowBundle?: string;
   /** null: none, limits are per process. */
   readonly redisUrl?: string | null;
   /** Start without a worker: startWorker() brings it up later. */
@@ -100,6 +106,8 @@ export interface Stack {
   readonly accounts: AccountsDb;
   readonly parts: Parts;
   readonly env: Readonly<Record<string, string>>;
+  /** The admin port of the worker that was started last. */
+  workerAdminUrl(): string;
   /** Children when processes are 'own'. */
   readonly children: { api: Child | null; worker: Child | null };
   /** An account with a funded wallet and a key, usable from loopback. */
@@ -156,13 +164,18 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     SIMWAY_LOG_LEVEL: 'error',
     SIMWAY_HTTP_PORT: String(apiPort),
     SIMWAY_ADMIN_PORT: String(adminPort),
+    // Several workers of one stack run at once.
+    SIMWAY_WORKER_ADMIN_PORT: '0',
     SIMWAY_ID_SECRET: randomBytes(32).toString('hex'),
+    SIMWAY_SECRETS_KEY: randomBytes(32).toString('hex'),
+    SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1',
     SIMWAY_TEST_SUPPLIER_URL: supplier.url,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'test-access',
     SIMWAY_TEST_GATEWAY_URL: gateway.url,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: 'sk_test_simulator',
     SIMWAY_MOBILE_MONEY_CURRENCY: 'GHS',
     SIMWAY_WORKER_GRACE_MS: '2000',
+    SIMWAY_WORKFLOW_BUNDLE: options.workflowBundle ?? inject('workflowBundle'),
     SIMWAY_DATABASE_CONNECTIONS: '10',
     ...options.env,
   };
@@ -172,7 +185,10 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   const world = openWorld(parts, config.worlds.test);
   const owner = openSchema<WorldDatabase>(databaseUrl, 'test');
   closers.push(() => Promise.all([accounts.destroy(), world.destroy(), owner.destroy()]));
-  const roles = options.processes === 'own' ? ownProcesses(env, closers) : inThisProcess(parts, closers);
+  const roles =
+    options.processes === 'own'
+      ? ownProcesses(env, closers, options.logFolder)
+      : inThisProcess(parts, closers);
   if (options.worker !== false) await roles.startWorker();
   await roles.startApi();
   const adminUrl = `http://127.0.0.1:${adminPort}`;
@@ -209,19 +225,23 @@ async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string>
   return database.url;
 }
 
-type Roles = Pick<Stack, 'children' | 'startApi' | 'startWorker' | 'stopWorker'>;
+type Roles = Pick<Stack, 'children' | 'workerAdminUrl' | 'startApi' | 'startWorker' | 'stopWorker'>;
 
 function inThisProcess(parts: Parts, closers: (() => Promise<unknown>)[]): Roles {
   let stopWorker: () => Promise<unknown> = () => Promise.resolve();
+  let workerAdminUrl = '';
   return {
     children: { api: null, worker: null },
+    workerAdminUrl: () => workerAdminUrl,
     startApi: async () => {
       const api = await runApi({ ...parts, processName: 'api' });
       closers.push(() => api.stop());
     },
     startWorker: async () => {
+      await keepRuntime(parts);
       const worker = await runWorker({ ...parts, processName: 'worker' }, QUEUE_NAMES);
       worker.finished.catch(() => undefined);
+      workerAdminUrl = worker.adminUrl;
       stopWorker = () => worker.stop();
       closers.push(stopWorker);
     },
@@ -231,8 +251,22 @@ function inThisProcess(parts: Parts, closers: (() => Promise<unknown>)[]): Roles
   };
 }
 
-function ownProcesses(env: Record<string, string>, closers: (() => Promise<unknown>)[]): Roles {
+let kept: Promise<NativeConnection> | undefined;
+
+/** The SDK's native half ends with its last connection, and what comes back then serves no metrics: one stays as long as the process. */
+async function keepRuntime({ config, logger }: Parts): Promise<void> {
+  installRuntime(logger);
+  kept ??= NativeConnection.connect({ address: config.temporal.address });
+  await kept;
+}
+
+function ownProcesses(
+  env: Record<string, string>,
+  closers: (() => Promise<unknown>)[],
+  logFolder: string | undefined,
+): Roles {
   const children: Stack['children'] = { api: null, worker: null };
+  let workerAdminUrl = '';
   const start = async (name: 'api' | 'worker'): Promise<void> => {
     const child = await startChild({
       name,
@@ -241,14 +275,17 @@ function ownProcesses(env: Record<string, string>, closers: (() => Promise<unkno
       cwd: CHECKOUT,
       env: { ...env, PATH: '/usr/bin:/bin' },
       log: quietLog,
+      ...(logFolder === undefined ? {} : { logFile: join(logFolder, `${name}.log`) }),
       stopDeadlineMs: 15_000,
     });
     children[name] = child;
     closers.push(() => child.stop());
-    await child.untilReady({ line: /^\{"ready":true/, deadlineMs: READY_DEADLINE_MS });
+    const line = await child.untilReady({ line: /^\{"ready":true/, deadlineMs: READY_DEADLINE_MS });
+    if (name === 'worker') ({ adminUrl: workerAdminUrl } = JSON.parse(line) as { adminUrl: string });
   };
   return {
     children,
+    workerAdminUrl: () => workerAdminUrl,
     startApi: () => start('api'),
     startWorker: () => start('worker'),
     stopWorker: async () => {

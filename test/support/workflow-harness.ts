@@ -63,6 +63,8 @@ export interface WorkflowHarness {
   purchase(order: Order): Promise<Purchased>;
   /** A new eSIM in use, also by our own rows, since no door before the engine looks it up again. */
   topUpTarget(buyer: Buyer): Promise<{ esimId: string; iccid: string }>;
+  /** Whether the workflow does nothing but wait for a timer. */
+  isParked(transactionId: string): Promise<boolean>;
   /** The workflow's result, once it has ended. */
   result(transactionId: string): Promise<{ status: string; reason?: string }>;
   close(): Promise<void>;
@@ -93,6 +95,10 @@ export async function createWorkflowHarness(stack: Stack): Promise<WorkflowHarne
         { what: 'the eSIM active in our rows' },
       );
       return esim;
+    },
+    isParked: async (transactionId) => {
+      const { raw } = await stack.temporal.workflow.getHandle(transactionId).describe();
+      return (raw.pendingActivities ?? []).length === 0 && (raw.pendingWorkflowTask ?? null) === null;
     },
     result: (transactionId) =>
       stack.temporal.workflow

@@ -18,7 +18,18 @@ export interface RoomLaw {
 export const LAW: readonly RoomLaw[] = [
   { room: 'domain', paths: ['src/domain/'], may: [] },
   { room: 'ports', paths: ['src/ports/'], may: ['domain (types)'] },
-  { room: 'observe', paths: ['src/observe/'], may: ['domain', 'pino', 'prom-client', '@opentelemetry/*'] },
+  {
+    room: 'observe',
+    paths: ['src/observe/'],
+    may: ['domain', 'pino', 'prom-client', '@opentelemetry/*'],
+    extended: [
+      { may: ['node:async_hooks'], why: 'a log line knows which request it is about without being told' },
+      {
+        may: ['node:diagnostics_channel', 'node:http (types)'],
+        why: 'calls to vendors are seen without a change to whoever makes them',
+      },
+    ],
+  },
   {
     room: 'workflows',
     paths: ['workflows/'],
@@ -48,7 +59,7 @@ export const LAW: readonly RoomLaw[] = [
     extended: [
       {
         may: ['node:crypto', 'node:zlib'],
-        why: 'keys and ids are made of randomness, SHA-256, HMAC and CRC-32',
+        why: 'keys and ids are made of randomness, SHA-256, HMAC and CRC-32; passwords are kept as scrypt',
       },
       { may: ['lru-cache'], why: 'what is remembered of keys and top-ups stays within a bound' },
     ],
@@ -136,8 +147,18 @@ export const LAW: readonly RoomLaw[] = [
     ],
     extended: [
       { may: ['node:url'], why: 'the bundler takes the path of the workflows, not their module' },
+      {
+        may: ['node:crypto', 'node:fs/promises'],
+        why: 'a bundle made beforehand is a file, and says which sources it was made of',
+      },
       { may: ['node:vm', 'node:worker_threads'], why: 'it prepares the threads that workflows run in' },
     ],
+  },
+  {
+    room: 'adapters/secret-box',
+    paths: ['src/adapters/secret-box/'],
+    may: ['domain', 'ports'],
+    extended: [{ may: ['node:crypto'], why: 'it seals secrets with AES-256-GCM' }],
   },
   {
     room: 'sandbox',
@@ -154,7 +175,15 @@ export const LAW: readonly RoomLaw[] = [
   },
   {
     room: 'config',
-    paths: ['src/config.ts', 'src/config-payments.ts'],
+    paths: [
+      'src/config.ts',
+      'src/config-fields.ts',
+      'src/config-operations.ts',
+      'src/config-payments.ts',
+      'src/config-reconcile.ts',
+      'src/config-timings.ts',
+      'src/config-webhooks.ts',
+    ],
     may: ['domain', 'observe', 'zod', 'node:os', 'node:path'],
     importedBy: ['compose', 'embedded', 'roles', 'main'],
     why: 'the only reader of the environment; everybody else is handed what it needs',
@@ -167,7 +196,14 @@ export const LAW: readonly RoomLaw[] = [
   },
   {
     room: 'compose',
-    paths: ['src/compose.ts', 'src/compose-shared.ts', 'src/compose-no-gateway.ts'],
+    paths: [
+      'src/compose.ts',
+      'src/compose-finance.ts',
+      'src/compose-shared.ts',
+      'src/compose-no-gateway.ts',
+      'src/compose-ops.ts',
+      'src/compose-webhooks.ts',
+    ],
     may: ['*'],
     importedBy: ['main', 'roles', 'embedded'],
   },
@@ -193,6 +229,10 @@ export const LAW: readonly RoomLaw[] = [
         may: ['ipaddr.js'],
         why: 'an address that is none is refused when a key is made, not when it is used',
       },
+      {
+        may: ['standardwebhooks'],
+        why: 'the developer’s listener checks what comes as any merchant would',
+      },
     ],
     importedBy: ['main'],
     why: 'next to main: what one process starts and how it stops, one file per role',
@@ -202,7 +242,12 @@ export const LAW: readonly RoomLaw[] = [
     room: 'main',
     paths: ['src/main.ts'],
     may: ['compose', 'config', 'embedded', 'roles'],
-    extended: [{ may: ['observe', 'node:util'], why: 'the log and the flags exist before any role does' }],
+    extended: [
+      {
+        may: ['observe', 'node:util', 'node:module', 'node:path'],
+        why: 'the log, the flags and the cache of compiled files exist before any role does',
+      },
+    ],
     importedBy: [],
   },
   { room: 'migrations', paths: ['migrations/'], may: ['kysely'] },

@@ -150,8 +150,10 @@ describe('docs/decisions', () => {
 
 describe('what is said in two places', () => {
   it('settings: src/config.ts and docs/SETTINGS.md name the same', () => {
-    const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+)\b/g;
-    const read = new Set((textOf('src/config.ts') + textOf('src/config-payments.ts')).match(variable));
+    const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+|OTEL_[A-Z_]+)\b/g;
+    const files = projectFiles().filter((file) => /^src\/config(-\w+)?\.ts$/.test(file));
+    expect(files.length).toBeGreaterThan(1);
+    const read = new Set(files.map(textOf).join('\n').match(variable));
     const rows = textOf('docs/SETTINGS.md')
       .split('\n')
       .filter((line) => line.startsWith('| `'));

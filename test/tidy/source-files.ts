@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 export const ROOT = join(import.meta.dirname, '..', '..');
 
-const ROOMS = ['.ci', 'activities', 'bench', 'docs', 'migrations', 'src', 'test', 'workflows'];
+const ROOMS = ['.ci', 'activities', 'bench', 'docs', 'migrations', 'ops', 'src', 'test', 'workflows'];
 const CODE_ROOMS = ['activities', 'bench', 'migrations', 'src', 'test', 'workflows'];
 /** At the root only what is known to be committed counts: editors and people leave files of their own there. */
 const ROOT_FILES = [
@@ -14,7 +14,11 @@ const ROOT_FILES = [
   '*.ts',
   '*.js',
   '*.json',
+  '*.yml',
+  'Dockerfile',
   'LICENSE',
+  '.dockerignore',
+  '.env.example',
   '.editorconfig',
   '.gitattributes',
   '.gitignore',
@@ -95,7 +99,7 @@ function specifierOf(node: ts.Node): ts.StringLiteralLike | undefined {
 }
 
 function loadsModules(callee: ts.Expression): boolean {
-  return callee.kind === ts.SyntaxKind.ImportKeyword || /require/i.test(callee.getText());
+  return callee.kind === ts.SyntaxKind.ImportKeyword || /^require\b|\bcreateRequire\b/.test(callee.getText());
 }
 
 function isTypesOnly(node: ts.Node): boolean {

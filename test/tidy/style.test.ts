@@ -6,6 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { parse, projectFiles, sourceFiles, textOf } from './source-files.ts';
 
 const MAX_FILE_LINES = 400;
+/** A test is a list of cases, which may be a little longer. */
+const MAX_TEST_LINES = 450;
 const MAX_FUNCTION_LINES = 70;
 
 const SHIPPED_ROOMS = ['src', 'workflows', 'activities', 'migrations'];
@@ -24,10 +26,10 @@ function linesWith(pattern: RegExp, files: readonly string[]): string[] {
 }
 
 describe('sizes', () => {
-  it(`keep files within ${MAX_FILE_LINES} lines`, () => {
+  it(`keep files within ${MAX_FILE_LINES} lines, tests within ${MAX_TEST_LINES}`, () => {
     const long = code
       .map((file) => ({ file, lines: textOf(file).trimEnd().split('\n').length }))
-      .filter(({ lines }) => lines > MAX_FILE_LINES)
+      .filter(({ file, lines }) => lines > (file.startsWith('test/') ? MAX_TEST_LINES : MAX_FILE_LINES))
       .map(({ file, lines }) => `${file}: ${lines}`);
     expect(long).toEqual([]);
   });

@@ -1,9 +1,12 @@
 // What really ends up in the workflow sandbox, bundled as a worker bundles it: our workflows, the domain, the SDK, and nothing heavy.
 // zod alone would triple the memory of a parked purchase, and a Node builtin breaks the bundle with an opaque error.
+import { readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
-import { relative, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleWorkflows } from '../../src/adapters/temporal/workers.ts';
+import { bundleWorkflows, readBundle } from '../../src/adapters/temporal/bundle.ts';
+import { runBundle } from '../../src/roles/bundle.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
 import { ROOT } from './source-files.ts';
 
 /** The SDK and what it brings along; everything else in the bundle is ours. */
@@ -17,7 +20,6 @@ let modules: string[] = [];
 
 beforeAll(async () => {
   const bundle = await bundleWorkflows();
-  if (!('code' in bundle)) throw new Error('the bundle is a file, this test reads its text');
   const map = SOURCE_MAP.exec(bundle.code);
   if (!map) throw new Error('the bundle has no source map to tell what is in it');
   code = bundle.code.slice(0, map.index);
@@ -63,5 +65,14 @@ describe('the workflow bundle', () => {
 
   it('stays small', () => {
     expect(Buffer.byteLength(code) / 1024).toBeLessThan(MAX_BUNDLE_KIB);
+  });
+
+  it('can be made beforehand, and one of other workflows is refused', async () => {
+    const file = join(await makeTestFolder(), 'bundle.js');
+    await runBundle([file]);
+    expect(await readBundle(file)).toEqual({ code: (await bundleWorkflows()).code });
+    await writeFile(file, (await readFile(file, 'utf8')).replace(/^../, '// 0'));
+    await expect(readBundle(file)).rejects.toThrow('was bundled from other workflows');
+    await expect(runBundle([])).rejects.toThrow('bundle takes one file');
   });
 });

@@ -115,7 +115,7 @@ describe('eSIMs', () => {
       totalVolumeBytes: 2_147_483_648,
       orderUsageBytes: 734_003_200,
     });
-    expect(esim.packageTransactionIds).toEqual([
+    expect(esim.packages.map((item) => item.transactionId)).toEqual([
       'txn-00000000000000000000000000000001',
       'txn-00000000000000000000000000000002',
     ]);

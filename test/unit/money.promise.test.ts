@@ -51,7 +51,7 @@ const rateOf = (currency: string, value: bigint): Rate => ({
   currency,
   micros: value,
   source: 'test',
-  observedAt: '2026-01-01T00:00:00.000Z',
+  observedAtMs: Date.UTC(2026, 0, 1),
 });
 
 /** Nearest to numerator ÷ denominator, of two the upper: said with inequalities, not with the formula under test. */

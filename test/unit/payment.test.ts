@@ -1,4 +1,5 @@
 /** What money from outside does: every rule of docs/API.md's table by itself, and over any history never more out than came in. */
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -10,6 +11,8 @@ import {
   takesMoneyForMs,
   type BookedPayment,
   type Judgement,
+  type OutsideMethod,
+  type PaymentTimings,
   type ReceivedMoney,
 } from '../../src/domain/payment.ts';
 import { purchaseInput } from '../support/facts.ts';
@@ -27,11 +30,18 @@ const payment = (given: Partial<BookedPayment> = {}): BookedPayment => ({
   refundedMinor: 0n,
   reversedMinor: 0n,
   awaited: true,
+  passed: false,
   ...given,
 });
 const paid = (netMinor: bigint, currency = 'NGN'): ReceivedMoney => ({ state: 'paid', netMinor, currency });
 const REVERSED: ReceivedMoney = { state: 'reversed', netMinor: 1_000n, currency: 'NGN' };
-const NOTHING: Judgement = { toHoldMinor: 0n, toWalletMinor: 0n, toReturnMinor: 0n, reversedMinor: 0n };
+const NOTHING: Judgement = {
+  toHoldMinor: 0n,
+  toWalletMinor: 0n,
+  toReturnMinor: 0n,
+  reversedMinor: 0n,
+  passingMinor: 0n,
+};
 const closed = { awaited: false };
 const funding = { purpose: 'funding' } as const;
 
@@ -86,8 +96,9 @@ describe('judgePayment', () => {
   });
 
   it.each<[string, Partial<BookedPayment>, Partial<Judgement>]>([
-    ['before we saw it', {}, { what: 'payment-reversed', ends: 'PAYMENT_REVERSED' }],
-    ['before we saw it, for what is closed', closed, {}],
+    ['before we saw it', {}, { passingMinor: 1_000n, what: 'payment-reversed', ends: 'PAYMENT_REVERSED' }],
+    ['before we saw it, for what is closed', closed, { passingMinor: 1_000n, what: 'payment-reversed' }],
+    ['before we saw it, and that is booked', { ...closed, passed: true }, {}],
     [
       'after it paid',
       { ...closed, bookedMinor: 1_000n },
@@ -136,6 +147,7 @@ function look(life: Life, received: ReceivedMoney): Judgement {
     refundedMinor: life.payment.refundedMinor + judged.toReturnMinor,
     reversedMinor: life.payment.reversedMinor + judged.reversedMinor,
     awaited: life.payment.awaited && !isOver,
+    passed: life.payment.passed || judged.passingMinor > 0n,
   };
   life.held += judged.toHoldMinor;
   life.wallet += judged.toWalletMinor;
@@ -216,41 +228,88 @@ describe('atLockedRate', () => {
   });
 });
 
+const HOUR_MS = 3_600_000;
+/** What promise G2 allows from paying to being delivered, of which one answer of the gateway and the delivery take at most this. */
+const DELIVERED_WITHIN_MS = { CARD: 90_000, APPLE_PAY: 90_000, MOBILE_MONEY: 60_000, BANK_TRANSFER: 300_000 };
+const LOOK_AND_DELIVERY_MS = 2_500 + 8_000;
+/** Until when it holds for whoever pays; transfers: as long as the longest account lives. */
+const HOLDS_FOR_MS = {
+  CARD: 2 * HOUR_MS,
+  APPLE_PAY: 2 * HOUR_MS,
+  MOBILE_MONEY: 2 * HOUR_MS,
+  BANK_TRANSFER: 8 * HOUR_MS,
+};
+const METHODS = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY', 'BANK_TRANSFER'] as const;
+
+/** When a payment that nobody pays is looked at, counted from its opening, the last time at its end. */
+function looksOf(method: OutsideMethod, pace: PaymentTimings): number[] {
+  const endMs = takesMoneyForMs(method, pace);
+  const looks = [0];
+  for (let atMs = 0; atMs < endMs; looks.push(atMs))
+    atMs = Math.min(endMs, atMs + nextPollMs(atMs, method, pace));
+  return looks;
+}
+
 describe('nextPollMs', () => {
-  it.each([
-    [0, 2_000],
-    [19_999, 2_000],
-    [20_000, 2_000],
-    [30_000, 3_000],
-    [180_000, 18_000],
-    [1_800_000, 180_000],
-    [6_000_000, 600_000],
-    [86_400_000, 600_000],
-  ])('after %i ms of waiting: %i ms', (waitedMs, pauseMs) => {
-    expect(nextPollMs(waitedMs, timings)).toBe(pauseMs);
+  it.each<[number, OutsideMethod, number]>([
+    [0, 'CARD', 2_000],
+    [20_000, 'CARD', 2_000],
+    [30_000, 'CARD', 3_000],
+    [180_000, 'MOBILE_MONEY', 18_000],
+    [600_000, 'MOBILE_MONEY', 40_000],
+    [900_000, 'CARD', 60_000],
+    [7_199_999, 'APPLE_PAY', 60_000],
+    [7_200_000, 'APPLE_PAY', 600_000],
+    [1_800_000, 'BANK_TRANSFER', 180_000],
+    [28_799_999, 'BANK_TRANSFER', 240_000],
+    [86_400_000, 'CARD', 600_000],
+  ])('after %i ms of waiting for %s: %i ms', (waitedMs, method, pauseMs) => {
+    expect(nextPollMs(waitedMs, method, timings)).toBe(pauseMs);
   });
 
-  it('sees money within a tenth of the waiting, and looks about two hundred times a day', () => {
-    const paceOf = (forMs: number): number => {
-      let looks = 0;
-      for (let waitedMs = 0; waitedMs < forMs; looks += 1) {
-        const pauseMs = nextPollMs(waitedMs, timings);
-        expect(pauseMs).toBeGreaterThan(0);
-        expect(pauseMs).toBeLessThanOrEqual(Math.max(timings.pollFirstMs, waitedMs / 10));
-        waitedMs += pauseMs;
-      }
-      return looks;
-    };
-    expect(paceOf(timings.transferMs)).toBeLessThan(70);
-    expect(paceOf(timings.checkoutMs)).toBeLessThan(220);
-  });
-
-  it('is bounded, whatever it is asked', () => {
+  it.each(METHODS)('%s, paid at any moment and never told of: seen and delivered as promised', (method) => {
+    const pace = { ...timings, pollFirstMs: 5_000, transferMs: 8 * HOUR_MS };
+    const looks = looksOf(method, pace);
     fc.assert(
-      fc.property(fc.nat(1_000_000_000), (waitedMs) => {
-        const pauseMs = nextPollMs(waitedMs, timings);
+      fc.property(fc.nat(takesMoneyForMs(method, pace)), (paidAtMs) => {
+        const seenAtMs = looks.find((atMs) => atMs >= paidAtMs)!;
+        const isWatched = seenAtMs <= HOLDS_FOR_MS[method];
+        const longestMs = isWatched ? DELIVERED_WITHIN_MS[method] - LOOK_AND_DELIVERY_MS : pace.pollMaxMs;
+        expect(seenAtMs - paidAtMs).toBeLessThanOrEqual(longestMs);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(looks.at(-1), 'the last look is at the end').toBe(takesMoneyForMs(method, pace));
+  });
+
+  it.each([
+    { method: 'CARD', threeMinutes: 24, tenMinutes: 37, wholeLife: 279 },
+    { method: 'APPLE_PAY', threeMinutes: 24, tenMinutes: 37, wholeLife: 279 },
+    { method: 'MOBILE_MONEY', threeMinutes: 24, tenMinutes: 37, wholeLife: 334 },
+    { method: 'BANK_TRANSFER', threeMinutes: 24, tenMinutes: 37, wholeLife: 48 },
+  ] as const)('$method costs as many looks as docs/ARCHITECTURE.md says', (row) => {
+    const looks = looksOf(row.method, { ...timings, pollFirstMs: 5_000 }).slice(1);
+    const until = (ms: number): number => looks.findIndex((atMs) => atMs >= ms) + 1;
+    expect({
+      method: row.method,
+      threeMinutes: until(180_000),
+      tenMinutes: until(600_000),
+      wholeLife: looks.length,
+    }).toEqual(row);
+    const { method, ...counts } = row;
+    const line = `\\| \`${method}\` .*\\| ${Object.values(counts).join(' *\\| ')} *\\|`;
+    const says = new RegExp(line).test(readFileSync('docs/ARCHITECTURE.md', 'utf8'));
+    expect(says, line).toBe(true);
+  });
+
+  it('is bounded, whatever it is asked, and no pause is shorter than the first', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000_000), fc.constantFrom(...METHODS), (waitedMs, method) => {
+        const pauseMs = nextPollMs(waitedMs, method, timings);
         expect(pauseMs).toBeGreaterThanOrEqual(timings.pollFirstMs);
         expect(pauseMs).toBeLessThanOrEqual(timings.pollMaxMs);
+        const rare = { ...timings, pollFirstMs: 3_600_000, pollMaxMs: 3_600_000 };
+        expect(nextPollMs(waitedMs, method, rare), 'tests scale it').toBe(3_600_000);
       }),
     );
   });

@@ -22,7 +22,7 @@ const rateOf = (currency: string, text: string): Rate => ({
   currency,
   micros: parseRateMicros(text)!,
   source: 'test',
-  observedAt: '2026-01-01T00:00:00.000Z',
+  observedAtMs: Date.UTC(2026, 0, 1),
 });
 
 describe('priceUsdMinor', () => {

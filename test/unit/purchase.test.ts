@@ -20,6 +20,7 @@ describe('failure reasons', () => {
       PAYMENT_UNDERPAID: 'PAYMENT_FAILED',
       PAYMENT_WRONG_CURRENCY: 'PAYMENT_FAILED',
       PAYMENT_REVERSED: 'PAYMENT_FAILED',
+      CANCELLED_BY_OPERATOR: 'PACKAGE_UNAVAILABLE',
     });
     for (const code of Object.values(FAILURE_REASONS)) expect(ERROR_CODES).toContain(code);
   });

@@ -197,14 +197,19 @@ describe('bodies', () => {
       '{"event":"payment.received","data":{"transactionId":"txn-1","purpose":"funding","paymentMethod":"BANK_TRANSFER",' +
         '"reference":"txn-1-2","amount":9007199254740993.01,"currency":"NGN"},"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
-    expect(webhookBody('payment.refunded', { ...payment, amountMinor: 5n }, at)).toBe(
-      '{"event":"payment.refunded","data":{"transactionId":"txn-1","reference":"txn-1-2","amount":0.05,"currency":"NGN"},' +
-        '"timestamp":"2026-11-21T09:00:00.007Z"}',
+    expect(webhookBody('payment.refunded', { ...payment, amountMinor: 5n, refundedTo: 'WALLET' }, at)).toBe(
+      '{"event":"payment.refunded","data":{"transactionId":"txn-1","reference":"txn-1-2","amount":0.05,"currency":"NGN",' +
+        '"refundedTo":"WALLET"},"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
     expect(
       webhookBody('wallet.low_balance', { balanceMinor: 0n, thresholdMinor: 10_00n, currency: 'USD' }, at),
     ).toBe(
       '{"event":"wallet.low_balance","data":{"balance":0.00,"threshold":10.00,"currency":"USD"},' +
+        '"timestamp":"2026-11-21T09:00:00.007Z"}',
+    );
+    const disabled = { endpointId: 'ep-1', url: 'https://m.example/in', reason: 'GONE' } as const;
+    expect(webhookBody('endpoint.disabled', disabled, at)).toBe(
+      '{"event":"endpoint.disabled","data":{"endpointId":"ep-1","url":"https://m.example/in","reason":"GONE"},' +
         '"timestamp":"2026-11-21T09:00:00.007Z"}',
     );
   });
@@ -235,6 +240,7 @@ describe('the list of events', () => {
       'payment.received',
       'payment.refunded',
       'wallet.low_balance',
+      'endpoint.disabled',
     ]);
     expect(DEFAULT_EVENTS).toEqual(['esim.purchased']);
     expect(WEBHOOK_EVENTS.every(isWebhookEvent)).toBe(true);

@@ -235,6 +235,30 @@ describe('for 72 hours after the end', () => {
   });
 });
 
+describe('a refund whose payment is taken back first', () => {
+  it('is not needed any more: it ends by itself, the wallet gets nothing, and nobody is called', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'refund/list' } });
+    const before = await buyer.balanceMinor();
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      packageCode: 'SIM-OUT-OF-STOCK',
+    });
+    await atGateway(stack, transactionId, 'pay');
+    expect((await untilClosed(stack, transactionId)).reason).toBe('OUT_OF_STOCK');
+    expect(await findOpenRefunds(stack.world, transactionId)).toMatchObject([{ status: 'DUE' }]);
+    await atGateway(stack, transactionId, 'reverse');
+    await clearGatewayFaults(stack);
+    await harness.result(transactionId);
+    expect(await chargeAt(stack, transactionId)).toMatchObject({ status: 'reversed', refunds: [] });
+    expect(await findOpenRefunds(stack.world, transactionId)).toEqual([]);
+    expect((await timelineOf(stack, transactionId)).at(-1)).toBe('payment-reversed');
+    expect(await movedBy(stack, transactionId)).toEqual({});
+    expect(await buyer.balanceMinor()).toBe(before);
+    expect((await findPurchaseRow(stack, transactionId))?.needs_attention_since).toBeNull();
+  });
+});
+
 describe('late money in another currency', () => {
   it('is sent back every time it comes, also while the last one is still on its way', async () => {
     await gatewayFaults(stack, { refund: 'pending' });

@@ -6,6 +6,7 @@ import { newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
+import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
@@ -15,9 +16,9 @@ import {
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
 
-/** Temporal suggests a fresh history at 4,096 events; one look costs about ten. */
-const LONGEST_HISTORY = 5_000;
-const MOST_LOOKS = 3_000;
+/** The tests' server suggests a fresh history early; one look costs about ten events. */
+const LONGEST_HISTORY = FRESH_HISTORY_AFTER_EVENTS * 1.5;
+const MOST_LOOKS = FRESH_HISTORY_AFTER_EVENTS;
 /** Nothing but what is asked for makes the workflow look. */
 const UNHURRIED = { ...PATIENT, checkoutMs: 600_000, pollFirstMs: 300_000, pollMaxMs: 300_000 };
 

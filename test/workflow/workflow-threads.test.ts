@@ -2,7 +2,8 @@
 import { once } from 'node:events';
 import workerThreads from 'node:worker_threads';
 import { afterEach, expect, inject, it } from 'vitest';
-import { bundleWorkflows, startWorkers } from '../../src/adapters/temporal/workers.ts';
+import { bundleWorkflows } from '../../src/adapters/temporal/bundle.ts';
+import { startWorkers } from '../../src/adapters/temporal/workers.ts';
 
 const { Worker: Thread } = workerThreads;
 afterEach(() => {
@@ -23,10 +24,11 @@ async function optionsOfThreads(): Promise<workerThreads.WorkerOptions | undefin
   const starting = startWorkers({
     address: inject('temporalAddress'),
     namespace: 'default',
-    activities: { orders: {}, supplier: {}, gateway: {}, ops: {} },
+    activities: { orders: {}, supplier: {}, gateway: {}, webhooks: {}, ops: {} },
     queues: ['orders'],
     bundle: await bundleWorkflows(),
     identity: 'test',
+    webhookAttempts: 1,
     shutdownGraceMs: 1_000,
     maxCachedWorkflows: 10,
   });

@@ -21,6 +21,7 @@ import {
   usageOf,
   wireTimeOf,
 } from './map.ts';
+import { listOrders } from './order-list.ts';
 import {
   readBalance,
   readEsims,
@@ -148,7 +149,7 @@ function createPurchases(context: Context): Pick<EsimSupplier, 'order' | 'topUp'
 
 function createQuestions(
   context: Context,
-): Pick<EsimSupplier, 'findOrder' | 'findTopUp' | 'profile' | 'usage' | 'balance'> {
+): Pick<EsimSupplier, 'findOrder' | 'findTopUp' | 'profile' | 'usage' | 'orders' | 'balance'> {
   const { client, logger } = context;
   return {
     findOrder: (request) => findOrder(context, request),
@@ -158,7 +159,10 @@ function createQuestions(
       if (looked.outcome !== 'done') return looked;
       const esim = looked.value.esims.find((listed) => isAskedFor(listed, { esimTranNo }));
       if (esim === undefined) return notListed;
-      return { outcome: 'done', value: { found: esim.packageTransactionIds.includes(transactionId) } };
+      return {
+        outcome: 'done',
+        value: { found: esim.packages.some((item) => item.transactionId === transactionId) },
+      };
     },
 
     profile: async (query) => {
@@ -186,6 +190,8 @@ function createQuestions(
       const obj = answeredObj('usage', await client.call('/esim/usage/query', body, { question: true }));
       return readable('usage', () => readUsages(obj).map(usageOf));
     },
+
+    orders: (from, to) => listOrders(client, from, to),
 
     balance: async () => {
       const obj = answeredObj('balance', await client.call('/balance/query', {}, { question: true }));

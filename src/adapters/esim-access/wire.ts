@@ -177,8 +177,15 @@ export interface WireEsim {
   readonly pin: string;
   readonly puk: string;
   readonly apn: string;
-  /** Our ids of the order and of every top-up since. */
-  readonly packageTransactionIds: readonly string[];
+  /** The order's and every top-up's since. */
+  readonly packages: readonly WireEsimPackage[];
+}
+
+export interface WireEsimPackage {
+  /** Ours. */
+  readonly transactionId: string;
+  readonly packageCode: string;
+  readonly createTime: string;
 }
 
 /** One page of eSIMs. */
@@ -222,7 +229,11 @@ function readEsim(value: unknown): WireEsim {
     pin: textOf(fields, 'pin'),
     puk: textOf(fields, 'puk'),
     apn: textOf(fields, 'apn'),
-    packageTransactionIds: fieldsListOf(fields, 'packageList').map((item) => textOf(item, 'transactionId')),
+    packages: fieldsListOf(fields, 'packageList').map((item) => ({
+      transactionId: textOf(item, 'transactionId'),
+      packageCode: textOf(item, 'packageCode'),
+      createTime: textOf(item, 'createTime'),
+    })),
   };
 }
 

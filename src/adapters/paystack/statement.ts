@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import { isNotFound } from './codes.ts';
 import { alertIfUnseen, isOtherMode, type Context } from './context.ts';
 import { answeredData, readable, rowsOf } from './lists.ts';
-import { chargeStateOf, refundStateOf } from './map.ts';
+import { chargeLookOf, chargeStateOf, refundStateOf } from './map.ts';
 import { readRefund, readTransaction, type WireRefund, type WireTransaction } from './wire.ts';
 
 const CHARGE_STATUS = { what: 'charge status', operation: 'statement' } as const;
@@ -40,7 +40,7 @@ export async function* statementOf(context: Context, from: Date, to: Date): Asyn
   for (const charge of reversed) {
     const known = givenBack.get(charge.id) ?? 0n;
     const rest = charge.amount - (known < charge.amount ? await refundedOf(context, charge.id) : known);
-    if (rest > 0n) yield { ...lineOf('reversal', { ...charge, amount: rest }), feesMinor: 0n };
+    if (rest > 0n) yield reversalLine(charge, rest);
   }
 }
 
@@ -62,8 +62,30 @@ function idOrReference({ id, reference }: WireTransaction): string {
 
 function lineOf(kind: 'charge' | 'reversal', charge: WireTransaction): StatementLine {
   const { reference, amount: amountMinor, currency, fees } = charge;
-  const at = charge.paidAt ?? charge.createdAt ?? new Date(0);
-  return { reference, kind, amount: { amountMinor, currency }, feesMinor: fees ?? 0n, at };
+  const openedAt = charge.createdAt ?? charge.paidAt ?? new Date(0);
+  return {
+    reference,
+    kind,
+    amount: { amountMinor, currency },
+    feesMinor: fees ?? 0n,
+    feesOnTopMinor: chargeLookOf(charge).feesOnTopMinor,
+    gatewayId: charge.id,
+    refundKey: '',
+    openedAt,
+    at: charge.paidAt ?? openedAt,
+  };
+}
+
+/** The fee on top goes last: refunds at our request are of what was asked for. */
+function reversalLine(charge: WireTransaction, restMinor: bigint): StatementLine {
+  const line = lineOf('reversal', charge);
+  const { feesOnTopMinor: onTop } = line;
+  return {
+    ...line,
+    amount: { ...line.amount, amountMinor: restMinor },
+    feesMinor: 0n,
+    feesOnTopMinor: onTop < restMinor ? onTop : restMinor,
+  };
 }
 
 /** Lists name the refunded transaction by id only; one from before the window is asked for. */
@@ -76,8 +98,18 @@ async function refundLine(
   const reference =
     refund.transactionReference ||
     (referenceById.get(transactionId) ?? (await referenceOf(client, transactionId)));
-  const at = refund.refundedAt ?? refund.createdAt ?? new Date(0);
-  return { reference, kind: 'refund', amount: { amountMinor, currency }, feesMinor: 0n, at };
+  const openedAt = refund.createdAt ?? refund.refundedAt ?? new Date(0);
+  return {
+    reference,
+    kind: 'refund',
+    amount: { amountMinor, currency },
+    feesMinor: 0n,
+    feesOnTopMinor: 0n,
+    gatewayId: refund.id,
+    refundKey: refund.merchantNote,
+    openedAt,
+    at: refund.refundedAt ?? openedAt,
+  };
 }
 
 async function referenceOf(client: Client, transactionId: string): Promise<string> {

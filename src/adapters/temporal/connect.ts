@@ -1,5 +1,5 @@
 /** Connections to Temporal: the API's light gRPC client, and a check that a namespace is there and ready. */
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 
 export interface TemporalClient {
   readonly client: Client;
@@ -23,11 +23,17 @@ class AskableConnection extends Connection {
 export function connectClient(options: {
   readonly address: string;
   readonly namespace: string;
+  readonly interceptor?: WorkflowClientInterceptor | undefined;
 }): TemporalClient {
   // `lazy` makes an instance of the class it is called on, which its type does not say.
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
   const connection = AskableConnection.lazy({ address: options.address }) as AskableConnection;
-  const client = new Client({ connection, namespace: options.namespace });
+  const { namespace, interceptor } = options;
+  const client = new Client({
+    connection,
+    namespace,
+    ...(interceptor ? { interceptors: { workflow: [interceptor] } } : {}),
+  });
   return {
     client,
     isConnected: (timeLimitMs) => connection.isConnected(timeLimitMs),

@@ -12,6 +12,7 @@ import {
 } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { PaymentTimings } from '../../domain/payment.ts';
+import { currentRequestId } from '../../observe/subject.ts';
 import { EngineUnavailable, type PurchaseEngine, type WhosePayment } from '../../ports/purchase-engine.ts';
 import {
   LATE_PAYMENT_WORKFLOW,
@@ -75,8 +76,11 @@ function lateInput({ transactionId, purpose }: WhosePayment, timings: PaymentTim
   return { transactionId, purpose, timings: { refundLookFirstMs, refundLookMaxMs } };
 }
 
+/** Its memo names the request that asked: a confirmation's, or that of the gateway's event. */
 function lateOptions({ transactionId }: WhosePayment) {
+  const requestId = currentRequestId();
   return {
+    ...(requestId === undefined ? {} : { memo: { requestId } }),
     workflowId: `late-${transactionId}`,
     taskQueue: ORDERS_QUEUE,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,

@@ -2,25 +2,22 @@
  * Temporal workers of one world, one per queue. Only orders and ops load the workflow bundle, with explicit cache sizes; poller options
  * are the ones that work in this SDK (autoscaling behaviours).
  */
-import {
-  bundleWorkflowCode,
-  DefaultLogger,
-  makeTelemetryFilterString,
-  NativeConnection,
-  Runtime,
-  Worker,
-  type LogLevel,
-  type WorkerOptions,
-  type WorkflowBundleOption,
-} from '@temporalio/worker';
-import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
 import workerThreads from 'node:worker_threads';
-import { GATEWAY_QUEUE, OPS_QUEUE, ORDERS_QUEUE, SUPPLIER_QUEUE } from '../../../workflows/contract.ts';
+import {
+  GATEWAY_QUEUE,
+  OPS_QUEUE,
+  ORDERS_QUEUE,
+  SUPPLIER_QUEUE,
+  WEBHOOKS_QUEUE,
+} from '../../../workflows/contract.ts';
+import type { aboutSteps } from './about-steps.ts';
 
 export interface QueueActivities {
   readonly orders: object;
   readonly supplier: object;
   readonly gateway: object;
+  readonly webhooks: object;
   readonly ops: object;
 }
 
@@ -28,64 +25,31 @@ export interface WorkersOptions {
   readonly address: string;
   readonly namespace: string;
   readonly activities: QueueActivities;
-  /** Names of queues to serve: orders, supplier, gateway, ops. */
+  /** Names of queues to serve. */
   readonly queues: readonly QueueName[];
   readonly bundle: WorkflowBundleOption;
   readonly identity: string;
+  /** Absent: unversioned, every worker takes every task. */
+  readonly deployment?: { readonly name: string; readonly buildId: string };
+  /** What hands on to steps what they are about. */
+  readonly steps?: ReturnType<typeof aboutSteps>;
   readonly shutdownGraceMs: number;
   readonly maxCachedWorkflows: number;
+  /** Attempts at merchants' endpoints at once. */
+  readonly webhookAttempts: number;
 }
 
-export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'ops'] as const;
+export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 export interface Workers {
+  /** Whether all of them take tasks. */
+  arePolling(): boolean;
   /** Resolves when all have stopped; rejects when one fails. */
   readonly finished: Promise<void>;
   /** Stops polling, lets running activities finish within the grace time. */
   stop(): Promise<void>;
 }
-
-export interface RuntimeLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
-
-let installed = false;
-
-/**
- * Sends the SDK's own log lines to ours and leaves signals to the role's ordered stop. Once per process: the SDK's runtime is one per
- * process by its nature.
- */
-export function installRuntime(log: RuntimeLog): void {
-  if (installed) return;
-  installed = true;
-  const logger = new DefaultLogger('WARN', ({ level, message, meta }) =>
-    log[SINK[level]]({ part: 'temporal', ...meta }, message),
-  );
-  // Without forwarding, the SDK's native half writes plain text of its own to the console.
-  const logging = { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) };
-  Runtime.install({ logger, telemetryOptions: { logging }, shutdownSignals: [] });
-}
-
-const SINK: Record<LogLevel, keyof RuntimeLog> = {
-  TRACE: 'info',
-  DEBUG: 'info',
-  INFO: 'info',
-  WARN: 'warn',
-  ERROR: 'error',
-};
-
-/** Bundles the workflows once for all workers of a process. */
-export function bundleWorkflows(): Promise<WorkflowBundleOption> {
-  return bundleWorkflowCode({
-    workflowsPath: fileURLToPath(new URL('../../../workflows/index.ts', import.meta.url)),
-    logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
-  });
-}
-
-const noop = (): void => undefined;
 
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const connection = await NativeConnection.connect({ address: options.address });
@@ -97,6 +61,7 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
     finished,
+    arePolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     stop: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       await finished;
@@ -125,10 +90,30 @@ async function withPreparedThreads<T>(create: () => Promise<T>): Promise<T> {
 export function workerOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
   return {
     ...queueOptions(options, queue),
+    ...versioning(options),
+    ...(options.steps
+      ? { interceptors: { activity: [options.steps.activity] }, sinks: options.steps.sinks }
+      : {}),
     namespace: options.namespace,
     identity: options.identity,
     shutdownGraceTime: options.shutdownGraceMs,
     shutdownForceTime: options.shutdownGraceMs * 2,
+  };
+}
+
+/**
+ * An open workflow goes on with the version that is current: purchases are open for days, so no old version has to be kept for them. What
+ * changed on the way is behind patched().
+ */
+function versioning({ deployment }: WorkersOptions): Pick<WorkerOptions, 'workerDeploymentOptions'> {
+  if (!deployment) return {};
+  const { name: deploymentName, buildId } = deployment;
+  return {
+    workerDeploymentOptions: {
+      version: { deploymentName, buildId },
+      useWorkerVersioning: true,
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
   };
 }
 
@@ -141,6 +126,8 @@ const ACROSS_THE_NETWORK = {
   maxHeartbeatThrottleInterval: '2s',
   activityTaskPollerBehavior: AUTOSCALING,
 } as const;
+
+const ROOM_TO_BE_TURNED_AWAY = 50;
 
 function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
   switch (queue) {
@@ -158,6 +145,14 @@ function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOpt
       return { taskQueue: SUPPLIER_QUEUE, activities: options.activities.supplier, ...ACROSS_THE_NETWORK };
     case 'gateway':
       return { taskQueue: GATEWAY_QUEUE, activities: options.activities.gateway, ...ACROSS_THE_NETWORK };
+    case 'webhooks':
+      return {
+        taskQueue: WEBHOOKS_QUEUE,
+        activities: options.activities.webhooks,
+        ...ACROSS_THE_NETWORK,
+        // More than are ever under way, so that whoever finds no room is told so at once.
+        maxConcurrentActivityTaskExecutions: options.webhookAttempts + ROOM_TO_BE_TURNED_AWAY,
+      };
     case 'ops':
       return {
         taskQueue: OPS_QUEUE,

@@ -47,6 +47,8 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
     'Less than the price arrived, so nothing is delivered. What arrived went to the wallet of the account that ordered.',
   PAYMENT_WRONG_CURRENCY: 'The payment came in another currency than agreed. It is sent back to you.',
   PAYMENT_REVERSED: 'The payment was taken back before anything could be delivered.',
+  CANCELLED_BY_OPERATOR:
+    'It was cancelled. What was paid for it goes back, or is in the wallet of the account that ordered.',
 };
 
 const OTHER_REASON = 'It ended without a delivery. Ask where you ordered it.';

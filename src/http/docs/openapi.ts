@@ -5,13 +5,16 @@
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
 import type { ErrorCode } from '../../domain/errors.ts';
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../../domain/webhooks.ts';
 import { shapeOf, STATUS_OF } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
-import type { Route } from '../route.ts';
+import type { HttpMethod, Route } from '../route.ts';
+import { EVENT_WORDS, eventBodySchema } from '../webhook-messages/events.ts';
 import { commonHeaders, errorSchemas, replayedHeader, retryAfterHeader } from './schema.ts';
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';
+export const PERSON_SECURITY_SCHEME = 'Session';
 
 const DESCRIPTION = `Browse eSIM data packages, buy them, top them up, and read your eSIMs, purchases and wallet.
 
@@ -24,6 +27,7 @@ const TAGS = [
   { name: 'Purchases', description: 'Buying, topping up, and how purchases stand' },
   { name: 'eSIMs', description: 'What you own' },
   { name: 'Wallet', description: 'What you can spend' },
+  { name: 'Webhooks', description: 'Being told what happens: endpoints, messages, attempts' },
   { name: 'Settings', description: 'What everyone may know' },
 ];
 
@@ -40,12 +44,20 @@ export function errorCodesOf(route: Route): ErrorCode[] {
   );
   add('IP_NOT_WHITELISTED');
   if (route.keyErrors === 'wallet') add('UNAUTHORIZED');
-  else if (route.key === 'required') add('UNAUTHORIZED', 'INVALID_TOKEN');
+  else if (route.key === 'required' || route.key === 'session') add('UNAUTHORIZED', 'INVALID_TOKEN');
+  else if (route.key === 'login') add('UNAUTHORIZED');
   else add('INVALID_TOKEN');
-  if (route.scope !== undefined) add('FORBIDDEN');
+  if (route.scope !== undefined || takesRole(route)) add('FORBIDDEN');
   if (route.body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
-  if (route.method === 'POST') add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
+  if (takesIdempotencyKey(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
   return [...codes];
+}
+
+const takesRole = ({ permission }: Route): boolean => permission !== undefined && permission !== 'own';
+
+/** It belongs to an account; what people do is once by its own rules. */
+function takesIdempotencyKey({ method, key }: Route): boolean {
+  return method === 'POST' && key !== 'session' && key !== 'login';
 }
 
 /** The document as a plain object, ready to be serialised. */
@@ -61,6 +73,7 @@ export function makeOpenApiDocument(
     description: `\`${about.brand}_live_…\` for production, \`${about.brand}_test_…\` for the sandbox. For servers only.`,
   });
   for (const route of routes) registerRoute(registry, route);
+  for (const event of WEBHOOK_EVENTS) registerEvent(registry, event);
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: {
@@ -74,11 +87,12 @@ export function makeOpenApiDocument(
   });
 }
 
-function registerRoute(registry: OpenAPIRegistry, route: Route): void {
+/** Adds a route to a document, unless it is to be left out. */
+export function registerRoute(registry: OpenAPIRegistry, route: Route): void {
   const { docs } = route;
   if (!docs) return;
   registry.registerPath({
-    method: route.method === 'GET' ? 'get' : 'post',
+    method: route.method.toLowerCase() as Lowercase<HttpMethod>,
     path: route.path,
     operationId: docs.operationId,
     tags: [docs.tag],
@@ -89,14 +103,42 @@ function registerRoute(registry: OpenAPIRegistry, route: Route): void {
       ...(route.params ? { params: paramsSchema(route.params) } : {}),
       ...(route.query ? { query: route.query } : {}),
       ...(route.body ? { body: { required: true, content: { [JSON_TYPE]: { schema: route.body } } } } : {}),
-      ...(route.method === 'POST' ? { headers: idempotencyHeader } : {}),
+      ...(takesIdempotencyKey(route) ? { headers: idempotencyHeader } : {}),
     },
     responses: { ...successResponses(route), ...errorResponses(route) },
   });
 }
 
+/** What we send to webhook endpoints. Signatures stand in docs/WEBHOOKS.md: they are over the bytes. */
+function registerEvent(registry: OpenAPIRegistry, event: WebhookEvent): void {
+  const { summary, when } = EVENT_WORDS[event];
+  registry.registerWebhook({
+    method: 'post',
+    path: event,
+    tags: ['Webhooks'],
+    summary,
+    description: when,
+    request: {
+      headers: eventHeaders,
+      body: { required: true, content: { [JSON_TYPE]: { schema: eventBodySchema(event) } } },
+    },
+    responses: {
+      '2XX': { description: 'Taken. Anything else, or nothing within 15 seconds: it comes again' },
+    },
+  });
+}
+
+const eventHeaders = z.object({
+  'webhook-id': z.string().meta({ description: 'Of the message: the same on every attempt' }),
+  'webhook-timestamp': z.string().meta({ description: 'Of the attempt, Unix time in seconds' }),
+  'webhook-signature': z
+    .string()
+    .meta({ description: '`v1,` and a signature; several, with blanks between' }),
+});
+
 function securityOf(route: Route): Record<string, string[]>[] {
   const withKey = { [SECURITY_SCHEME]: [] };
+  if (route.key === 'session') return [{ [PERSON_SECURITY_SCHEME]: [] }];
   if (route.key === 'required') return [withKey];
   return route.key === 'optional' ? [{}, withKey] : [];
 }
@@ -120,12 +162,15 @@ const idempotencyHeader = z.object({
 });
 
 function successResponses(route: Route) {
-  const headers = route.method === 'POST' ? { ...commonHeaders, ...replayedHeader } : commonHeaders;
+  const headers = takesIdempotencyKey(route) ? { ...commonHeaders, ...replayedHeader } : commonHeaders;
   return Object.fromEntries(
-    Object.entries(route.responses).map(([status, { description, schema, contentType = JSON_TYPE }]) => [
-      status,
-      { description, headers, content: { [contentType]: { schema } } },
-    ]),
+    Object.entries(route.responses).map(
+      ([status, { description, schema, contentType = JSON_TYPE, alsoAs = {} }]) => {
+        const forms = Object.entries({ [contentType]: schema, ...alsoAs });
+        const content = Object.fromEntries(forms.map(([type, form]) => [type, { schema: form }]));
+        return [status, { description, headers, content }];
+      },
+    ),
   );
 }
 

@@ -11,15 +11,20 @@ import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
 const FAILURES: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'INVALID_TOKEN', 'IP_NOT_WHITELISTED']);
 
-/** `countFailure` counts one failed attempt, and throws when there were too many. */
-export function authenticate(
-  accounts: UseCases['accounts'],
-  countFailure: (ctx: RequestKoa) => Promise<void>,
-): Middleware {
+export interface AuthenticateOptions {
+  readonly accounts: UseCases['accounts'];
+  /** For routes that are for people. */
+  readonly checkPerson: (ctx: RequestKoa) => Promise<void>;
+  /** Counts one failed attempt, and throws when there were too many. */
+  readonly countFailure: (ctx: RequestKoa) => Promise<void>;
+}
+
+export function authenticate({ accounts, checkPerson, countFailure }: AuthenticateOptions): Middleware {
   const isAllowed = addressChecker();
   return async (ctx, next) => {
     try {
-      ctx.state.principal = await identify(ctx, accounts);
+      if (isForPeople(ctx)) await checkPerson(ctx);
+      else ctx.state.principal = await identify(ctx, accounts);
       if (ctx.state.principal && !isAllowed(ctx.state.principal, ctx.state.clientAddress)) {
         throw new DomainError('IP_NOT_WHITELISTED', 'This key may not be used from your address');
       }
@@ -29,6 +34,11 @@ export function authenticate(
     }
     return next();
   };
+}
+
+function isForPeople(ctx: RequestKoa): boolean {
+  const rule = routeOf(ctx)?.key;
+  return rule === 'session' || rule === 'login';
 }
 
 async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promise<Principal | undefined> {

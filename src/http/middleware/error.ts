@@ -5,10 +5,16 @@
 import { causeText } from '../../observe/cause.ts';
 import type { HttpEvents } from '../../observe/http-events.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
-import { newRequestState, routeOf, writeAnswer, type Middleware, type RequestKoa } from '../request.ts';
+import {
+  CLIENT_CLOSED_REQUEST,
+  newRequestState,
+  routeLabel,
+  routeOf,
+  writeAnswer,
+  type Middleware,
+  type RequestKoa,
+} from '../request.ts';
 
-/** nginx's number for "client closed request": shows in metrics and the log, is never sent. */
-const CLIENT_CLOSED_REQUEST = 499;
 const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents): Middleware {
@@ -46,18 +52,16 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
   const { state } = ctx;
   events.answered({
     requestId: state.requestId,
+    transactionId: state.subject.transactionId,
     route: routeLabel(ctx),
     method: ctx.req.method ?? '',
     status,
     durationMs: performance.now() - state.startedAtMs,
     clientAddress: state.clientAddress,
     accountId: state.principal?.account.id,
-    environment: state.principal?.environment,
+    personId: state.session?.person.personId,
+    environment: state.principal?.environment ?? (state.session && state.environment),
     errorCode: state.errorCode,
     cause: state.cause,
   });
-}
-
-function routeLabel(ctx: RequestKoa): string {
-  return routeOf(ctx)?.path ?? 'unmatched';
 }

@@ -7,6 +7,7 @@ import type { IdempotencyTag, StoredAnswer, WorldUseCases } from '../../app/use-
 import type { Principal } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
 import type { HttpEvents } from '../../observe/http-events.ts';
+import { runAbout } from '../../observe/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
@@ -35,7 +36,9 @@ export function honourIdempotencyKey(events: HttpEvents): Middleware {
 }
 
 async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Keeping): Promise<void> {
-  const stored = await known.world.findStoredAnswer(known.principal, known.tag);
+  const stored = await runAbout(ctx.state.subject, () =>
+    known.world.findStoredAnswer(known.principal, known.tag),
+  );
   if (stored) {
     ctx.state.answer = replay(stored);
     return;

@@ -1,23 +1,26 @@
 /**
  * The one place that decides which environment a request belongs to: the key says it; without a key its path may; else it is live, or
- * test while live is switched off. Below here nothing can name the other world.
+ * test while live is switched off. People belong to no world and name one in the query. Below here nothing can name the other world.
  */
 import type { UseCases, WorldUseCases } from '../../app/use-cases.ts';
+import { ENVIRONMENTS, type Environment } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';
-import { routeOf, type Middleware } from '../request.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { WorldRule } from '../route.ts';
 
 export function pickWorld(worlds: UseCases['worlds']): Middleware {
   return (ctx, next) => {
-    const { principal } = ctx.state;
-    const found = worldsFor(worlds, principal?.environment ?? routeOf(ctx)?.world);
+    const { principal, session } = ctx.state;
+    const named = principal?.environment ?? (session && worldOfPerson(ctx, worlds));
+    const found = worldsFor(worlds, named ?? routeOf(ctx)?.world);
     if (found.length === 0) {
-      throw principal
+      throw named
         ? new DomainError('ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here')
         : new DomainError('NOT_FOUND', 'There is nothing at this path');
     }
     ctx.state.worlds = found;
     ctx.state.world = found[0];
+    ctx.state.environment = found[0]?.environment;
     return next();
   };
 }
@@ -34,4 +37,17 @@ function worldsFor(worlds: UseCases['worlds'], rule: WorldRule | undefined): rea
     case undefined:
       return [live ?? test];
   }
+}
+
+/** Of a route that works in a world: test while there is no other, and named once there is. Undefined where it works in none. */
+function worldOfPerson(ctx: RequestKoa, { live }: UseCases['worlds']): Environment | undefined {
+  if (!routeOf(ctx)?.queryNames.includes('world')) return undefined;
+  const { values, repeated } = ctx.state.query;
+  const isAbsent = !values.has('world') && !repeated.has('world');
+  if (isAbsent && !live) return 'test';
+  const named = repeated.has('world') ? undefined : ENVIRONMENTS.find((one) => one === values.get('world'));
+  if (named) return named;
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: `world: must be given once, and be one of ${ENVIRONMENTS.join(', ')}`,
+  });
 }

@@ -5,6 +5,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { LimitVerdict, RateLimiter } from '../../ports/rate-limiter.ts';
 import { addressBucket } from '../addresses.ts';
+import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
 export interface RateLimits {
@@ -16,16 +17,20 @@ export interface RateLimits {
 export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
   return async (ctx, next) => {
     if (routeOf(ctx)?.key === 'vendor') return next();
-    const { principal, clientAddress } = ctx.state;
-    const verdict = principal
-      ? await limiter.consume(
-          `account:${principal.environment}:${principal.account.id}`,
-          principal.account.requestsPerMinute,
-        )
-      : await limiter.consume(`public:${addressBucket(clientAddress)}`, limits.publicRequestsPerMinute);
-    apply(ctx, verdict);
+    const [bucket, limit] = bucketOf(ctx, limits);
+    apply(ctx, await limiter.consume(bucket, limit));
     return next();
   };
+}
+
+function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string, limit: number] {
+  const { principal, session, clientAddress } = ctx.state;
+  if (principal)
+    return [`account:${principal.environment}:${principal.account.id}`, principal.account.requestsPerMinute];
+  if (session) return [`person:${session.person.personId}`, PERSON_REQUESTS_PER_MINUTE];
+  const address = addressBucket(clientAddress);
+  if (routeOf(ctx)?.key === 'login') return [`login:${address}`, LOGINS_PER_MINUTE];
+  return [`public:${address}`, limits.publicRequestsPerMinute];
 }
 
 /** Counts one failed authentication against the client address; for authenticate.ts. */

@@ -14,6 +14,7 @@ export function assignRequestId(): Middleware {
   return (ctx, next) => {
     ctx.state.requestId = requestIdFrom(ctx.req.headers['x-request-id']);
     ctx.state.headers['X-Request-Id'] = ctx.state.requestId;
+    ctx.state.subject = { requestId: ctx.state.requestId };
     return next();
   };
 }

@@ -1,11 +1,11 @@
 /** Wallet → the specification's envelope; funding → the external-route fields of a purchase result. Pure. */
 import type { z } from 'zod';
 import type { FundingView, WalletView } from '../../app/views.ts';
-import type { AccountCurrency } from '../../domain/money.ts';
+import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../json.ts';
 import { presentPayment } from '../payment/present.ts';
 import { presentTimeline } from '../present-timeline.ts';
-import type { fundingSchema, fundingStandingSchema, walletSchema } from './schema.ts';
+import type { fundingSchema, fundingStandingSchema, lowBalanceSchema, walletSchema } from './schema.ts';
 
 export function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
   return {
@@ -33,4 +33,12 @@ export function presentFunding(view: FundingView): Wire<z.output<typeof fundingS
 /** The funding as it now stands, with its timeline. */
 export function presentFundingStanding(view: FundingView): Wire<z.output<typeof fundingStandingSchema>> {
   return { ...presentFunding(view), timeline: presentTimeline(view.timeline) };
+}
+
+/** From when on the wallet counts as low. */
+export function presentLowBalance(
+  threshold: Money | null,
+  currency: AccountCurrency,
+): Wire<z.output<typeof lowBalanceSchema>> {
+  return { amount: threshold && moneyJson(threshold.amountMinor), currency };
 }

@@ -1,13 +1,13 @@
 /** The account's wallet: what is in it, and putting money into it from outside. */
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { presentFunding, presentWallet } from './present.ts';
-import { fundBody, fundingSchema, walletSchema } from './schema.ts';
+import { presentFunding, presentLowBalance, presentWallet } from './present.ts';
+import { fundBody, fundingSchema, lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
 
 const TAG = 'Wallet';
 
 export function walletRoutes(): Route[] {
-  return [balanceRoute(), fundRoute()];
+  return [balanceRoute(), fundRoute(), readLowBalanceRoute(), setLowBalanceRoute()];
 }
 
 function balanceRoute(): Route {
@@ -56,6 +56,58 @@ function fundRoute(): Route {
       const command = { amountMinor, paymentMethod, ...(idempotency ? { idempotency } : {}) };
       const opened = await world.fundWallet(principal, command, context);
       return { status: 201, body: toJson(presentFunding(opened)) };
+    },
+  });
+}
+
+const LOW_BALANCE = '/api/wallet/low-balance';
+
+function readLowBalanceRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: LOW_BALANCE,
+    key: 'required',
+    scope: 'read',
+    keyErrors: 'wallet',
+    shapes: ['shape-3'],
+    errors: [],
+    responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
+    docs: {
+      operationId: 'getLowBalance',
+      tag: TAG,
+      summary: 'Read when the wallet counts as low',
+      description:
+        'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
+    },
+    async handle({ world, principal }) {
+      const threshold = await world.getLowBalance(principal);
+      return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+    },
+  });
+}
+
+function setLowBalanceRoute(): Route {
+  return defineRoute({
+    method: 'PUT',
+    path: LOW_BALANCE,
+    key: 'required',
+    scope: 'purchase',
+    keyErrors: 'wallet',
+    shapes: ['shape-3'],
+    body: lowBalanceBody,
+    errors: [],
+    responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },
+    docs: {
+      operationId: 'setLowBalance',
+      tag: TAG,
+      summary: 'Set when the wallet counts as low',
+      description:
+        'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
+        'again only after the balance has been above it.',
+    },
+    async handle({ world, principal, body }) {
+      const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);
+      return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
     },
   });
 }

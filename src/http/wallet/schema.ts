@@ -4,7 +4,7 @@ import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import type { OutsideMethod } from '../../domain/payment.ts';
 import { isoTime, money, timeline } from '../answer-fields.ts';
 import { amountField, choiceField } from '../fields.ts';
-import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../limits.ts';
+import { MAX_FUNDING_MINOR, MAX_LOW_BALANCE_MINOR, MIN_FUNDING_MINOR } from '../limits.ts';
 import { paymentFields } from '../payment/schema.ts';
 
 export const walletSchema = z
@@ -50,3 +50,23 @@ const funding = {
 
 export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
 export const fundingStandingSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStanding' });
+
+export const lowBalanceBody = z
+  .object({
+    amount: amountField({
+      minMinor: 0n,
+      maxMinor: MAX_LOW_BALANCE_MINOR,
+      description: 'In the wallet’s currency, with at most two decimals; 0 or null: not any more',
+      example: 250,
+    })
+      .nullable()
+      .meta({ type: ['number', 'null'] }),
+  })
+  .meta({ id: 'LowBalanceRequest' });
+
+export const lowBalanceSchema = z
+  .object({
+    amount: money('Below this the wallet counts as low; null: never').nullable(),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+  })
+  .meta({ id: 'LowBalance' });

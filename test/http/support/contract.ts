@@ -1,6 +1,6 @@
 // Reads the service's own OpenAPI document and judges answers by it, strictly: an undocumented status or field is a failure.
 import { z } from 'zod';
-import type { Door, Reply } from './door.ts';
+import type { Ask, Door, Reply } from './door.ts';
 
 export interface Operation {
   readonly method: string;
@@ -52,8 +52,11 @@ export interface Contract {
   judgeGeneral(reply: Reply): string | undefined;
 }
 
-export async function readContract(door: Door): Promise<Contract> {
-  const document = (await door.ask('/api/openapi.json')).json as OpenApiDocument;
+export async function readContract(
+  door: Door,
+  { target = '/api/openapi.json', ...ask }: Ask & { readonly target?: string } = {},
+): Promise<Contract> {
+  const document = (await door.ask(target, ask)).json as OpenApiDocument;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
   );

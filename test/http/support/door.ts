@@ -8,6 +8,7 @@ import { createLogger } from '../../../src/observe/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/observe/metrics.ts';
 import type { LimitVerdict, RateLimiter } from '../../../src/ports/rate-limiter.ts';
 import { createMemoryShop, keyOf, type MemoryShop } from './memory-use-cases.ts';
+import type { OpsUseCases } from '../../../src/app/ops-use-cases.ts';
 
 export interface CountingLimiter extends RateLimiter {
   readonly counts: Map<string, number>;
@@ -69,6 +70,8 @@ export interface Door {
 export async function openDoor(
   options: {
     readonly live?: boolean;
+    /** What is under /ops; nothing without. */
+    readonly ops?: OpsUseCases;
     readonly settings?: Partial<AppSettings>;
     readonly server?: Partial<ServerOptions>;
   } = {},
@@ -82,7 +85,7 @@ export async function openDoor(
     destination: { write: (line: string) => void logLines.push(line) },
   });
   const app = buildApp({
-    useCases: shop.useCases,
+    useCases: options.ops ? { ...shop.useCases, ops: options.ops } : shop.useCases,
     rateLimiter: limiter,
     events: createHttpEvents({ logger, metrics: metrics.http }),
     settings: {

@@ -11,6 +11,7 @@ import type { BuyCommand, UseCases, WorldUseCases } from '../../../src/app/use-c
 import type { EsimView, PricedPackage, PurchaseView } from '../../../src/app/views.ts';
 import { account, baseItem, NOW, regionViews, topUpItem } from './goods.ts';
 import { createMemoryPayments, openPayment, paymentVerbs, type PaymentShop } from './memory-payments.ts';
+import { createMemoryWebhooks, webhookVerbs, type MemoryWebhooks } from './memory-webhooks.ts';
 
 export const USD_PER_NGN_RATE = '1534.25';
 
@@ -21,6 +22,7 @@ export function keyOf(environment: Environment, name: string): string {
 
 export interface MemoryShop extends PaymentShop {
   readonly useCases: UseCases;
+  readonly webhooks: MemoryWebhooks;
   /** Calls of world use cases, by name, for "not even asked" assertions. */
   readonly calls: string[];
   /** Minor units in every wallet. */
@@ -73,6 +75,7 @@ export function createMemoryShop(options: { readonly live?: boolean } = {}): Mem
     calls: [],
     purchases: [],
     payments: createMemoryPayments(),
+    webhooks: createMemoryWebhooks(),
     answers: new Map(),
     balanceMinor: 5_000_000n,
     revision: 1,
@@ -113,6 +116,7 @@ function createWorld(environment: Environment, shopOf: () => MemoryShop): WorldU
   };
   return {
     ...paymentVerbs(environment, begin),
+    ...webhookVerbs(environment, begin),
     environment,
     catalogueRevision: () => String(shopOf().revision),
     listRegions: async ({ type }) => {

@@ -1,0 +1,115 @@
+/**
+ * Fewer calls for the same counts: requests that share a bucket are counted together, and a bucket in a hurry counts some places ahead
+ * for requests that are about to come. Guarantee: every request has a place of its own, in order of arrival in this process; what was
+ * counted ahead and is not used goes back, and is never more than a small share of what the window has left, so that at its end every
+ * place is counted one by one. Knows neither Redis nor what a limit refuses.
+ */
+import type { Counted } from './in-process.ts';
+
+export interface CountAheadOptions {
+  /** Adds points to a bucket and tells where it stands then. Never rejects. */
+  readonly count: (bucket: string, points: number) => Promise<Counted>;
+  /** Takes points back that nobody used. Never rejects. */
+  readonly giveBack: (bucket: string, points: number) => Promise<unknown>;
+}
+
+/** A bucket whose places are used up this soon is in a hurry: fifty calls a second. */
+const HURRY_MS = 20;
+/** A bucket that nobody asked for so long gives back what it has. */
+const IDLE_MS = 100;
+/** A sixty-fourth of a call's cost is next to nothing. */
+const MAX_AHEAD = 64;
+/** Of what the window has left; the limits of Standard and Premium are too small for any. */
+const SHARE_AHEAD = 256;
+/** Points given back after the window's end would count against the next one. */
+const TOO_LATE_MS = 1_000;
+
+interface Bucket {
+  /** Places that are counted and free, `next` to `last`. */
+  next: number;
+  last: number;
+  endsAtMs: number;
+  ahead: number;
+  countedAtMs: number;
+  usedAtMs: number;
+  waiting: number;
+  /** The call that brings more places. */
+  refill: Promise<void> | undefined;
+}
+
+/** Answers where a request stands in its window, of `limit` requests. */
+export function createCountAhead({
+  count,
+  giveBack,
+}: CountAheadOptions): (bucket: string, limit: number) => Promise<Counted> {
+  const buckets = new Map<string, Bucket>();
+
+  return async (name, limit) => {
+    const bucket = buckets.get(name) ?? open(name);
+    bucket.usedAtMs = performance.now();
+    while (free(bucket, performance.now()) < 1) {
+      bucket.waiting += 1;
+      await (bucket.refill ??= refill(name, bucket, limit));
+      bucket.waiting -= 1;
+    }
+    const consumedPoints = bucket.next++;
+    return { consumedPoints, msBeforeNext: bucket.endsAtMs - performance.now() };
+  };
+
+  function open(name: string): Bucket {
+    const bucket = newBucket();
+    buckets.set(name, bucket);
+    setTimeout(closeIdle, IDLE_MS, name, bucket).unref();
+    return bucket;
+  }
+
+  /** For all who ask in this turn of the event loop. */
+  async function refill(name: string, bucket: Bucket, limit: number): Promise<void> {
+    await endOfTurn();
+    bucket.ahead = placesAhead(bucket, limit, performance.now());
+    const points = bucket.waiting + bucket.ahead;
+    const { consumedPoints, msBeforeNext } = await count(name, points);
+    bucket.countedAtMs = performance.now();
+    bucket.endsAtMs = bucket.countedAtMs + Math.max(1, msBeforeNext);
+    bucket.last = consumedPoints;
+    bucket.next = consumedPoints - points + 1;
+    bucket.refill = undefined;
+  }
+
+  function closeIdle(name: string, bucket: Bucket): void {
+    const nowMs = performance.now();
+    if (bucket.waiting > 0 || nowMs - bucket.usedAtMs < IDLE_MS) {
+      setTimeout(closeIdle, IDLE_MS, name, bucket).unref();
+      return;
+    }
+    buckets.delete(name);
+    const unused = free(bucket, nowMs + TOO_LATE_MS);
+    if (unused > 0) void giveBack(name, unused);
+  }
+}
+
+function newBucket(): Bucket {
+  return {
+    next: 1,
+    last: 0,
+    endsAtMs: 0,
+    ahead: 0,
+    countedAtMs: Number.NEGATIVE_INFINITY,
+    usedAtMs: performance.now(),
+    waiting: 0,
+    refill: undefined,
+  };
+}
+
+function free({ next, last, endsAtMs }: Bucket, nowMs: number): number {
+  return nowMs < endsAtMs ? last - next + 1 : 0;
+}
+
+/** Twice as many as the last time while there is hurry, and none without. */
+function placesAhead({ ahead, countedAtMs, endsAtMs, last }: Bucket, limit: number, nowMs: number): number {
+  if (nowMs - countedAtMs > HURRY_MS || nowMs >= endsAtMs) return 0;
+  const share = Math.trunc(Math.max(0, limit - last) / SHARE_AHEAD);
+  return Math.min(Math.max(1, ahead * 2), share, MAX_AHEAD);
+}
+
+const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -1,0 +1,153 @@
+/**
+ * Operator's moves over Temporal: an update on the workflow that carries the purchase, which judges it by where it stands; or, where that has
+ * ended, an update on a workflow that is started for the repair. A deadline that passes is no failure: the move may still be made.
+ */
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+} from '@temporalio/client';
+import {
+  ApplicationFailure,
+  TypedSearchAttributes,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/common';
+import type { FundingInput } from '../../domain/funding.ts';
+import { MOVE_REFUSALS, type MoveWish } from '../../domain/moves.ts';
+import type { RefundTimings } from '../../domain/payment.ts';
+import type { PurchaseInput } from '../../domain/purchase.ts';
+import type { Carried, EngineMove, OperatorEngine } from '../../ports/operator-engine.ts';
+import { EngineUnavailable } from '../../ports/purchase-engine.ts';
+import {
+  FUND_WALLET_WORKFLOW,
+  MOVE_UPDATE,
+  ORDERS_QUEUE,
+  PURCHASE_WORKFLOW,
+  REPAIR_WORKFLOW,
+  type RepairInput,
+} from '../../../workflows/contract.ts';
+import {
+  ACCOUNT_ID,
+  NEEDS_ATTENTION,
+  PAYMENT_METHOD,
+  PURCHASE_STATUS,
+  TRANSACTION_ID,
+} from '../../../workflows/search-attributes.ts';
+
+/** As purchase-engine.ts has it, for the same reason. */
+const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+
+/** Temporal's word for an update whose workflow ended before it came to it. */
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
+  const { refundLookFirstMs, refundLookMaxMs } = timings;
+  return {
+    move: (wish, deadlineMs) =>
+      withinReach(client, deadlineMs, () =>
+        client.workflow.getHandle(wish.transactionId).executeUpdate<EngineMove, [MoveWish]>(MOVE_UPDATE, {
+          updateId: wish.moveId,
+          args: [wish],
+        }),
+      ),
+    carryOn: (carried, wish, deadlineMs) =>
+      withinReach(client, deadlineMs, () =>
+        client.workflow.executeUpdateWithStart<Carrier, EngineMove, [MoveWish]>(MOVE_UPDATE, {
+          updateId: wish.moveId,
+          args: [wish],
+          startWorkflowOperation: carrierOf(carried),
+        }),
+      ),
+    repair: (wish, about, deadlineMs) =>
+      withinReach(client, deadlineMs, () =>
+        client.workflow.executeUpdateWithStart<Repair, EngineMove, [MoveWish]>(MOVE_UPDATE, {
+          updateId: wish.moveId,
+          args: [wish],
+          startWorkflowOperation: repairOf({
+            // Whoever asks may know more of it, and amounts do not travel.
+            purpose: about.purpose,
+            isFromOutside: about.isFromOutside,
+            wish,
+            timings: { refundLookFirstMs, refundLookMaxMs },
+          }),
+        }),
+      ),
+  };
+}
+
+type Carrier = (input: PurchaseInput | FundingInput) => Promise<unknown>;
+type Repair = (input: RepairInput) => Promise<unknown>;
+
+/** To one that runs; one that has ended does not keep another from starting. */
+const ATTACHED = {
+  taskQueue: ORDERS_QUEUE,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+} as const;
+
+function carrierOf({ purpose, input }: Carried): WithStartWorkflowOperation<Carrier> {
+  return new WithStartWorkflowOperation<Carrier>(
+    purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW,
+    {
+      ...ATTACHED,
+      workflowId: input.transactionId,
+      args: [input],
+      staticSummary: `Carried on by an operator: ${purpose} of ${input.paymentMethod}`,
+      memo: { requestId: input.requestId },
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: TRANSACTION_ID, value: input.transactionId },
+        { key: ACCOUNT_ID, value: input.accountId },
+        { key: PAYMENT_METHOD, value: input.paymentMethod },
+        { key: PURCHASE_STATUS, value: input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING' },
+        { key: NEEDS_ATTENTION, value: false },
+      ]),
+    },
+  );
+}
+
+function repairOf(input: RepairInput): WithStartWorkflowOperation<Repair> {
+  const { transactionId, moveKey, move } = input.wish;
+  return new WithStartWorkflowOperation<Repair>(REPAIR_WORKFLOW, {
+    ...ATTACHED,
+    workflowId: `repair-${transactionId}-${moveKey}`,
+    args: [input],
+    staticSummary: `Repair by an operator: ${move}`,
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: TRANSACTION_ID, value: transactionId },
+      { key: NEEDS_ATTENTION, value: false },
+    ]),
+  });
+}
+
+async function withinReach(
+  client: Client,
+  deadlineMs: number,
+  ask: () => Promise<EngineMove>,
+): Promise<EngineMove> {
+  try {
+    return await client.withDeadline(Date.now() + deadlineMs, ask);
+  } catch (error) {
+    const failure = failureIn(error);
+    if (error instanceof WorkflowNotFoundError || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
+    const refusal = MOVE_REFUSALS.find((code) => code === failure);
+    if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+      return { outcome: 'unknown', detail: 'nobody answered in time; the same move again tells' };
+    if (error instanceof ServiceError || isGrpcServiceError(error))
+      throw new EngineUnavailable('Temporal could not be asked', { cause: error });
+    throw error;
+  }
+}
+
+/** What the workflow said of an update that it did not make. */
+function failureIn(error: unknown): string | null | undefined {
+  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure
+    ? error.cause.type
+    : undefined;
+}

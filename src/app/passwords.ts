@@ -1,0 +1,102 @@
+/**
+ * Passwords of people: scrypt, its parameters and salt kept beside the hash, so that they can be raised for new passwords while old ones go on
+ * working. One is hashed at a time: each takes 32 MiB and a fifth of a second, and a flood of guesses must not take either from requests.
+ */
+import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
+import { DomainError } from '../domain/errors.ts';
+
+/** `logN` 15, `r` 8: 32 MiB; three times over, which is OWASP's figure for that much memory. */
+export interface ScryptCost {
+  readonly logN: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+const COST: ScryptCost = { logN: 15, r: 8, p: 3 };
+const SALT_BYTES = 16;
+const HASH_BYTES = 32;
+/** Some four seconds of waiting: nobody signs in that often but an attacker. */
+const MOST_WAITING = 20;
+const RETRY_AFTER_SECONDS = 5;
+
+const STORED = /^scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
+
+/** Without letters that are taken for others: it is read to people, or copied by hand. */
+const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz';
+const ONE_TIME_GROUPS = 4;
+const GROUP_LENGTH = 5;
+
+export interface Passwords {
+  hash(password: string): Promise<string>;
+  /** undefined, where there is nobody whose password it could be, takes as long as a wrong one. */
+  isRight(stored: string | undefined, password: string): Promise<boolean>;
+}
+
+export function createPasswords({ cost = COST }: { readonly cost?: ScryptCost } = {}): Passwords {
+  const inTurn = createTurns();
+  // Nobody knows a password for it: there is none.
+  const nobodys = write(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+  return {
+    hash: async (password) => {
+      const salt = randomBytes(SALT_BYTES);
+      return write(cost, salt, await inTurn(() => derive(password, salt, cost)));
+    },
+    isRight: async (stored, password) => {
+      const { salt, hash, cost: itsCost } = read(stored ?? nobodys);
+      const found = await inTurn(() => derive(password, salt, itsCost));
+      return timingSafeEqual(found, hash) && stored !== undefined;
+    },
+  };
+}
+
+/** A password for somebody who is to choose their own. About 113 bits. */
+export function oneTimePassword(): string {
+  const letter = (): string => ALPHABET.charAt(randomInt(ALPHABET.length));
+  const group = (): string => Array.from({ length: GROUP_LENGTH }, letter).join('');
+  return Array.from({ length: ONE_TIME_GROUPS }, group).join('-');
+}
+
+function derive(password: string, salt: Buffer, { logN, r, p }: ScryptCost): Promise<Buffer> {
+  const N = 2 ** logN;
+  return new Promise((resolve, reject) => {
+    // The same letters, however the keyboard composed them.
+    scrypt(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (error, hash) =>
+      error ? reject(error) : resolve(hash),
+    );
+  });
+}
+
+function write({ logN, r, p }: ScryptCost, salt: Buffer, hash: Buffer): string {
+  return `scrypt$ln=${logN},r=${r},p=${p}$${salt.toString('base64url')}$${hash.toString('base64url')}`;
+}
+
+function read(stored: string): { readonly cost: ScryptCost; readonly salt: Buffer; readonly hash: Buffer } {
+  const [, logN, r, p, salt = '', hash = ''] = STORED.exec(stored) ?? [];
+  if (logN === undefined) throw new Error('a stored password cannot be read');
+  return {
+    cost: { logN: Number(logN), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    hash: Buffer.from(hash, 'base64url'),
+  };
+}
+
+/** One after the other, in the order in which they came. SERVICE_UNAVAILABLE when too many wait. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  let waiting = 0;
+  return async (work) => {
+    if (waiting >= MOST_WAITING) {
+      throw new DomainError('SERVICE_UNAVAILABLE', 'Too many people sign in right now', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    waiting += 1;
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    try {
+      return await turn;
+    } finally {
+      waiting -= 1;
+    }
+  };
+}

@@ -1,0 +1,116 @@
+/** Differences and the books → the documented shapes. Pure; amounts become decimals only as text. */
+import type { z } from 'zod';
+import type { Daily, TrialBalance, Waiting } from '../../../app/books.ts';
+import type { OpenDifference } from '../../../app/reconcile.ts';
+import type { ReconcileSummary } from '../../../domain/reconciliation.ts';
+import type { Wire } from '../../json.ts';
+import { amountJson } from '../amount.ts';
+import type {
+  dailySchema,
+  differencePageSchema,
+  reconciledSchema,
+  trialBalanceSchema,
+  waitingSchema,
+} from './schema.ts';
+
+type DifferenceJson = Wire<z.output<typeof differencePageSchema>>['data']['items'][number];
+
+export function presentDifference(difference: OpenDifference): DifferenceJson {
+  const { amountMinor, currency } = difference;
+  return {
+    id: String(difference.id),
+    kind: difference.kind,
+    subject: difference.subject,
+    transactionId: difference.transactionId,
+    amount: amountJson({ amountMinor, currency }),
+    currency,
+    ours: difference.ours,
+    theirs: difference.theirs,
+    firstSeenAt: difference.firstSeenAt.toISOString(),
+    lastSeenAt: difference.lastSeenAt.toISOString(),
+  };
+}
+
+export function presentReconciled(summary: ReconcileSummary | null): Wire<z.output<typeof reconciledSchema>> {
+  if (summary === null) return { success: true, data: { status: 'nothing-to-compare', run: null } };
+  const { runId, from, to, compared, opened, closed, open } = summary;
+  const kinds = open.map(({ kind, count }) => ({ kind, count }));
+  const run = { runId, from, to, compared, opened, closed, open: kinds };
+  return { success: true, data: { status: 'done', run } };
+}
+
+export function presentTrialBalance({
+  lines,
+  totals,
+}: TrialBalance): Wire<z.output<typeof trialBalanceSchema>> {
+  return {
+    success: true,
+    data: {
+      lines: lines.map((line) => ({
+        account: line.account,
+        kind: line.kind,
+        currency: line.currency,
+        accounts: line.accounts,
+        ...bothSides(line),
+      })),
+      totals: totals.map((total) => ({
+        currency: total.currency,
+        ...bothSides(total),
+        isBalanced: total.isBalanced,
+      })),
+    },
+  };
+}
+
+function bothSides({
+  currency,
+  debitMinor,
+  creditMinor,
+}: {
+  readonly currency: string;
+  readonly debitMinor: bigint;
+  readonly creditMinor: bigint;
+}) {
+  return {
+    debit: amountJson({ amountMinor: debitMinor, currency }),
+    credit: amountJson({ amountMinor: creditMinor, currency }),
+  };
+}
+
+export function presentDaily({ lines }: Daily): Wire<z.output<typeof dailySchema>> {
+  return {
+    success: true,
+    data: {
+      lines: lines.map((line) => {
+        const inCurrency = (amountMinor: bigint) => amountJson({ amountMinor, currency: line.currency });
+        return {
+          day: line.day,
+          currency: line.currency,
+          packageType: line.packageType,
+          deliveries: line.deliveries,
+          sold: inCurrency(line.soldMinor),
+          corrected: inCurrency(line.correctedMinor),
+          revenue: inCurrency(line.revenueMinor),
+          costUsd: amountJson({ amountMinor: line.costUsdE4, currency: 'USD4' }),
+          cost: inCurrency(line.costMinor),
+          margin: inCurrency(line.marginMinor),
+        };
+      }),
+    },
+  };
+}
+
+export function presentWaiting({ lines }: Waiting): Wire<z.output<typeof waitingSchema>> {
+  return {
+    success: true,
+    data: {
+      lines: lines.map(({ waitsFor, amountMinor, currency, items, oldestAt }) => ({
+        waitsFor,
+        amount: amountJson({ amountMinor, currency }),
+        currency,
+        items,
+        oldestAt: oldestAt?.toISOString() ?? null,
+      })),
+    },
+  };
+}

@@ -1,0 +1,81 @@
+/**
+ * The API as the developer's commands call it: over HTTP and with a key, as any merchant's program would. Guarantee: a refusal is told in
+ * the API's own words, and the key is never printed.
+ */
+import { OperatorMistake } from './operator-mistake.ts';
+
+/** Where to call, and as whom. */
+export interface Sandbox {
+  readonly apiUrl: string;
+  readonly key: string;
+}
+
+export interface EndpointJson {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly enabled: boolean;
+}
+
+export interface MessageJson {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly event: string;
+  readonly transactionId: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly createdAt: string;
+}
+
+export interface AttemptJson {
+  readonly attempt: number;
+  readonly at: string;
+  readonly milliseconds: number;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly answer: string;
+}
+
+export interface ApiClient {
+  /** The answer's body. Throws OperatorMistake with the API's words where it refuses, or where nobody answers. */
+  call<T>(method: string, path: string, body?: object): Promise<T>;
+  /** The items of one page of a list. */
+  list<T>(path: string): Promise<readonly T[]>;
+}
+
+/** Longer than the longest answer of the API, which is a purchase. */
+const TIME_LIMIT_MS = 30_000;
+
+export function createApiClient({ apiUrl, key }: Sandbox): ApiClient {
+  const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const answer = await fetch(new URL(path, apiUrl), {
+      method,
+      headers: { 'X-API-Key': key, ...(body ? { 'Content-Type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    }).catch(() => {
+      throw new OperatorMistake(`nothing answers at ${apiUrl}: is \`npm start\` running?`);
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new OperatorMistake(`${method} ${path}: ${answer.status} ${wordsOf(text)}`);
+    return JSON.parse(text) as T;
+  };
+  return {
+    call,
+    list: async <T>(path: string) => (await call<{ data: { items: readonly T[] } }>('GET', path)).data.items,
+  };
+}
+
+/** What a refusal says, in whichever of the API's bodies it comes. */
+function wordsOf(text: string): string {
+  try {
+    const { message, error } = JSON.parse(text) as {
+      readonly message?: string;
+      readonly error?: string | { readonly message?: string };
+    };
+    return (typeof error === 'object' ? error.message : undefined) ?? message ?? text;
+  } catch {
+    return text.slice(0, 200);
+  }
+}

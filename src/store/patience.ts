@@ -1,0 +1,18 @@
+/** Reads that go over a whole book: they get more time than a buyer's statement, see one moment, and can write nothing. */
+import { sql } from 'kysely';
+import type { WorldDb } from './tables.ts';
+
+/** Tens of millions of entries are summed in less. */
+const PATIENCE_MS = 120_000;
+
+/** Runs reads in one read-only transaction, each with up to two minutes. */
+export function withPatience<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
+  return db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute(async (trx) => {
+      await sql`select set_config('statement_timeout', ${String(PATIENCE_MS)}, true)`.execute(trx);
+      return read(trx);
+    });
+}

@@ -1,0 +1,366 @@
+// People at work on the whole service, over HTTP alone: the first one comes by command, makes the others, and each puts right what their role
+// allows. What it does not is refused and on record; nothing that installs an eSIM is ever shown.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { runCommand } from '../support/commands.ts';
+import { buyOutside } from '../support/payments.ts';
+import { dataOf, PASSWORD, signedIn, signIn, SIGN_IN_ENV, type Person } from '../support/people.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { PLANTING_PACE, stopChores } from '../support/stuck-plants.ts';
+import { until } from '../support/until.ts';
+
+let stack: Stack;
+let buyer: Buyer;
+let support: Person;
+let operations: Person;
+let finance: Person;
+let admin: Person;
+/** Of everything that people were answered. */
+const heard: string[] = [];
+beforeAll(async () => {
+  stack = await startStack({
+    // A second person for every amount of a sandbox package, $2.30.
+    env: {
+      ...SIGN_IN_ENV,
+      SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE),
+      SIMWAY_APPROVAL_LIMIT: 'USD=2.00',
+    },
+  });
+  await stopChores(stack);
+  buyer = await newBuyer(stack);
+  [support, operations, finance, admin] = await Promise.all([
+    hearing(signedIn(stack, 'SUPPORT')),
+    hearing(signedIn(stack, 'OPERATIONS')),
+    hearing(signedIn(stack, 'FINANCE')),
+    hearing(signedIn(stack, 'ADMIN')),
+  ]);
+});
+afterAll(() => stack.close());
+
+async function hearing(coming: Promise<Person>): Promise<Person> {
+  const person = await coming;
+  return {
+    ...person,
+    call: async (...given) => {
+      const answer = await person.call(...given);
+      heard.push(answer.text);
+      return answer;
+    },
+  };
+}
+
+const REASON = { reason: 'a test says so' };
+const NEVER_COMES = { evidence: 'the supplier writes that it never delivers this' };
+const movesPath = (transactionId: string): string => `/ops/purchases/${transactionId}/moves`;
+const ask = (who: Person, transactionId: string, move: object): Promise<Answer> =>
+  who.call('POST', movesPath(transactionId), { ...REASON, ...move });
+
+/** How an answer ended: its status, and the refusal's code where there is one. */
+function endOf({ status, body }: Answer): unknown[] {
+  const { error } = body as unknown as { error?: { code: string; refusal?: string } | string };
+  if (typeof error === 'string') return [status, error];
+  return error ? [status, error.code, ...(error.refusal === undefined ? [] : [error.refusal])] : [status];
+}
+
+async function delivered(): Promise<string> {
+  const { body } = await buyer.buy('SIM-OK');
+  await untilClosed(stack, body.transactionId);
+  return body.transactionId;
+}
+
+/** Bought, held, and the supplier does not deliver; a person was called. */
+async function stuckPurchase(): Promise<string> {
+  const { body } = await buyer.buy('SIM-NEVER-ALLOCATE');
+  await until(
+    () => operations.call('GET', `/ops/stuck?class=paid-not-delivered&limit=100`),
+    (answer) => answer.text.includes(body.transactionId),
+    { what: 'a purchase on the stuck list', withinMs: 60_000 },
+  );
+  return body.transactionId;
+}
+
+async function recordsOf(transactionId: string): Promise<unknown[]> {
+  const answer = await support.call('GET', movesPath(transactionId));
+  const made = dataOf(answer)['made'] as readonly Record<string, unknown>[];
+  return made.map(({ move, by, status, refusal, approvedBy }) => [move, by, status, refusal, approvedBy]);
+}
+
+const auditOf = (actor: string) =>
+  stack.accounts
+    .selectFrom('audit_log')
+    .select(['action', 'subject', 'detail'])
+    .where('actor', '=', actor)
+    .orderBy('id')
+    .execute();
+
+describe('the first one', () => {
+  it('comes by command, chooses a password, and makes the others', async () => {
+    const shell = await runCommand(
+      ['person', 'create', '--email', 'First@Operator.example', '--name', 'Ada Obi', '--role', 'ADMIN'],
+      stack.env,
+    );
+    expect({ code: shell.code, stderr: shell.stderr }).toEqual({ code: 0, stderr: '' });
+    const made = JSON.parse(shell.stdout) as Record<string, string>;
+    expect(made).toMatchObject({ email: 'first@operator.example', role: 'ADMIN', mustChangePassword: true });
+    const password = made['oneTimePassword'] ?? '';
+    const token = dataOf(await signIn(stack, { email: 'first@operator.example', password }))[
+      'token'
+    ] as string;
+    const first = (method: string, path: string, body?: unknown): Promise<Answer> =>
+      stack.call(method, path, { body, headers: { Authorization: `Bearer ${token}` } });
+    expect(endOf(await first('GET', '/ops/people'))).toEqual([403, 'FORBIDDEN']);
+    const change = { currentPassword: password, newPassword: 'a password of my own' };
+    expect(endOf(await first('POST', '/ops/me/password', change))).toEqual([200]);
+    expect(endOf(await first('GET', '/ops/people'))).toEqual([200]);
+    expect(endOf(await signIn(stack, { email: 'first@operator.example', password }))).toEqual([
+      401,
+      'UNAUTHORIZED',
+    ]);
+
+    const bo = await first('POST', '/ops/people', {
+      email: 'bo@operator.example',
+      name: 'Bo',
+      role: 'SUPPORT',
+    });
+    expect(bo.status).toBe(201);
+    const { person, oneTimePassword } = dataOf(bo) as {
+      person: { personId: string };
+      oneTimePassword: string;
+    };
+    const bosToken = dataOf(await signIn(stack, { email: 'bo@operator.example', password: oneTimePassword }))[
+      'token'
+    ];
+    const asBo = () =>
+      stack.call('GET', '/ops/me', { headers: { Authorization: `Bearer ${String(bosToken)}` } });
+    expect(endOf(await asBo())).toEqual([200]);
+    expect(endOf(await first('PATCH', `/ops/people/${person.personId}`, { disabled: true }))).toEqual([200]);
+    expect(endOf(await asBo())).toEqual([401, 'INVALID_TOKEN']);
+    for (const body of [{ role: 'SUPPORT' }, { disabled: true }])
+      expect(endOf(await first('PATCH', `/ops/people/${made['personId']}`, body))).toEqual([
+        403,
+        'FORBIDDEN',
+      ]);
+    expect((await auditOf('first@operator.example')).map(({ action }) => action)).toEqual([
+      'session.open',
+      'person.change-password',
+      'session.refuse',
+      'person.create',
+      'person.change',
+    ]);
+  });
+
+  it('signs out, and the token is worth nothing', async () => {
+    const once = await signedIn(stack, 'ADMIN');
+    expect(endOf(await once.call('DELETE', '/ops/sessions/current'))).toEqual([200]);
+    expect(endOf(await once.call('GET', '/ops/me'))).toEqual([401, 'INVALID_TOKEN']);
+  });
+
+  it('is locked out by ten wrong passwords, hears the same as somebody who is not there, and comes back by command', async () => {
+    const { email } = await signedIn(stack, 'SUPPORT');
+    const statuses: unknown[] = [];
+    const bodies = new Set<string>();
+    await sql`update people set failed_logins = 9 where email = ${email}`.execute(stack.accounts);
+    for (const given of [
+      { email, password: 'wrong' },
+      { email, password: PASSWORD },
+      { email: 'nobody@operator.example', password: PASSWORD },
+    ]) {
+      const answer = await signIn(stack, given);
+      statuses.push(answer.status);
+      bodies.add(answer.text);
+    }
+    expect([statuses, bodies.size]).toEqual([[401, 401, 401], 1]);
+    const reset = await runCommand(['person', 'reset-password', '--email', email, '--by', 'ada'], stack.env);
+    const { oneTimePassword: password } = JSON.parse(reset.stdout) as Record<string, string>;
+    const back = await signIn(stack, { email, password: String(password) });
+    expect([back.status, dataOf(back)['mustChangePassword']]).toEqual([201, true]);
+  });
+});
+
+describe('a purchase that is stuck', () => {
+  it('is found, told and delivered by operations; support may only look, and tries are on record', async () => {
+    const id = await stuckPurchase();
+    const story = dataOf(await support.call('GET', `/ops/purchases/${id}`));
+    expect(story).toMatchObject({
+      transactionId: id,
+      status: 'PROCESSING',
+      amount: 2.3,
+      currency: 'USD',
+      attention: { reason: 'SUPPLIER_NEVER_ALLOCATED' },
+      hold: { status: 'HELD', amount: 2.3 },
+    });
+    expect((story['timeline'] as unknown[]).length).toBeGreaterThan(3);
+    expect(dataOf(await support.call('GET', movesPath(id)))).toMatchObject({
+      state: 'delivering',
+      yours: ['look-at-supplier'],
+    });
+
+    expect(endOf(await ask(support, id, { move: 'cancel' }))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await support.call('POST', `/ops/purchases/${id}/replay`, REASON))).toEqual([
+      403,
+      'FORBIDDEN',
+    ]);
+    expect(endOf(await ask(operations, id, { move: 'credit-wallet' }))).toEqual([403, 'FORBIDDEN']);
+    expect(await recordsOf(id)).toEqual([]);
+    expect(await auditOf(support.email)).toMatchObject([
+      { action: 'session.open' },
+      {
+        action: 'ops.refuse',
+        subject: id,
+        detail: {
+          role: 'SUPPORT',
+          wanted: 'make the move cancel (that takes OPERATIONS or FINANCE or ADMIN)',
+        },
+      },
+      { action: 'ops.refuse', subject: `POST /ops/purchases/${id}/replay` },
+    ]);
+
+    expect(endOf(await ask(support, id, { move: 'look-at-supplier' }))).toEqual([200]);
+    const dry = await operations.call('POST', `/ops/purchases/${id}/replay`, { ...REASON, dryRun: true });
+    expect(dataOf(dry)['before']).toEqual(dataOf(dry)['after']);
+    const [order] = await stack.supplierOrders(id);
+    await fetch(`${stack.supplierControlUrl}/orders/${order!.orderNo}/allocate`, { method: 'POST' });
+    const replayed = await operations.call('POST', `/ops/purchases/${id}/replay`, REASON);
+    expect(dataOf(replayed)['after']).toBe('SUCCESS, delivered');
+    expect((await stack.supplierOrders(id)).length).toBe(1);
+    expect((await recordsOf(id))[0]).toEqual(['look-at-supplier', support.email, 'DONE', null, null]);
+  });
+
+  it('is given back by whoever may cancel, once, however often it is asked for', async () => {
+    const id = await stuckPurchase();
+    const before = await buyer.balanceMinor();
+    const both = await Promise.all([
+      ask(operations, id, { move: 'cancel', ...NEVER_COMES }),
+      ask(operations, id, { move: 'cancel', ...NEVER_COMES }),
+    ]);
+    // $2.30 is above the limit: nothing is given back before somebody else agrees.
+    expect(both.map(endOf)).toEqual([[202], [202]]);
+    expect(await buyer.balanceMinor()).toBe(before);
+    const moveId = String(dataOf(both[0])['moveId']);
+    expect(dataOf(both[1])['moveId']).toBe(moveId);
+    expect(endOf(await operations.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
+    expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([200]);
+    expect(await buyer.balanceMinor()).toBe(before + 230n);
+    expect(dataOf(await support.call('GET', `/ops/purchases/${id}`))['status']).toBe('FAILED');
+    expect(await recordsOf(id)).toEqual([['cancel', operations.email, 'DONE', null, finance.email]]);
+  });
+});
+
+describe('money', () => {
+  it('above the limit takes two people: the same one is refused, on record, and the second makes it once', async () => {
+    const id = await delivered();
+    const before = await buyer.balanceMinor();
+    const gift = { move: 'credit-wallet', goodwill: true, amount: 2.1, currency: 'USD' };
+    const asked = await ask(finance, id, gift);
+    expect(endOf(asked)).toEqual([202]);
+    const moveId = String(dataOf(asked)['moveId']);
+    const waiting = dataOf(await support.call('GET', '/ops/moves/pending'))['items'];
+    expect(waiting).toMatchObject([{ moveId, by: finance.email, amount: 2.1, currency: 'USD' }]);
+
+    expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([403, 'FORBIDDEN']);
+    expect(await buyer.balanceMinor()).toBe(before);
+    const approve = () => admin.call('POST', `/ops/moves/${moveId}/approve`);
+    expect((await Promise.all([approve(), approve()])).map(({ status }) => status)).toContain(200);
+    expect(await buyer.balanceMinor()).toBe(before + 210n);
+    expect(endOf(await finance.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([
+      409,
+      'MOVE_REFUSED',
+      'NOT_WAITING',
+    ]);
+    const records = await recordsOf(id);
+    expect(records).toContainEqual(['credit-wallet', finance.email, 'DONE', null, admin.email]);
+    expect(records).toContainEqual(['credit-wallet', finance.email, 'REFUSED', 'SAME_PERSON', null]);
+    expect(await buyer.balanceMinor()).toBe(before + 210n);
+  });
+
+  it('is declined by a second person, and then not moved', async () => {
+    const id = await delivered();
+    const before = await buyer.balanceMinor();
+    const asked = await ask(finance, id, { move: 'credit-wallet', goodwill: true });
+    const moveId = String(dataOf(asked)['moveId']);
+    expect(endOf(await admin.call('POST', `/ops/moves/${moveId}/decline`))).toEqual([200]);
+    expect(endOf(await admin.call('POST', `/ops/moves/${moveId}/approve`))).toEqual([
+      409,
+      'MOVE_REFUSED',
+      'NOT_WAITING',
+    ]);
+    expect(await buyer.balanceMinor()).toBe(before);
+  });
+
+  it('that does not fit is refused with the reason and what would fit, and that is on record', async () => {
+    const closed = await delivered();
+    const open = (await buyOutside(stack, buyer.account)).transactionId;
+    const refusals: readonly (readonly [string, object, string])[] = [
+      [closed, { move: 'cancel' }, 'ALREADY_DELIVERED'],
+      [closed, { move: 'credit-wallet', goodwill: true, amount: 2.31, currency: 'USD' }, 'AMOUNT_TOO_HIGH'],
+      [closed, { move: 'credit-wallet', goodwill: true, amount: 1, currency: 'NGN' }, 'OTHER_CURRENCY'],
+      [closed, { move: 'credit-wallet' }, 'ALREADY_DELIVERED'],
+      [open, { move: 'mark-paid' }, 'EVIDENCE_NEEDED'],
+      [open, { move: 'refund-to-source' }, 'DOES_NOT_FIT'],
+    ];
+    for (const [id, move, refusal] of refusals) {
+      const answer = await ask(finance, id, move);
+      expect(endOf(answer), JSON.stringify(move)).toEqual([409, 'MOVE_REFUSED', refusal]);
+      expect((answer.body.error as unknown as { fits: unknown[] }).fits.length).toBeGreaterThan(0);
+    }
+    for (const id of [closed, open]) {
+      const expected = refusals.filter(([one]) => one === id);
+      const records = await recordsOf(id);
+      expect(records).toEqual(
+        expected.map(([, move, refusal]) => [
+          (move as { move: string }).move,
+          finance.email,
+          'REFUSED',
+          refusal,
+          null,
+        ]),
+      );
+    }
+  });
+});
+
+describe('reconciliation and the books', () => {
+  it('a run ends without differences, and the books net to zero', async () => {
+    const ran = await until(
+      () => finance.call('POST', '/ops/reconciliations', {}),
+      ({ status }) => status === 200,
+      { what: 'a run that ends while we wait', withinMs: 60_000 },
+    );
+    expect(dataOf(ran)).toMatchObject({ status: 'done', run: { opened: 0 } });
+    expect(dataOf(await finance.call('GET', '/ops/differences'))['items']).toEqual([]);
+    const { lines, totals } = dataOf(await finance.call('GET', '/ops/books/trial-balance')) as {
+      lines: unknown[];
+      totals: { isBalanced: boolean }[];
+    };
+    expect(lines.length).toBeGreaterThan(3);
+    expect(totals.every((total) => total.isBalanced)).toBe(true);
+    const today = new Date().toISOString().slice(0, 10);
+    const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+    const daily = `/ops/books/daily?from=${today}&to=${tomorrow}`;
+    expect(dataOf(await finance.call('GET', daily))['lines']).toMatchObject([
+      { day: today, currency: 'USD', packageType: 'BASE' },
+    ]);
+    const csv = await finance.call('GET', daily, undefined, { Accept: 'text/csv' });
+    expect(csv.text.split('\r\n')[0]).toBe(
+      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin',
+    );
+    expect(endOf(await operations.call('GET', daily))).toEqual([403, 'FORBIDDEN']);
+  });
+});
+
+describe('secrets', () => {
+  it('no answer to anybody holds what installs an eSIM, a key, a password or a token', async () => {
+    const { rows } = await sql<Record<string, string | null>>`
+      select ac, qr_code_url, short_url, matching_id, pin, puk from esims where ac <> ''`.execute(
+      stack.owner,
+    );
+    const secrets = rows.flatMap((row) => Object.values(row)).filter((one) => one !== null && one.length > 3);
+    expect(secrets.length).toBeGreaterThan(3);
+    expect(heard.length).toBeGreaterThan(40);
+    const all = heard.join('\n');
+    const tokens = [support, operations, finance, admin].map(({ token }) => token);
+    for (const secret of [...secrets, ...tokens, buyer.account.apiKey, PASSWORD, 'scrypt', 'LPA:'])
+      expect(all).not.toContain(secret);
+  });
+});

@@ -1,0 +1,122 @@
+// Promise W4: an endpoint in trouble hurts only itself. A tenth of the endpoints hang and a tenth fail; what the others wait for a message,
+// from its row to its receiver, stays within half as much again of what they waited with everybody well, in the same run.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
+import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver-webhook.support.ts';
+
+const ENDPOINTS = size({ ci: 20, prove: 100 });
+const PER_SECOND = size({ ci: 10, prove: 200 });
+const FOR_MS = size({ ci: 10_000, prove: 120_000 });
+const WARM_UP_MS = 2_000;
+/** Few, so that two endpoints that hang would soon hold them all. */
+const ATTEMPTS = size({ ci: 8, prove: 200 });
+/** Of a hundred messages on a machine that does other things, the slowest one says little. */
+const SLACK_MS = size({ ci: 1_500, prove: 0 });
+const TIMES = 1.5;
+const TICK_MS = 100;
+
+interface Shop {
+  readonly account: TestAccount;
+  readonly listener: Listener;
+}
+
+let stack: Stack;
+let harness: DeliveryHarness;
+let receiver: Receiver;
+let shops: Shop[];
+beforeAll(async () => {
+  stack = await startStack({ env: { SIMWAY_WEBHOOK_ATTEMPTS: String(ATTEMPTS) } });
+  harness = createDeliveryHarness(stack);
+  receiver = await startReceiver();
+  shops = await Promise.all(
+    Array.from({ length: ENDPOINTS }, async () => {
+      const account = await stack.account({ fundsMinor: 0n });
+      return { account, listener: await receiver.listen(stack, account) };
+    }),
+  );
+}, 120_000);
+afterAll(async () => {
+  await harness.close();
+  await receiver.close();
+  await stack.close();
+}, 120_000);
+
+/** Messages to random shops at a steady pace, whoever answers; when each was handed over, by its id. */
+async function sendSteadily(
+  random: Random,
+  forMs: number = FOR_MS,
+): Promise<Map<string, { shop: Shop; atMs: number }>> {
+  const sent = new Map<string, { shop: Shop; atMs: number }>();
+  const sending: Promise<void>[] = [];
+  const send = async (shop: Shop): Promise<void> => {
+    const atMs = performance.now();
+    const [id = ''] = await harness.send(shop.account, shop.listener);
+    sent.set(id, { shop, atMs });
+  };
+  const startedMs = performance.now();
+  let begun = 0;
+  while (performance.now() - startedMs < forMs) {
+    const dueCount = ((performance.now() - startedMs) / 1_000) * PER_SECOND;
+    for (; begun < dueCount; begun += 1) sending.push(send(random.pick(shops)));
+    await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+  }
+  await Promise.all(sending);
+  return sent;
+}
+
+/** How long these shops waited for each of theirs. */
+async function waitsOf(
+  sent: ReadonlyMap<string, { shop: Shop; atMs: number }>,
+  well: readonly Shop[],
+): Promise<number[]> {
+  const theirs = [...sent].filter(([, { shop }]) => well.includes(shop));
+  const arrivals = () =>
+    new Map(well.flatMap(({ listener }) => listener.received.map(({ id, atMs }) => [id, atMs] as const)));
+  const arrived = await until(arrivals, (all) => theirs.every(([id]) => all.has(id)), {
+    withinMs: 60_000,
+    what: 'every message of those who are well',
+  });
+  return theirs.map(([id, { atMs }]) => arrived.get(id)! - atMs);
+}
+
+function p99(waits: readonly number[]): number {
+  const sorted = waits.toSorted((a, b) => a - b);
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
+}
+
+describe('endpoints that hang or fail', () => {
+  it(
+    'keep nobody else waiting',
+    () =>
+      withSeed(async (seed) => {
+        const random = createRandom(seed);
+        const tenth = ENDPOINTS / 10;
+        const [hanging, failing, well] = [
+          shops.slice(0, tenth),
+          shops.slice(tenth, 2 * tenth),
+          shops.slice(2 * tenth),
+        ];
+        // The first ones pay for connections, and for code that has not run yet.
+        await waitsOf(await sendSteadily(random, WARM_UP_MS), well);
+        const before = p99(await waitsOf(await sendSteadily(random), well));
+        // Longer than anybody waits for an answer.
+        for (const { listener } of hanging) listener.answerWith(() => undefined);
+        for (const { listener } of failing) listener.answerWith(answerStatus(500));
+        const sent = await sendSteadily(random);
+        const during = p99(await waitsOf(sent, well));
+        const troubled = [...sent].filter(([, { shop }]) => !well.includes(shop));
+        console.log(
+          `p99 ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
+        );
+        expect(during).toBeLessThanOrEqual(before * TIMES + SLACK_MS);
+        // Theirs wait for better times; none is lost.
+        expect(troubled.length).toBeGreaterThan(0);
+        for (const [id, { shop }] of troubled)
+          expect((await harness.message(shop.account, id)).status).toBe('PENDING');
+      }),
+    20 * 60_000,
+  );
+});

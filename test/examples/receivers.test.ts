@@ -1,0 +1,26 @@
+// The TypeScript receiver of docs/WEBHOOKS.md does what it is shown for, and that page shows every receiver as its file is. Those in Python and
+// Go run in .ci/run, where their tools are there.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FILES, judgeReceiver, LANGUAGES } from '../support/receivers.ts';
+
+const DOCS = join(import.meta.dirname, '..', '..', 'docs');
+const page = readFileSync(join(DOCS, 'WEBHOOKS.md'), 'utf8');
+const ci = readFileSync(join(DOCS, '..', '.ci', 'run'), 'utf8');
+
+describe('the receivers of docs/WEBHOOKS.md', () => {
+  it.each(LANGUAGES)('stand there as their files are: %s', (language) => {
+    const file = readFileSync(join(DOCS, 'examples', FILES[language]), 'utf8');
+    expect(page).toContain(`\`\`\`${language}\n${file}\`\`\``);
+    expect(page).toContain(`examples/${FILES[language]}`);
+  });
+
+  it('takes what is genuine, refuses what is not: typescript', async () => {
+    expect(await judgeReceiver('typescript')).toEqual([]);
+  });
+
+  it('the others are tried by .ci/run', () => {
+    for (const language of ['go', 'python']) expect(ci).toMatch(new RegExp(`^ *receiver ${language} `, 'm'));
+  });
+});

@@ -1,0 +1,57 @@
+// What the OpenAPI test asks of the webhook routes, in order: each row builds on the ones before, and ids are counted by the memory shop.
+import type { Ask } from './door.ts';
+
+const ENDPOINTS = '/api/webhooks/endpoints';
+const MESSAGES = '/api/webhooks/messages';
+const LOW_BALANCE = '/api/wallet/low-balance';
+const EP = `ep-${'1'.padStart(32, '0')}`;
+const MSG = `msg-${'2'.padStart(32, '0')}`;
+const NONE = 'f'.repeat(32);
+const key = 'ngn';
+
+/** One answer that is asked for: path in the document, target, ask, status. */
+export type DocumentedAsk = readonly [path: string, target: string, ask: Ask, status: number];
+
+const one = (way: string, id = EP): [string, string] => [
+  `${ENDPOINTS}/{endpointId}${way}`,
+  `${ENDPOINTS}/${id}${way}`,
+];
+const message = (way: string, id = MSG): [string, string] => [
+  `${MESSAGES}/{messageId}${way}`,
+  `${MESSAGES}/${id}${way}`,
+];
+const from = '2026-01-31T00:00:00Z';
+
+export const WEBHOOK_ASKS: readonly DocumentedAsk[] = [
+  [ENDPOINTS, ENDPOINTS, { key, body: { url: 'https://a.example.com/hook' } }, 201],
+  [ENDPOINTS, ENDPOINTS, { key, body: { url: 'https://10.0.0.1/' } }, 400],
+  [ENDPOINTS, ENDPOINTS, { key, body: {} }, 400],
+  [ENDPOINTS, ENDPOINTS, { key: 'readonly', body: { url: 'https://a.example.com/' } }, 403],
+  [ENDPOINTS, ENDPOINTS, { key }, 200],
+  [...one('/sample'), { key, body: { event: 'esim.purchased', status: 'FAILED' } }, 201],
+  [...one('/sample'), { key, body: { event: 'no.such' } }, 400],
+  [...one('/sample', `ep-${NONE}`), { key, body: { event: 'esim.purchased' } }, 404],
+  [...one(''), { key }, 200],
+  [...one('', 'x'), { key }, 404],
+  [...one(''), { key, method: 'PATCH', body: { events: ['payment.received'] } }, 200],
+  [...one(''), { key, method: 'PATCH', body: {} }, 400],
+  [...one('/rotate-secret'), { key, method: 'POST' }, 200],
+  [...one('/recover'), { key, body: { from } }, 200],
+  [...one('/recover'), { key, body: { from: 'yesterday' } }, 400],
+  [MESSAGES, `${MESSAGES}?endpointId=${EP}&status=PENDING&from=${from}`, { key }, 200],
+  [MESSAGES, `${MESSAGES}?status=SENT`, { key }, 400],
+  [...message(''), { key }, 200],
+  [...message('', `msg-${NONE}`), { key }, 404],
+  [...message('/attempts'), { key }, 200],
+  [...message('/resend'), { key, method: 'POST' }, 200],
+  [...message('/resend'), { method: 'POST' }, 401],
+  [...one(''), { key, method: 'PATCH', body: { enabled: false } }, 200],
+  [...message('/resend'), { key, method: 'POST' }, 400],
+  [...one(''), { key, method: 'DELETE' }, 200],
+  [...one(''), { key, method: 'DELETE' }, 404],
+  [LOW_BALANCE, LOW_BALANCE, { key }, 200],
+  [LOW_BALANCE, LOW_BALANCE, { key, method: 'PUT', body: { amount: 12.5 } }, 200],
+  [LOW_BALANCE, LOW_BALANCE, { key }, 200],
+  [LOW_BALANCE, LOW_BALANCE, { key, method: 'PUT', body: { amount: null } }, 200],
+  [LOW_BALANCE, LOW_BALANCE, { key, method: 'PUT', body: { amount: -1 } }, 400],
+];

@@ -1,0 +1,67 @@
+/**
+ * Promise M8: reconciliation finds everything and invents nothing. A statement of 100,000 rows at a gateway that speaks its vendor's wire, our
+ * ledger beside it, and 20 errors planted on one side or the other, among payments that still move and differ for the moment: 20 found, none
+ * invented; once the gateway's side is put right, all are closed.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ERRORS, plantErrors, plantMoving, type PlantedError } from '../support/planted-errors.ts';
+import { planPayments, plantBooks } from '../support/planted-payments.ts';
+import { HOUR_MS, startReconciling, type Reconciling } from '../support/reconciling.ts';
+import { createRandom, seedOfRun, size } from '../support/size.ts';
+
+/** With the refunds of some of them that many rows. */
+const PAYMENTS = size({ ci: 2_000, prove: 97_000 });
+const ROWS = size({ ci: 2_000, prove: 100_000 });
+/** Only where nothing else runs beside it. */
+const WITHIN_MS = size({ ci: Number.POSITIVE_INFINITY, prove: 60_000 });
+
+const seed = seedOfRun();
+const nowMs = Date.now();
+const settledBeforeMs = nowMs - HOUR_MS;
+const planted = planPayments(PAYMENTS, createRandom(seed), {
+  fromMs: nowMs - 24 * HOUR_MS,
+  toMs: nowMs - HOUR_MS / 2,
+});
+let errors: PlantedError[];
+let moving: number;
+let reconciling: Reconciling;
+
+beforeAll(async () => {
+  errors = plantErrors(planted, createRandom(seed + 1), settledBeforeMs);
+  moving = plantMoving(planted, settledBeforeMs);
+  reconciling = await startReconciling(planted.theirs);
+  reconciling.setNow(nowMs);
+  await plantBooks(reconciling.books.owner, planted.ours);
+});
+afterAll(() => reconciling.close());
+
+describe(`SIMWAY_TEST_SEED=${seed}`, () => {
+  it(`finds ${ERRORS} errors in ${ROWS} rows, and nothing else`, async () => {
+    const rows = planted.theirs.transactions.length + planted.theirs.refunds.length;
+    expect(rows).toBeGreaterThanOrEqual(ROWS);
+    expect(moving).toBeGreaterThan(0);
+    const startedAt = performance.now();
+    const cpuBefore = process.cpuUsage();
+    const summary = await reconciling.run();
+    const tookMs = Math.round(performance.now() - startedAt);
+    const { user, system } = process.cpuUsage(cpuBefore);
+    const cpuMs = Math.round((user + system) / 1000);
+    console.info(
+      `M8: ${rows} rows, ${moving} still moving, ${errors.length} errors: ${tookMs} ms, ${cpuMs} ms of processor`,
+    );
+    expect(new Set(errors.map((error) => error.kind)).size).toBeGreaterThanOrEqual(8);
+    const wanted = errors.map(({ kind, subject }) => `${kind} ${subject}`).toSorted();
+    expect(await reconciling.open()).toEqual(wanted);
+    expect(summary.opened).toBe(ERRORS);
+    expect(tookMs).toBeLessThan(WITHIN_MS);
+  });
+
+  it('finds the same again, and closes what was put right', async () => {
+    const again = await reconciling.run();
+    expect(again).toMatchObject({ opened: 0, closed: 0 });
+    for (const error of errors) error.repair();
+    const repaired = await reconciling.run();
+    expect(await reconciling.open()).toEqual([]);
+    expect(repaired).toMatchObject({ opened: 0, closed: ERRORS, open: [] });
+  });
+});

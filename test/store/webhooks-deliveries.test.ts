@@ -1,0 +1,421 @@
+/**
+ * What a delivery step reads and records: an attempt with all that it means, once; endpoints that are gone or fail for too long; messages
+ * opened again, left behind, and forgotten.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecretBox } from '../../src/adapters/secret-box/secret-box.ts';
+import { listAttempts } from '../../src/store/webhook-attempts.ts';
+import {
+  claimOverdue,
+  forgetMessages,
+  listSealed,
+  loadWebhookDelivery,
+  postpone,
+  recordAttempt,
+  reseal,
+  type AttemptMade,
+  type Verdict,
+  type WebhookDelivery,
+} from '../../src/store/webhook-deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  findEndpoint,
+  rotateSecret,
+  updateEndpoint,
+  type Endpoint,
+} from '../../src/store/webhook-endpoints.ts';
+import { findMessage, noMessages, reopenFailed, reopenMessage } from '../../src/store/webhook-messages.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { newAccountId, newEndpoint, newMessage, NOW } from './webhooks.support.ts';
+
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks({ maxConnections: 20 });
+});
+afterAll(() => books.close());
+
+const DELIVERED: Verdict = { status: 'DELIVERED' };
+const AGAIN: Verdict = { status: 'PENDING', waitMs: 60_000 };
+const GIVEN_UP: Verdict = { status: 'FAILED' };
+
+const made = (given: Partial<AttemptMade> = {}): AttemptMade => ({
+  at: NOW,
+  endedAt: new Date(NOW.getTime() + 20),
+  ms: 20,
+  outcome: 'answered',
+  status: 200,
+  answerStart: 'ok',
+  ...given,
+});
+const refused = made({ status: 500, answerStart: 'oh no' });
+
+async function waiting(accountId = newAccountId()): Promise<{ endpoint: Endpoint; messageId: string }> {
+  const endpoint = await newEndpoint(books.world, accountId);
+  return { endpoint, messageId: await newMessage(books.world, endpoint) };
+}
+
+const load = async (messageId: string): Promise<WebhookDelivery> =>
+  (await loadWebhookDelivery(books.world, messageId))!;
+
+async function attempt(messageId: string, how: AttemptMade, verdict: Verdict): Promise<boolean> {
+  return (await recordAttempt(books.world, await load(messageId), how, verdict)).isNew;
+}
+
+async function disableBy(messageId: string, reason: 'GONE' | 'FAILING'): Promise<void> {
+  const disabling = { reason, written: noMessages() };
+  await recordAttempt(books.world, await load(messageId), refused, AGAIN, disabling);
+}
+
+const stateOf = async ({ endpoint, messageId }: { endpoint: Endpoint; messageId: string }) => {
+  const message = (await findMessage(books.world, endpoint.accountId, messageId))!;
+  const { items } = await listAttempts(books.world, messageId, { page: 1, limit: 50 });
+  return { status: message.status, attempts: message.attempts, log: items.map(({ status }) => status) };
+};
+const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
+  (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
+
+describe('an attempt', () => {
+  it('that was taken closes the message and is in the log', async () => {
+    const one = await waiting();
+    expect(await attempt(one.messageId, made(), DELIVERED)).toBe(true);
+    expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
+    expect(await listAttempts(books.world, one.messageId, { page: 1, limit: 10 })).toEqual({
+      items: [{ attempt: 1, at: NOW, ms: 20, outcome: 'answered', status: 200, answerStart: 'ok' }],
+      total: 1,
+    });
+  });
+
+  it('that was not leaves it due when the wait is over, and the endpoint failing since the first', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    await attempt(one.messageId, { ...refused, endedAt: new Date(NOW.getTime() + 90_000) }, AGAIN);
+    expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 2, log: [500, 500] });
+    const { dueInMs, attemptsInSeries } = await load(one.messageId);
+    expect(dueInMs).toBeGreaterThan(50_000);
+    expect(dueInMs).toBeLessThanOrEqual(60_000);
+    expect(attemptsInSeries).toBe(2);
+    expect(await failingSince(one)).toEqual(refused.endedAt);
+    const other = { ...one, messageId: await newMessage(books.world, one.endpoint) };
+    await attempt(other.messageId, made(), DELIVERED);
+    expect(await failingSince(one)).toBeNull();
+  });
+
+  it('that was the last leaves it failed', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, made({ outcome: 'time-limit', status: null }), GIVEN_UP);
+    expect(await stateOf(one)).toEqual({ status: 'FAILED', attempts: 1, log: [null] });
+  });
+
+  it('is recorded once, though twins of a step bring it together', async () => {
+    const one = await waiting();
+    const delivery = await load(one.messageId);
+    const verdicts = [DELIVERED, AGAIN, DELIVERED, GIVEN_UP];
+    const kept = await Promise.all(
+      verdicts.map((verdict) => recordAttempt(books.world, delivery, made(), verdict)),
+    );
+    expect(kept.filter(({ isNew }) => isNew)).toHaveLength(1);
+    const { attempts, log } = await stateOf(one);
+    expect({ attempts, log }).toEqual({ attempts: 1, log: [200] });
+  });
+
+  it('under way while its endpoint is deleted still counts', async () => {
+    const [lost, arrived] = [await waiting(), await waiting()];
+    const deliveries = [await load(lost.messageId), await load(arrived.messageId)] as const;
+    for (const { endpoint } of [lost, arrived])
+      expect(await deleteEndpoint(books.world, endpoint.accountId, endpoint.id, NOW)).toBe(true);
+    expect(await stateOf(lost)).toMatchObject({ status: 'FAILED' });
+    await recordAttempt(books.world, deliveries[0], refused, AGAIN);
+    await recordAttempt(books.world, deliveries[1], made(), DELIVERED);
+    expect(await stateOf(lost)).toEqual({ status: 'FAILED', attempts: 1, log: [500] });
+    expect(await stateOf(arrived)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
+    expect((await load(lost.messageId)).endpoint.isOpen).toBe(false);
+  });
+
+  it('for which there was no room is none: it is due later', async () => {
+    const one = await waiting();
+    await postpone(books.world, await load(one.messageId), 60_000);
+    expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 0, log: [] });
+    expect((await load(one.messageId)).dueInMs).toBeGreaterThan(50_000);
+  });
+});
+
+describe('an endpoint that is disabled', () => {
+  const endpointOf = async ({ endpoint }: { endpoint: Endpoint }) =>
+    (await findEndpoint(books.world, endpoint.accountId, endpoint.id))!;
+
+  it('takes nothing more: what waits for it ends, and its owner hears of it elsewhere', async () => {
+    const one = await waiting();
+    const second = { ...one, messageId: await newMessage(books.world, one.endpoint) };
+    const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
+    const written = noMessages();
+    await recordAttempt(books.world, await load(one.messageId), made({ status: 410 }), GIVEN_UP, {
+      reason: 'GONE',
+      written,
+    });
+    expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    expect(await stateOf(one)).toMatchObject({ status: 'FAILED', log: [410] });
+    expect(await stateOf(second)).toMatchObject({ status: 'FAILED', log: [] });
+    const { id, url } = one.endpoint;
+    const told = await findMessage(books.world, one.endpoint.accountId, written.ids[0]!);
+    expect(told).toMatchObject({ endpointId: watcher.id, event: 'endpoint.disabled', transactionId: null });
+    expect(JSON.parse(told!.body)).toMatchObject({ data: { endpointId: id, url, reason: 'GONE' } });
+  });
+
+  it('does not hear of itself', async () => {
+    const accountId = newAccountId();
+    const endpoint = await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+    const messageId = await newMessage(books.world, endpoint);
+    const written = noMessages();
+    await recordAttempt(books.world, await load(messageId), made({ status: 410 }), GIVEN_UP, {
+      reason: 'GONE',
+      written,
+    });
+    expect(written.ids).toEqual([]);
+  });
+
+  it('is not, for failing, where it answered somebody else meanwhile: the message goes on', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    const delivery = await load(one.messageId);
+    const other = await newMessage(books.world, one.endpoint);
+    await attempt(other, made(), DELIVERED);
+    const disabling = { reason: 'FAILING', written: noMessages() } as const;
+    const kept = await recordAttempt(books.world, delivery, refused, AGAIN, disabling);
+    expect(kept).toEqual({ isNew: true, isDisabled: false, verdict: AGAIN });
+    expect(await endpointOf(one)).toMatchObject({ enabled: true });
+    expect(await stateOf(one)).toMatchObject({ status: 'PENDING', attempts: 2 });
+    const failing = await load(one.messageId);
+    expect(await recordAttempt(books.world, failing, refused, AGAIN, disabling)).toMatchObject({
+      isDisabled: true,
+    });
+    expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'FAILING' });
+    expect(await stateOf(one)).toMatchObject({ status: 'FAILED', attempts: 3 });
+  });
+
+  it('by many messages at once is disabled once, and none of them is lost or stuck', async () => {
+    const one = await waiting();
+    const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
+    const more = await Promise.all(Array.from({ length: 11 }, () => newMessage(books.world, one.endpoint)));
+    const deliveries = await Promise.all([one.messageId, ...more].map(load));
+    const written = noMessages();
+    const kept = await Promise.all(
+      deliveries.map((delivery, index) =>
+        index % 3 === 0
+          ? recordAttempt(books.world, delivery, made({ status: 410 }), AGAIN, { reason: 'GONE', written })
+          : recordAttempt(
+              books.world,
+              delivery,
+              index % 3 === 1 ? made() : refused,
+              index % 3 === 1 ? DELIVERED : AGAIN,
+            ),
+      ),
+    );
+    expect(kept.every(({ isNew }) => isNew)).toBe(true);
+    expect(kept.filter(({ isDisabled }) => isDisabled)).toHaveLength(1);
+    expect(written.ids).toHaveLength(1);
+    expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    expect(watcher.enabled).toBe(true);
+  });
+
+  it('begins anew when it is enabled', async () => {
+    const one = await waiting();
+    await disableBy(one.messageId, 'GONE');
+    const { accountId, id } = one.endpoint;
+    const enabled = await updateEndpoint(books.world, accountId, id, { enabled: true, now: NOW });
+    expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null });
+  });
+
+  it('keeps our reason when its owner switches it off as well', async () => {
+    const one = await waiting();
+    await disableBy(one.messageId, 'GONE');
+    const { accountId, id } = one.endpoint;
+    const off = await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
+    expect(off).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+  });
+
+  it('by its owner ends what waits', async () => {
+    const one = await waiting();
+    const { accountId, id } = one.endpoint;
+    await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
+    expect(await stateOf(one)).toMatchObject({ status: 'FAILED' });
+  });
+});
+
+describe('opened again', () => {
+  it('a message has its whole schedule before it, and keeps its log', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    await attempt(one.messageId, made(), DELIVERED);
+    const { accountId } = one.endpoint;
+    expect(await reopenMessage(books.world, accountId, one.messageId, NOW)).toMatchObject({
+      status: 'PENDING',
+      attempts: 2,
+      closedAt: null,
+    });
+    expect(await load(one.messageId)).toMatchObject({ attemptsInSeries: 0, dueInMs: 0 });
+    await attempt(one.messageId, refused, AGAIN);
+    expect(await load(one.messageId)).toMatchObject({ attempts: 3, attemptsInSeries: 1 });
+  });
+
+  it('one that still waits is due now, and goes on where it was', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
+    expect(await load(one.messageId)).toMatchObject({ attemptsInSeries: 1, dueInMs: 0 });
+  });
+
+  it('nobody else’s', async () => {
+    const one = await waiting();
+    expect(await reopenMessage(books.world, newAccountId(), one.messageId, NOW)).toBeUndefined();
+    const range = { from: new Date(0), to: new Date(NOW.getTime() + 1), now: NOW };
+    await attempt(one.messageId, refused, GIVEN_UP);
+    expect(await reopenFailed(books.world, newAccountId(), one.endpoint.id, range)).toEqual([]);
+  });
+
+  it('each failed one of a range, once', async () => {
+    const { endpoint } = await waiting();
+    const at = (ms: number) => new Date(NOW.getTime() + ms);
+    const ids = await Promise.all([-1, 0, 999, 1_000].map((ms) => newMessage(books.world, endpoint, at(ms))));
+    const delivered = await newMessage(books.world, endpoint, at(500));
+    for (const id of ids) await attempt(id, refused, GIVEN_UP);
+    await attempt(delivered, made(), DELIVERED);
+    const range = { from: at(0), to: at(1_000), now: NOW };
+    const reopen = () => reopenFailed(books.world, endpoint.accountId, endpoint.id, range);
+    const [first, second] = await Promise.all([reopen(), reopen()]);
+    expect([...first, ...second].toSorted()).toEqual([ids[1], ids[2]].toSorted());
+    expect(await reopen()).toEqual([]);
+  });
+
+  it('however many there are', async () => {
+    const { endpoint } = await waiting();
+    await books.owner.deleteFrom('webhook_messages').where('endpoint_id', '=', endpoint.id).execute();
+    const count = 4_500;
+    await books.owner
+      .insertInto('webhook_messages')
+      .values(
+        Array.from({ length: count }, (_, index) => ({
+          id: `msg-${index.toString(16).padStart(32, '0')}`,
+          endpoint_id: endpoint.id,
+          account_id: endpoint.accountId,
+          event: 'esim.purchased' as const,
+          event_key: `k${index}`,
+          subject: null,
+          body: '{}',
+          status: 'FAILED' as const,
+          next_attempt_at: null,
+          swept_at: null,
+          created_at: NOW,
+          closed_at: NOW,
+        })),
+      )
+      .execute();
+    const range = { from: NOW, to: new Date(NOW.getTime() + 1), now: NOW };
+    const ids = await reopenFailed(books.world, endpoint.accountId, endpoint.id, range);
+    expect(new Set(ids).size).toBe(count);
+    await deleteEndpoint(books.world, endpoint.accountId, endpoint.id, NOW);
+    const left = await books.owner
+      .selectFrom('webhook_messages')
+      .select('id')
+      .where('endpoint_id', '=', endpoint.id)
+      .where('status', '=', 'PENDING')
+      .execute();
+    expect(left).toEqual([]);
+  });
+});
+
+describe('left behind', () => {
+  it('is found once in a while, when it was due long enough, by one of those who look', async () => {
+    await books.owner.deleteFrom('webhook_messages').execute();
+    const { endpoint, messageId } = await waiting();
+    const [due, later] = [messageId, await newMessage(books.world, endpoint)];
+    await books.owner
+      .updateTable('webhook_messages')
+      .set({ next_attempt_at: new Date(Date.now() - 31_000) })
+      .where('id', '=', due)
+      .execute();
+    const claim = () => claimOverdue(books.world, { overdueMs: 30_000, againAfterMs: 120_000, limit: 10 });
+    const claimed = await Promise.all([claim(), claim(), claim()]);
+    expect(claimed.flat()).toEqual([due]);
+    expect(await claim()).toEqual([]);
+    await books.owner
+      .updateTable('webhook_messages')
+      .set({ swept_at: new Date(Date.now() - 121_000) })
+      .where('id', '=', due)
+      .execute();
+    expect(await claim()).toEqual([due]);
+    expect(later).not.toBe(due);
+  });
+});
+
+describe('old messages', () => {
+  it('are forgotten with their attempts, open ones never', async () => {
+    const [closed, open] = [await waiting(), await waiting()];
+    await attempt(closed.messageId, made(), DELIVERED);
+    await books.owner
+      .updateTable('webhook_messages')
+      .set({ closed_at: new Date('2020-01-01T00:00:00Z') })
+      .where('id', '=', closed.messageId)
+      .execute();
+    const before = new Date('2020-01-02T00:00:00Z');
+    expect(await forgetMessages(books.world, before, 100)).toBe(1);
+    expect(await forgetMessages(books.world, before, 100)).toBe(0);
+    expect(await loadWebhookDelivery(books.world, closed.messageId)).toBeUndefined();
+    expect((await listAttempts(books.world, closed.messageId, { page: 1, limit: 10 })).total).toBe(0);
+    expect(await load(open.messageId)).toMatchObject({ status: 'PENDING' });
+  });
+});
+
+describe('secrets', () => {
+  const box = createSecretBox({ key: 'ab'.repeat(32), previousKeys: [] });
+
+  it('of an endpoint are two while one is being replaced, and one after that', async () => {
+    const accountId = newAccountId();
+    const endpoint = await newEndpoint(books.world, accountId, { secretSealed: Buffer.from('old') });
+    const messageId = await newMessage(books.world, endpoint);
+    const rotate = (previousUntil: Date, text: string) =>
+      rotateSecret(books.world, accountId, endpoint.id, {
+        secretSealed: Buffer.from(text),
+        previousUntil,
+        now: NOW,
+      });
+    await rotate(new Date(Date.now() + 60_000), 'new');
+    const texts = async () => (await load(messageId)).endpoint.secretsSealed.map(String);
+    expect(await texts()).toEqual(['new', 'old']);
+    await rotate(new Date(Date.now() - 1), 'newest');
+    expect(await texts()).toEqual(['newest']);
+  });
+
+  it('are sealed anew unless they were replaced meanwhile', async () => {
+    const accountId = newAccountId();
+    const endpoint = await newEndpoint(books.world, accountId, { secretSealed: box.seal('whsec_a', 'x') });
+    const row = (await listSealed(books.world, { after: '', limit: 1_000 })).find(
+      ({ id }) => id === endpoint.id,
+    )!;
+    const next = { secret: Buffer.from('anew'), previous: null };
+    await reseal(books.world, endpoint.id, { secret: Buffer.from('another'), previous: null }, next);
+    const messageId = await newMessage(books.world, endpoint);
+    expect((await load(messageId)).endpoint.secretsSealed).toEqual([row.secret_sealed]);
+    await reseal(books.world, endpoint.id, { secret: row.secret_sealed, previous: null }, next);
+    expect((await load(messageId)).endpoint.secretsSealed.map(String)).toEqual(['anew']);
+  });
+});
+
+describe('an account’s endpoints', () => {
+  it('are at most so many, however many are made at once', async () => {
+    const accountId = newAccountId();
+    const make = (index: number) =>
+      createEndpoint(books.world, {
+        id: `ep-${index.toString(16).padStart(31, '0')}${accountId.at(-1)}`.replace(/[^-0-9a-fep]/g, '0'),
+        accountId,
+        url: 'https://m.example',
+        events: ['esim.purchased'],
+        secretSealed: Buffer.from('s'),
+        now: NOW,
+        maxPerAccount: 16,
+      });
+    const outcomes = await Promise.all(Array.from({ length: 24 }, (_, index) => make(index)));
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(16);
+    expect(outcomes.filter((outcome) => outcome === 'too-many')).toHaveLength(8);
+  });
+});

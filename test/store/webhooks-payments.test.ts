@@ -1,0 +1,168 @@
+/** Money from outside, told: what came, what went back, and each status of what it was for. Once each, in the transaction that books it. */
+import { describe, expect, it } from 'vitest';
+import type { WebhookEvent } from '../../src/domain/webhooks.ts';
+import { bookSeen } from '../../src/store/payment-bookings.ts';
+import { failPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/store/refunds.ts';
+import { noMessages } from '../../src/store/webhook-messages.ts';
+import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from './payments.support.ts';
+import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
+
+const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'payment.refunded'];
+const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
+
+const books = usePaymentBooks();
+
+const listen = ({ accountId }: Payer, options: EndpointOptions = { events: ALL }) =>
+  newEndpoint(books.world, accountId, options);
+
+/** `event: status or amount`, in the order they were written. */
+async function told({ accountId }: Payer): Promise<string[]> {
+  const rows = await books.owner
+    .selectFrom('webhook_messages')
+    .select(['event', 'body'])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('event_key')
+    .execute();
+  return rows.map(({ event, body }) => {
+    const { data } = JSON.parse(body) as { data: { status?: string; amount?: number; currency?: string } };
+    return `${event}: ${data.status ?? `${data.amount} ${data.currency}`}`;
+  });
+}
+
+describe('a purchase paid from outside', () => {
+  it('tells that money came and that it goes on, then its end', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    const written = noMessages();
+    const seen = {
+      state: 'paid',
+      netMinor: CHARGE_MINOR,
+      currency: 'NGN',
+      gatewayId: '1',
+      gatewayStatus: 's',
+    } as const;
+    await bookSeen(books.world, payer.reference, seen, NOW, written);
+    expect(written.ids).toHaveLength(2);
+    expect(await messagesOf(books.owner, payer.accountId)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          event: 'payment.received',
+          key: `payment.received:${payer.reference}:NGN:${CHARGE_MINOR}`,
+          subject: payer.transactionId,
+          body: {
+            event: 'payment.received',
+            data: {
+              transactionId: payer.transactionId,
+              purpose: 'purchase',
+              paymentMethod: 'CARD',
+              reference: payer.reference,
+              amount: 20_000,
+              currency: 'NGN',
+            },
+            timestamp: NOW.toISOString(),
+          },
+        }),
+        expect.objectContaining({
+          event: 'esim.purchased',
+          key: `esim.purchased:${payer.transactionId}:PROCESSING`,
+        }),
+      ]),
+    );
+    await settlePurchase(books.world, payer.transactionId);
+    expect((await told(payer)).toSorted()).toEqual([
+      'esim.purchased: PROCESSING',
+      'esim.purchased: SUCCESS',
+      'payment.received: 20000 NGN',
+    ]);
+  });
+
+  it('is told once however often the gateway is looked at', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    for (let look = 0; look < 3; look += 1) await books.look(payer, paid());
+    expect(await told(payer)).toHaveLength(2);
+  });
+
+  it('tells each coming of money of its own', async () => {
+    const payer = await books.payer();
+    await listen(payer, { events: ['payment.received'] });
+    await books.look(payer, paid());
+    await books.look(payer, paid(CHARGE_MINOR + 500n));
+    expect((await told(payer)).toSorted()).toEqual([
+      'payment.received: 20000 NGN',
+      'payment.received: 5 NGN',
+    ]);
+  });
+
+  it('tells FAILED alone where it was paid short, and that the money came', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    await books.look(payer, paid(100n));
+    expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.received: 1 NGN']);
+  });
+
+  it('tells nothing of a look that finds nothing', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    await books.look(payer, { state: 'other', netMinor: 0n });
+    expect(await told(payer)).toEqual([]);
+  });
+});
+
+describe('a funding', () => {
+  it('tells that money came, and is no purchase', async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    await listen(payer);
+    await books.look(payer, paid());
+    expect(await told(payer)).toEqual(['payment.received: 20000 NGN']);
+  });
+});
+
+describe('a refund', () => {
+  async function due(): Promise<{
+    payer: Payer;
+    refund: Awaited<ReturnType<typeof findOpenRefunds>>[number];
+  }> {
+    const payer = await books.payer();
+    await books.look(payer, paid());
+    await listen(payer, { events: ['payment.refunded'] });
+    await failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    return { payer, refund: refund! };
+  }
+
+  it('is told when the gateway has sent it, once', async () => {
+    const { payer, refund } = await due();
+    expect(await told(payer)).toEqual([]);
+    const written = noMessages();
+    const at = { refundId: '1', gatewayStatus: 'processed' };
+    expect(await closeRefundDone(books.world, refund, at, written)).toBe(true);
+    expect(await closeRefundDone(books.world, refund, at)).toBe(false);
+    expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
+      {
+        key: `payment.refunded:${refund.refund_key}`,
+        subject: payer.transactionId,
+        body: {
+          data: {
+            transactionId: payer.transactionId,
+            reference: payer.reference,
+            amount: 20_000,
+            currency: 'NGN',
+            refundedTo: 'SOURCE',
+          },
+        },
+      },
+    ]);
+    expect(written.ids).toHaveLength(1);
+  });
+
+  it('is told as credited to the wallet where the gateway cannot send it', async () => {
+    const { payer, refund } = await due();
+    expect(await creditRefund(books.world, refund, await books.payment(payer))).toBe(true);
+    expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
+      { body: { data: { amount: 20_000, currency: 'NGN', refundedTo: 'WALLET' } } },
+    ]);
+  });
+});

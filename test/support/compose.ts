@@ -1,0 +1,56 @@
+// docker-compose.yml as Docker reads it: anchors and merges resolved, variables filled in. Must not be more lenient than Docker is: a variable
+// that is asked for with `:?` and is not there is an error.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+export const CHECKOUT = join(import.meta.dirname, '..', '..');
+
+export interface ComposeService {
+  readonly build?: string;
+  readonly image?: string;
+  readonly entrypoint?: readonly string[];
+  readonly command?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly restart?: string;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: { readonly test: readonly string[] };
+}
+
+export interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+export function readCompose(file: string): ComposeFile {
+  return parse(readFileSync(join(CHECKOUT, file), 'utf8'), { merge: true }) as ComposeFile;
+}
+
+/** A variable as a compose file asks for it: `${NAME:?}`, `${NAME:-default}`. */
+export interface Variable {
+  readonly name: string;
+  readonly isNeeded: boolean;
+  readonly fallback: string;
+}
+
+const VARIABLE = /\$\{(\w+):([?-])([^}]*)\}/g;
+
+export function variablesOf(text: string): Variable[] {
+  return Array.from(text.matchAll(VARIABLE), ([, name = '', sign, rest = '']) => ({
+    name,
+    isNeeded: sign === '?',
+    fallback: sign === '-' ? rest : '',
+  }));
+}
+
+/** The text with its variables filled in from a .env file's values. */
+export function fillIn(text: string, values: Readonly<Record<string, string>>): string {
+  return text.replaceAll(VARIABLE, (_all, name: string, sign: string, rest: string) => {
+    const value = values[name] ?? '';
+    if (value !== '') return value;
+    if (sign === '?') throw new Error(`${name} is needed`);
+    return rest;
+  });
+}

@@ -1,0 +1,36 @@
+// An operator in a test: makes moves as the command line does, and looks at what is on record of them. Timings of workflows that are carried on
+// are those of patient tests.
+import { createOperatorEngine } from '../../src/adapters/temporal/operator-engine.ts';
+import { createMoves, type MoveRequest, type Moves } from '../../src/app/moves.ts';
+import { systemClock } from '../../src/compose.ts';
+import type { Move, MoveOutcome } from '../../src/domain/moves.ts';
+import type { PurchaseTimings } from '../../src/domain/purchase.ts';
+import type { Stack } from './stack.ts';
+import { PATIENT } from './workflow-harness.ts';
+
+export interface Operator extends Moves {
+  /** A move with all that one needs: who, why, and where it can be seen. */
+  move(
+    transactionId: string,
+    move: Move,
+    more?: Partial<Omit<MoveRequest, 'transactionId' | 'move'>>,
+  ): Promise<MoveOutcome>;
+}
+
+export const BY = 'ada';
+export const REASON = 'a test of the moves';
+export const EVIDENCE = 'https://tickets.test.example/4711';
+
+export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): Operator {
+  const moves = createMoves({
+    db: stack.world,
+    engine: createOperatorEngine(stack.temporal, timings),
+    clock: systemClock,
+    timings,
+  });
+  return {
+    ...moves,
+    move: (transactionId, move, more = {}) =>
+      moves.make({ transactionId, move, by: BY, reason: REASON, ...more }),
+  };
+}

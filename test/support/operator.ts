@@ -1,0 +1,111 @@
+// An operator in a test: runs commands as a shell does, or without a process, on a database of its own, and looks at what they wrote.
+// The company's website that keys are made for is a server of this machine.
+import { sql, type Kysely, type Selectable } from 'kysely';
+import { expect, inject } from 'vitest';
+import type { Parts } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLogger } from '../../src/observe/logger.ts';
+import { runAccountCommand } from '../../src/roles/accounts.ts';
+import type { AccountsDatabase, ApiKeysTable, WorldDatabase } from '../../src/store/tables.ts';
+import { json, startAnsweringServer, type AnsweringServer } from './answering-server.ts';
+import { runCommand, type CommandResult } from './commands.ts';
+import { createTestDatabase, openSchema } from './database.ts';
+
+export const SECRETS_KEY = 'a1'.repeat(32);
+
+export interface Operator {
+  readonly parts: Parts;
+  readonly accounts: Kysely<AccountsDatabase>;
+  readonly world: Kysely<WorldDatabase>;
+  readonly website: AnsweringServer;
+  /** A command as a shell runs it. */
+  run(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
+  /** What a command that worked printed: one line, one object. */
+  answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>>;
+  /** The same without a process, for what a test needs before its own command. */
+  makeAccount(currency: 'NGN' | 'USD'): Promise<string>;
+  makeKey(account: string): Promise<string>;
+  /** For a key that is fine, of the test world. */
+  keyFlags(): string;
+  keyRow(keyId: unknown): Promise<Selectable<ApiKeysTable>>;
+  auditOf(subject: unknown): Promise<{ actor: string; action: string; detail: unknown }[]>;
+  /** How many rows there are of everything that a command may write. */
+  everything(): Promise<unknown>;
+  close(): Promise<void>;
+}
+
+export async function startOperator(): Promise<Operator> {
+  const website = await startAnsweringServer();
+  // A page that is not there is an answer.
+  website.answerWith(json('', 404));
+  const database = await createTestDatabase();
+  const accounts = openSchema<AccountsDatabase>(database.url, 'accounts');
+  const world = openSchema<WorldDatabase>(database.url, 'test');
+  const environment = environmentFor(database.url);
+  const parts: Parts = {
+    ...readConfig(environment),
+    logger: createLogger({ level: 'error' }),
+    processName: 'command',
+  };
+  const keyFlags = (): string =>
+    `--environment test --addresses 127.0.0.1 --website ${website.baseUrl} --company M --by ada`;
+  const inProcess = async (line: string): Promise<Record<string, string>> =>
+    (await runAccountCommand(parts, line.split(' '))) as Record<string, string>;
+  return {
+    parts,
+    accounts,
+    world,
+    website,
+    run: (line, more = [], env = {}) => runCommand([...line.split(' '), ...more], { ...environment, ...env }),
+    answerOf,
+    makeAccount: async (currency) => {
+      const flags = `--name Merchant --email ops@merchant.example --currency ${currency} --by ada`;
+      return (await inProcess(`account create ${flags}`))['accountId']!;
+    },
+    makeKey: async (account) => (await inProcess(`key create --account ${account} ${keyFlags()}`))['keyId']!,
+    keyFlags,
+    keyRow: (keyId) =>
+      accounts.selectFrom('api_keys').selectAll().where('id', '=', String(keyId)).executeTakeFirstOrThrow(),
+    auditOf: (subject) =>
+      accounts
+        .selectFrom('audit_log')
+        .select(['actor', 'action', 'detail'])
+        .where('subject', '=', String(subject))
+        .orderBy('id')
+        .execute(),
+    everything: () => countEverything(accounts),
+    close: async () => {
+      await website.close();
+      await Promise.all([accounts.destroy(), world.destroy()]);
+      await database.drop();
+    },
+  };
+}
+
+const environmentFor = (databaseUrl: string): Record<string, string> => ({
+  DATABASE_URL: databaseUrl,
+  // Neither is asked anything by a command.
+  TEMPORAL_ADDRESS: inject('temporalAddress'),
+  SIMWAY_TEST_SUPPLIER_URL: 'http://127.0.0.1:9',
+  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',
+  SIMWAY_ID_SECRET: 'a secret of at least 32 characters',
+  SIMWAY_SECRETS_KEY: SECRETS_KEY,
+  SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+  SIMWAY_LIVE_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+});
+
+async function answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await running;
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout.trim().split('\n')).toHaveLength(1);
+  return JSON.parse(stdout) as Record<string, unknown>;
+}
+
+async function countEverything(accounts: Kysely<AccountsDatabase>): Promise<unknown> {
+  const { rows } = await sql`
+    select (select count(*) from accounts.accounts) as accounts, (select count(*) from accounts.api_keys) as keys,
+           (select count(*) from accounts.audit_log) as audit, (select count(*) from test.wallets) as wallets,
+           (select count(*) from test.webhook_endpoints) as endpoints,
+           (select count(*) from test.ledger_entries) as entries`.execute(accounts);
+  return rows;
+}

@@ -1,0 +1,65 @@
+// People who operate the service in a test: each has a role, a password of their own and a token, and asks as a program would. Passwords are
+// hashed with little work here: how much is kept beside the hash, and is no matter of these tests.
+import { createPerson } from '../../src/app/people.ts';
+import { createPasswords } from '../../src/app/passwords.ts';
+import type { Role } from '../../src/domain/roles.ts';
+import { changePerson } from '../../src/store/people.ts';
+import type { Answer, Stack } from './stack.ts';
+
+export interface Person {
+  readonly personId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly token: string;
+  /** With the person's token. */
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export const PASSWORD = 'correct horse battery staple';
+
+const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
+const clock = { now: () => new Date() };
+let made = 0;
+
+/**
+ * Signs in. Only so many may from one address in a minute, so each try comes from one of its own, where the stack trusts 127.0.0.1 as a
+ * proxy (`SIGN_IN_ENV`).
+ */
+export function signIn(
+  stack: Pick<Stack, 'call'>,
+  credentials: { readonly email: string; readonly password: string },
+): Promise<Answer> {
+  tries += 1;
+  return stack.call('POST', '/ops/sessions', {
+    body: credentials,
+    headers: { 'X-Forwarded-For': `127.7.${Math.trunc(tries / 250)}.${(tries % 250) + 1}` },
+  });
+}
+
+export const SIGN_IN_ENV = { SIMWAY_TRUSTED_PROXIES: '127.0.0.1' };
+let tries = 0;
+
+/** Somebody who has signed in. */
+export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Role): Promise<Person> {
+  made += 1;
+  const email = `${role.toLowerCase()}-${made}@operator.example`;
+  const deps = { db: stack.accounts, clock, passwords };
+  const { person } = await createPerson(deps, { email, name: `${role} ${made}`, role }, 'a test');
+  const hash = await passwords.hash(PASSWORD);
+  await changePerson(stack.accounts, person.personId, { password: { hash, oneTimeUntil: null } });
+  const { token } = dataOf(await signIn(stack, { email, password: PASSWORD }));
+  if (typeof token !== 'string') throw new Error(`${email} could not sign in`);
+  return {
+    personId: person.personId,
+    email,
+    role,
+    token,
+    call: (method, path, body, headers = {}) =>
+      stack.call(method, path, { body, headers: { Authorization: `Bearer ${token}`, ...headers } }),
+  };
+}
+
+/** What an answer of /ops holds. */
+export function dataOf(answer: Answer): Record<string, unknown> {
+  return answer.body.data;
+}

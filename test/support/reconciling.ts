@@ -1,0 +1,86 @@
+// A database with planted payments, a gateway that tells a statement of them, a supplier that has sold nothing, and reconciliation between
+// them, at whatever time a test says it is. Only what is closed here is left behind.
+import { createPaystackGateway } from '../../src/adapters/paystack/gateway.ts';
+import {
+  createReconciliation,
+  type Reconciliation,
+  type ReconcileSettings,
+} from '../../src/app/reconcile.ts';
+import type { ReconcileSummary } from '../../src/domain/reconciliation.ts';
+import { SECRET_KEY } from './answering-gateway.ts';
+import { json, startAnsweringVendor, type Answering } from './answering-vendor.ts';
+import { openBooks, type Books } from './books.ts';
+import { PLANTED_FEES, type Planted } from './planted-payments.ts';
+import { startStatementServer, type StatementServer } from './statement-server.ts';
+
+export const HOUR_MS = 3_600_000;
+
+export interface Reconciling {
+  readonly books: Books;
+  readonly gateway: StatementServer;
+  readonly reconciliation: Reconciliation;
+  /** What time it is from now on. */
+  setNow(ms: number): void;
+  /** A regular run, to its end. */
+  run(options?: Partial<Parameters<Reconciliation['run']>[0]>): Promise<ReconcileSummary>;
+  /** Open differences, `kind subject`, in order. */
+  open(): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** The supplier's answers where nothing was ever ordered. */
+const nothingOrdered: Answering = (response, call) => {
+  const obj = call.path.endsWith('/balance/query')
+    ? { balance: 0 }
+    : { esimList: [], pager: { pageNum: 1, pageSize: 500, total: 0 } };
+  json({ success: true, errorCode: '0', errorMsg: null, obj })(response, call);
+};
+
+export async function startReconciling(
+  theirs: Planted['theirs'],
+  settings: Partial<ReconcileSettings> = {},
+): Promise<Reconciling> {
+  const books = await openBooks({ statementTimeoutMs: 2_000 });
+  const server = await startStatementServer(theirs);
+  const gateway = createPaystackGateway({ baseUrl: server.url, secretKey: SECRET_KEY, mode: 'test' });
+  const vendor = await startAnsweringVendor();
+  vendor.answerWith(nothingOrdered);
+  let nowMs = Date.now();
+  const reconciliation = createReconciliation({
+    db: books.world,
+    gateway,
+    supplier: vendor.supplier({ timeLimitMs: 5_000 }),
+    clock: { now: () => new Date(nowMs) },
+    events: { reconciled: () => undefined },
+    settings: {
+      overlapMs: 96 * HOUR_MS,
+      settleMs: HOUR_MS,
+      lingerMs: 0,
+      supplierPauseMs: 0,
+      fees: PLANTED_FEES,
+      ...settings,
+    },
+  });
+  return {
+    books,
+    gateway: server,
+    reconciliation,
+    setNow: (ms) => {
+      nowMs = ms;
+    },
+    run: async (options = {}) => {
+      const summary = await reconciliation.run({ askedBy: 'a test', ...options });
+      if (summary === null) throw new Error('there was nothing to compare');
+      return summary;
+    },
+    open: async () => {
+      const open = await reconciliation.listOpen({ limit: 1_000 });
+      return open.map(({ kind, subject }) => `${kind} ${subject}`).toSorted();
+    },
+    close: async () => {
+      gateway.close();
+      await Promise.all([server.close(), vendor.close()]);
+      await books.close();
+    },
+  };
+}

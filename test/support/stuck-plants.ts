@@ -1,0 +1,356 @@
+// Stuck payments on a stack, each class planted as it comes about: vendors that misbehave, workers cut off, merchants that do not answer. Where
+// only time would do it, the owner moves a row's own time back. Everything else goes on as ever beside them.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { APPLY_INBOX_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
+import type { StuckClass } from '../../src/domain/stuck.ts';
+import { newBuyer } from './buyer.ts';
+import { fundOutside } from './fundings.ts';
+import { postEvent, untilOpened } from './payers.ts';
+import {
+  atGateway,
+  buyOutside,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+  type OutsideMethod,
+  type Paid,
+} from './payments.ts';
+import type { Stack, TestAccount } from './stack.ts';
+import { until } from './until.ts';
+import { answerStatus, type Listener, type Receiver } from './webhook-receiver.ts';
+
+/** The pace that plants need: a person is called soon, and nothing that was given up heals by itself before a person comes. */
+export const PLANTING_PACE = {
+  answerWithinMs: 2_500,
+  lookFirstMs: 100,
+  lookMaxMs: 300,
+  attentionAfterMs: 5_000,
+  slowLookMs: 3_600_000,
+  doubtMs: 200,
+  // Paying takes a second or two, and much longer on a busy machine.
+  checkoutMs: 20_000,
+  pollFirstMs: 500,
+  refundLookFirstMs: 200,
+  refundLookMaxMs: 2_000,
+};
+
+export interface Ground {
+  readonly stack: Stack;
+  readonly receiver: Receiver;
+  /** Merchants whose endpoints give no good answer until this is taken back. */
+  readonly deaf: Listener[];
+}
+
+/** What was planted: the ids that the list names, by class. */
+export type Planted = Map<StuckClass, string[]>;
+
+/** Chores that would put some of it right by themselves, as they do within the hour. */
+export async function stopChores({ temporal }: Stack): Promise<void> {
+  const chores = [APPLY_INBOX_WORKFLOW, SWEEP_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW];
+  await Promise.all(chores.map((chore) => temporal.schedule.getHandle(`${chore}-schedule`).pause('a test')));
+}
+
+/** The inbox's chore, once: a burst of events is more than the door applies at once. */
+export async function applyInbox({ temporal, owner }: Stack): Promise<void> {
+  await temporal.schedule.getHandle(`${APPLY_INBOX_WORKFLOW}-schedule`).trigger();
+  await until(
+    () => owner.selectFrom('gateway_events').select('id').where('applied_at', 'is', null).execute(),
+    (left) => left.length === 0,
+    { what: 'every event is applied', withinMs: 60_000 },
+  );
+}
+
+/** So many of each of fourteen classes. */
+export async function plantStuck(ground: Ground, each: number): Promise<Planted> {
+  const planted: Planted = new Map();
+  const plant = async (stuckClass: StuckClass, make: () => Promise<string[]>): Promise<void> => {
+    planted.set(stuckClass, await make());
+  };
+  // They wait for their time to be over while the supplier has its own troubles.
+  const late = times(each, () => byCard(ground, 'SIM-PAY-NEVER'));
+  await plant('paid-not-delivered', () => neverAllocated(ground, each));
+  await plant('workflow-gone', () => abandonedByWorkflow(ground, each));
+  await plant('supplier-unknown', () => answerLost(ground, each));
+  await plant('delivered-not-settled', () => notSettled(ground, each));
+  await plant('refund-not-done', () => refundForgotten(ground, each));
+  await Promise.all([
+    plant('refund-needs-attention', () => refundWaits(ground, each)),
+    plant('payment-disputed', () => disputed(ground, each)),
+    plant('payment-reversed', () => reversed(ground, each)),
+  ]);
+  await plant('late-money-unbooked', async () => paidUnseen(ground, await late));
+  await applyInbox(ground.stack);
+  await plant('inbox-without-purchase', () => eventOfAStranger(ground, each));
+  await Promise.all([
+    plantUnknownCharges(ground, each, planted),
+    plant('inbox-unapplied', () => eventUnapplied(ground, each)),
+    plant('message-undelivered', () => messageGivenUp(ground, each)),
+  ]);
+  return planted;
+}
+
+const times = <T>(each: number, make: (nth: number) => Promise<T>): Promise<T[]> =>
+  Promise.all(Array.from({ length: each }, (_none, nth) => make(nth)));
+
+async function fromWallet({ stack }: Ground, each: number): Promise<string[]> {
+  return times(each, async () => {
+    const { body } = await (await newBuyer(stack)).buy('SIM-OK');
+    return body.transactionId;
+  });
+}
+
+async function byCard(
+  { stack }: Ground,
+  packageCode: string,
+  method: OutsideMethod = 'CARD',
+): Promise<Paid & { readonly account: TestAccount }> {
+  const account = await stack.account();
+  return {
+    ...(await untilOpened(stack, await buyOutside(stack, account, { method, packageCode }))),
+    account,
+  };
+}
+
+/** The purchase or funding once a person was called for it. */
+async function untilCalled({ stack }: Ground, transactionId: string, reason: string): Promise<string> {
+  await until(
+    async () => {
+      const { rows } = await sql<{ reason: string | null }>`
+        select attention_reason as reason from purchases where transaction_id = ${transactionId}
+        union all select attention_reason from fundings where transaction_id = ${transactionId}`.execute(
+        stack.owner,
+      );
+      return rows[0]?.reason;
+    },
+    (called) => called === reason,
+    { what: `a person called to ${transactionId} for ${reason}`, withinMs: 60_000, everyMs: 200 },
+  );
+  return transactionId;
+}
+
+const called = (ground: Ground, ids: readonly string[], reason: string): Promise<string[]> =>
+  Promise.all(ids.map((id) => untilCalled(ground, id, reason)));
+
+/** Moves the time of rows back, as if so much of it had passed. */
+async function makeOlder(
+  { stack }: Ground,
+  table: string,
+  columns: readonly string[],
+  ids: readonly string[],
+  by: string,
+): Promise<void> {
+  const changes = columns.map((column) => sql`${sql.ref(column)} = ${sql.ref(column)} - ${by}::interval`);
+  await sql`update ${sql.table(table)} set ${sql.join(changes)} where transaction_id = any(${[...ids]})`.execute(
+    stack.owner,
+  );
+}
+
+async function neverAllocated(ground: Ground, each: number): Promise<string[]> {
+  await ground.stack.faults({ neverAllocate: 1 });
+  const ids = await called(ground, await fromWallet(ground, each), 'SUPPLIER_NEVER_ALLOCATED');
+  await ground.stack.clearFaults();
+  return ids;
+}
+
+/** Somebody ended the workflow at Temporal. */
+async function abandonedByWorkflow(ground: Ground, each: number): Promise<string[]> {
+  const { stack } = ground;
+  await stack.faults({ neverAllocate: 1 });
+  const ids = await fromWallet(ground, each);
+  await Promise.all(ids.map((id) => stack.temporal.workflow.getHandle(id).terminate('a test')));
+  await makeOlder(ground, 'purchases', ['created_at', 'updated_at'], ids, '5 minutes');
+  await stack.clearFaults();
+  return ids;
+}
+
+async function answerLost(ground: Ground, each: number): Promise<string[]> {
+  await ground.stack.faults({ loseAnswer: 1 });
+  const ids = await called(ground, await fromWallet(ground, each), 'SUPPLIER_OUTCOME_UNKNOWN');
+  await ground.stack.clearFaults();
+  return ids;
+}
+
+/** Our own database refuses to close purchases for a while, as a bad constraint would. */
+async function notSettled(ground: Ground, each: number): Promise<string[]> {
+  const { owner } = ground.stack;
+  await sql`
+    create function refuse_success() returns trigger language plpgsql as $$
+    begin
+      raise exception 'a test' using errcode = 'check_violation';
+    end $$`.execute(owner);
+  await sql`
+    create trigger refuse_success before update on purchases for each row when (new.status = 'SUCCESS' and old.status <> 'SUCCESS')
+    execute function refuse_success()`.execute(owner);
+  const ids = await called(ground, await fromWallet(ground, each), 'SETTLE_FAILED');
+  // A person is called at once, and until the purchase's patience is over it goes on trying.
+  const patienceMs = PLANTING_PACE.attentionAfterMs + 2_000;
+  await until(
+    async () => {
+      const { rows } = await sql<{ ms: number }>`
+        select (extract(epoch from min(now() - created_at)) * 1000)::float8 as ms from purchases
+         where transaction_id = any(${[...ids]})`.execute(owner);
+      return rows[0]?.ms ?? 0;
+    },
+    (ms) => ms > patienceMs,
+    { what: 'patience is over', everyMs: 500 },
+  );
+  await sql`drop function refuse_success cascade`.execute(owner);
+  return ids;
+}
+
+/** The gateway took no refund, and then nobody was left to ask it again. */
+async function refundForgotten(ground: Ground, each: number): Promise<string[]> {
+  const { stack } = ground;
+  await gatewayFaults(stack, { network: { kind: '500', operation: 'refund' } });
+  const paid = await times(each, () => byCard(ground, 'SIM-PAY-REFUNDED'));
+  const ids = paid.map(({ transactionId }) => transactionId);
+  await Promise.all(
+    ids.map(async (id) => {
+      await untilStatus(stack, id, 'FAILED');
+      await untilRefund(stack, id, 'ASKED');
+      await stack.temporal.workflow.getHandle(id).terminate('a test');
+    }),
+  );
+  await makeOlder(ground, 'refunds', ['created_at', 'asked_at'], ids, '1 hour');
+  await clearGatewayFaults(stack);
+  return ids;
+}
+
+function untilRefund(stack: Stack, transactionId: string, status: string): Promise<unknown> {
+  return until(
+    () =>
+      stack.owner
+        .selectFrom('refunds')
+        .select('status')
+        .where('transaction_id', '=', transactionId)
+        .executeTakeFirst(),
+    (refund) => refund?.status === status,
+    { what: `the refund of ${transactionId} is ${status}`, withinMs: 60_000 },
+  );
+}
+
+/** Paid when all was over, no event told, and the hourly look did not come. */
+async function paidUnseen(ground: Ground, opened: readonly Paid[]): Promise<string[]> {
+  const { stack } = ground;
+  const ids = opened.map(({ transactionId }) => transactionId);
+  await Promise.all(ids.map((id) => untilStatus(stack, id, 'FAILED')));
+  await gatewayFaults(stack, { webhooks: 'drop' });
+  await Promise.all(opened.map(({ reference }) => atGateway(stack, reference, 'pay')));
+  await clearGatewayFaults(stack);
+  await makeOlder(ground, 'payments', ['expires_at', 'looked_at', 'created_at'], ids, '5 hours');
+  return ids;
+}
+
+async function refundWaits(ground: Ground, each: number): Promise<string[]> {
+  const paid = await times(each, () => byCard(ground, 'SIM-PAY-REFUND-NEEDS-ATTENTION'));
+  await Promise.all(
+    paid.map(({ transactionId }) => untilRefund(ground.stack, transactionId, 'NEEDS_ATTENTION')),
+  );
+  return paid.map(({ transactionId }) => transactionId);
+}
+
+async function disputed(ground: Ground, each: number): Promise<string[]> {
+  const paid = await times(each, () => byCard(ground, 'SIM-PAY-DISPUTED'));
+  return called(
+    ground,
+    paid.map(({ transactionId }) => transactionId),
+    'PAYMENT_DISPUTED',
+  );
+}
+
+async function reversed(ground: Ground, each: number): Promise<string[]> {
+  const { stack } = ground;
+  const paid = await times(each, () => byCard(ground, 'SIM-PAY-NOW'));
+  return Promise.all(
+    paid.map(async ({ transactionId, reference, account }) => {
+      await untilStatus(stack, transactionId, 'SUCCESS');
+      await atGateway(stack, reference, 'reverse');
+      const looked = await confirm(stack, account, transactionId);
+      if (looked.status !== 200) throw new Error(`confirm-payment: ${looked.status} ${looked.text}`);
+      return untilCalled(ground, transactionId, 'PAYMENT_REVERSED');
+    }),
+  );
+}
+
+/** Paid, and the gateway neither tells nor answers until the time is over: purchases and wallets. */
+async function plantUnknownCharges(ground: Ground, each: number, planted: Planted): Promise<void> {
+  const { stack } = ground;
+  await gatewayFaults(stack, {
+    webhooks: 'drop',
+    network: { kind: '500', operation: 'transaction/verify' },
+  });
+  const purchases = await times(each, () => byCard(ground, 'SIM-OK'));
+  const fundings = await times(each, async () =>
+    untilOpened(stack, await fundOutside(stack, await stack.account(), { amount: 50, method: 'CARD' })),
+  );
+  await Promise.all([...purchases, ...fundings].map(({ reference }) => atGateway(stack, reference, 'pay')));
+  const calledTo = (paid: readonly Paid[]): Promise<string[]> =>
+    called(
+      ground,
+      paid.map(({ transactionId }) => transactionId),
+      'GATEWAY_OUTCOME_UNKNOWN',
+    );
+  planted.set('charge-unknown', await calledTo(purchases));
+  planted.set('funding-stuck', await calledTo(fundings));
+  await clearGatewayFaults(stack);
+}
+
+/** Kept, and whoever kept it ended before it was applied. */
+async function eventUnapplied(ground: Ground, each: number): Promise<string[]> {
+  const { stack } = ground;
+  const opened = await times(each, () => byCard(ground, 'SIM-OK', 'BANK_TRANSFER'));
+  await stack.owner
+    .insertInto('gateway_events')
+    .values(
+      opened.map(({ reference }) => ({
+        gateway: 'paystack',
+        event_key: randomUUID(),
+        type: 'charge.success',
+        about: 'charge',
+        reference,
+        email: null,
+        received_at: sql<Date>`now() - interval '10 minutes'`,
+        applied_at: null,
+        note: null,
+      })),
+    )
+    .execute();
+  return opened.map(({ transactionId }) => transactionId);
+}
+
+async function eventOfAStranger(ground: Ground, each: number): Promise<string[]> {
+  const { stack } = ground;
+  return times(each, async () => {
+    const reference = `of-somebody-else-${randomUUID()}`;
+    const data = { id: 1, domain: 'test', status: 'success', reference, amount: 1_000, currency: 'NGN' };
+    await postEvent(stack, JSON.stringify({ event: 'charge.success', data }));
+    const row = await until(
+      () =>
+        stack.owner
+          .selectFrom('gateway_events')
+          .select(['id', 'applied_at'])
+          .where('reference', '=', reference)
+          .executeTakeFirst(),
+      (event) => event?.applied_at !== null && event !== undefined,
+      { what: `the event about ${reference} is applied` },
+    );
+    return `event-${row!.id}`;
+  });
+}
+
+/** A merchant answered nothing but 500 until the schedule was over. */
+async function messageGivenUp({ stack, receiver, deaf }: Ground, each: number): Promise<string[]> {
+  return times(each, async () => {
+    const buyer = await newBuyer(stack);
+    const listener = await receiver.listen(stack, buyer.account, { answer: answerStatus(500) });
+    deaf.push(listener);
+    const { body } = await buyer.buy('SIM-OK');
+    await listener.untilReceived(1);
+    await sql`
+      update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now()
+       where subject = ${body.transactionId}`.execute(stack.owner);
+    return body.transactionId;
+  });
+}

@@ -1,0 +1,153 @@
+// A merchant's server in a test: takes messages of endpoints, one path each, verifies every one with the unmodified `standardwebhooks`
+// package, and answers as the test says. Must not look into our rows.
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import { createSecretBox } from '../../src/adapters/secret-box/secret-box.ts';
+import { DEFAULT_EVENTS, type WebhookEvent } from '../../src/domain/webhooks.ts';
+import { createEndpoint } from '../../src/store/webhook-endpoints.ts';
+import type { Stack, TestAccount } from './stack.ts';
+import { until, type UntilOptions } from './until.ts';
+
+export interface Received {
+  readonly id: string;
+  readonly body: string;
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** When it was here whole, on the clock of `performance.now`. */
+  readonly atMs: number;
+  readonly headers: IncomingMessage['headers'];
+  /** Whether the package takes it for ours. */
+  readonly isGenuine: boolean;
+}
+
+export type Answering = (response: ServerResponse, received: Received) => void;
+
+export interface Receiver {
+  readonly baseUrl: string;
+  /** An endpoint of the account at a path of its own here. */
+  listen(stack: Stack, account: TestAccount, options?: ListenOptions): Promise<Listener>;
+  close(): Promise<void>;
+}
+
+export interface ListenOptions {
+  readonly events?: readonly WebhookEvent[];
+  readonly answer?: Answering;
+}
+
+export interface Listener {
+  readonly endpointId: string;
+  readonly secret: string;
+  readonly url: string;
+  /** All that came, repeats included. */
+  readonly received: readonly Received[];
+  /** From now on. */
+  answerWith(answer: Answering): void;
+  /** All that came, once there are so many. */
+  untilReceived(count: number, options?: UntilOptions): Promise<readonly Received[]>;
+}
+
+export const answerStatus =
+  (status: number, headers: Record<string, string> = {}, body = ''): Answering =>
+  (response) =>
+    response.writeHead(status, headers).end(body);
+
+const TAKEN = answerStatus(204);
+
+interface Path {
+  readonly secret: string;
+  readonly received: Received[];
+  answer: Answering;
+}
+
+/** Starts the server on a free port of the loopback address. */
+export async function startReceiver(): Promise<Receiver> {
+  const paths = new Map<string, Path>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('error', () => undefined);
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const path = paths.get(request.url ?? '');
+      if (!path) return void response.writeHead(404).end();
+      const received = read(Buffer.concat(chunks).toString('utf8'), request.headers, path.secret);
+      path.received.push(received);
+      path.answer(response, received);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    baseUrl,
+    listen: async (stack, account, { events = DEFAULT_EVENTS, answer = TAKEN } = {}) => {
+      const name = `/${randomBytes(8).toString('hex')}`;
+      const path: Path = { secret: newSecret(), received: [], answer };
+      paths.set(name, path);
+      const url = baseUrl + name;
+      const endpointId = await addEndpoint(stack, account, { url, events, secret: path.secret });
+      return {
+        endpointId,
+        secret: path.secret,
+        url,
+        received: path.received,
+        answerWith: (next) => void (path.answer = next),
+        untilReceived: (count, options) =>
+          until(
+            () => path.received,
+            (all) => all.length >= count,
+            { what: `${count} messages at ${name}`, everyMs: 10, ...options },
+          ),
+      };
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
+
+function read(body: string, headers: IncomingMessage['headers'], secret: string): Received {
+  const { event, data } = JSON.parse(body) as Pick<Received, 'event' | 'data'>;
+  const id = String(headers['webhook-id']);
+  return {
+    id,
+    body,
+    event,
+    data,
+    atMs: performance.now(),
+    headers,
+    isGenuine: verify(body, headers, secret),
+  };
+}
+
+function verify(body: string, headers: IncomingMessage['headers'], secret: string): boolean {
+  try {
+    new Webhook(secret).verify(body, headers as Record<string, string>);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** An endpoint in the rows of a stack, its secret sealed with the stack's key. */
+async function addEndpoint(
+  stack: Stack,
+  account: TestAccount,
+  endpoint: { url: string; events: readonly WebhookEvent[]; secret: string },
+): Promise<string> {
+  const id = `ep-${randomBytes(16).toString('hex')}`;
+  const box = createSecretBox({ key: stack.env['SIMWAY_SECRETS_KEY'] ?? '', previousKeys: [] });
+  await createEndpoint(stack.world, {
+    id,
+    accountId: account.accountId,
+    url: endpoint.url,
+    events: endpoint.events,
+    secretSealed: box.seal(endpoint.secret, id),
+    now: new Date(),
+    maxPerAccount: 1_000,
+  });
+  return id;
+}

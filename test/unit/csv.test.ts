@@ -1,0 +1,78 @@
+// Tables as text: whatever is in a field comes back by RFC 4180's grammar, and no field is a formula to a spreadsheet.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { decimalOf } from '../../src/app/books.ts';
+import { csvOf } from '../../src/domain/csv.ts';
+
+/** RFC 4180's grammar, read literally. */
+function parse(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    let field = '';
+    if (text[at] === '"') {
+      for (at += 1; text[at] !== '"' || text[at + 1] === '"'; at += 1) {
+        if (text[at] === '"') at += 1;
+        field += text.charAt(at);
+      }
+      at += 1;
+    } else {
+      for (; text[at] !== ',' && text[at] !== '\r'; at += 1) field += text.charAt(at);
+    }
+    row.push(field);
+    if (text[at] === ',') {
+      at += 1;
+      continue;
+    }
+    expect(text.slice(at, at + 2)).toBe('\r\n');
+    at += 2;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+describe('comma-separated values', () => {
+  it('have their columns first, quotes where they must be, and lines that end in CRLF', () => {
+    expect(
+      csvOf(
+        ['a', 'b'],
+        [
+          ['1', 'x,y'],
+          ['2', 'say "hi"\r\n'],
+        ],
+      ),
+    ).toBe('a,b\r\n1,"x,y"\r\n2,"say ""hi""\r\n"\r\n');
+  });
+
+  it('come back as they were', () => {
+    const field = fc.string({ unit: fc.constantFrom('a', 'b', '1', ',', '"', '\r', '\n', ';', ' ', '€') });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(field, field, field), { minLength: 1 }), (rows) => {
+        const plain = rows.map((row) => row.map((value) => `v${value}`));
+        expect(parse(csvOf(['a', 'b', 'c'], plain))).toEqual([['a', 'b', 'c'], ...plain]);
+      }),
+    );
+  });
+
+  it.each(['=1+1', '+cmd', '-cmd', '@sum', '\tx'])('keep %j from being a formula', (value) => {
+    expect(parse(csvOf(['a'], [[value]]))).toEqual([['a'], [`'${value}`]]);
+  });
+
+  it('leave amounts below zero alone', () => {
+    expect(csvOf(['a'], [['-12.50']])).toBe('a\r\n-12.50\r\n');
+  });
+});
+
+describe('amounts in tables', () => {
+  it.each([
+    [0n, 'NGN', '0.00'],
+    [-5n, 'USD', '-0.05'],
+    [123_456n, 'USD4', '12.3456'],
+    [-7n, 'USD4', '-0.0007'],
+    [9_007_199_254_740_993n, 'NGN', '90071992547409.93'],
+  ])('%s of %s is %s', (amountMinor, currency, text) => {
+    expect(decimalOf(amountMinor, currency)).toBe(text);
+  });
+});

@@ -1,0 +1,147 @@
+// Moves above the limit: kept for a second person, who is another one, and made once after that. What is on record of a move stays.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { newOperator, type Operator } from '../support/move-maker.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { createWorkflowHarness, type WorkflowHarness } from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  stack = await startStack({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } });
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack);
+  operator = newOperator(stack);
+});
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+async function delivered(): Promise<string> {
+  const { transactionId } = await harness.purchase({ account: buyer.account });
+  await untilClosed(stack, transactionId);
+  return transactionId;
+}
+
+const gift = (transactionId: string, amountMinor: bigint) =>
+  operator.move(transactionId, 'credit-wallet', {
+    amount: { amountMinor, currency: 'USD' },
+    goodwill: true,
+  });
+
+/** Asked for by ada; the move's id. */
+async function waiting(transactionId: string, amountMinor = 200n): Promise<string> {
+  const asked = await gift(transactionId, amountMinor);
+  if (asked.outcome !== 'waits-for-approval') throw new Error(JSON.stringify(asked));
+  return asked.moveId;
+}
+
+describe('above the limit', () => {
+  it('waits, moves nothing, and is made by the word of another person, once', async () => {
+    const transactionId = await delivered();
+    const balance = await buyer.balanceMinor();
+    expect(await gift(transactionId, 100n)).toMatchObject({ outcome: 'done' });
+    const moveId = await waiting(transactionId, 101n);
+    // The same again waits as well, as the same.
+    expect(await waiting(transactionId, 101n)).toBe(moveId);
+    expect(await buyer.balanceMinor()).toBe(balance + 100n);
+    expect(await operator.pendingApprovals()).toMatchObject([{ moveId, transactionId, by: 'ada' }]);
+    for (const name of ['ada', ' ADA ', 'Ａda'])
+      expect(await operator.approve(moveId, name)).toMatchObject({ outcome: 'refused', code: 'SAME_PERSON' });
+    expect(await operator.approve(moveId, '  ')).toMatchObject({ outcome: 'refused', code: 'PERSON_NEEDED' });
+    expect(await buyer.balanceMinor()).toBe(balance + 100n);
+    const approved = await Promise.all([1, 2, 3].map(() => operator.approve(moveId, 'bayo')));
+    expect(approved.filter(({ outcome }) => outcome === 'done').length).toBeGreaterThan(0);
+    expect(
+      approved.every(
+        (it) => it.outcome === 'done' || (it.outcome === 'refused' && it.code === 'NOT_WAITING'),
+      ),
+    ).toBe(true);
+    expect(await buyer.balanceMinor()).toBe(balance + 201n);
+    expect(await operator.approve(moveId, 'chidi')).toMatchObject({
+      outcome: 'refused',
+      code: 'NOT_WAITING',
+    });
+    expect(await gift(transactionId, 101n)).toMatchObject({ outcome: 'done', again: true, moveId });
+    expect(await buyer.balanceMinor()).toBe(balance + 201n);
+    const lines = await operator.listFor(transactionId);
+    expect(lines.find((line) => line.moveId === moveId)).toMatchObject({
+      status: 'DONE',
+      by: 'ada',
+      approvedBy: 'bayo',
+      amount: { amountMinor: 101n, currency: 'USD' },
+    });
+    expect(lines.filter((line) => line.refusal === 'SAME_PERSON').map(({ by }) => by)).toEqual([
+      'ada',
+      'ADA',
+      'Ａda',
+    ]);
+  });
+
+  it('is declined by another person, and can be asked for again', async () => {
+    const transactionId = await delivered();
+    const moveId = await waiting(transactionId);
+    expect(await operator.decline(moveId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
+    expect(await operator.decline(moveId, 'bayo')).toMatchObject({ outcome: 'done' });
+    expect(await operator.approve(moveId, 'chidi')).toMatchObject({ code: 'NOT_WAITING' });
+    expect(await waiting(transactionId)).not.toBe(moveId);
+  });
+
+  it('is refused when nobody approved it in time', async () => {
+    const transactionId = await delivered();
+    const moveId = await waiting(transactionId);
+    // A line may not be altered by anybody; here time passes.
+    await stack.owner.transaction().execute(async (trx) => {
+      await sql`set local session_replication_role = replica`.execute(trx);
+      await trx
+        .updateTable('operator_moves')
+        .set({ expires_at: sql`now() - interval '1 second'` })
+        .where('id', '=', moveId)
+        .execute();
+    });
+    expect((await operator.pendingApprovals()).map((move) => move.moveId)).not.toContain(moveId);
+    expect(await operator.approve(moveId, 'bayo')).toMatchObject({
+      outcome: 'refused',
+      code: 'APPROVAL_EXPIRED',
+    });
+    expect((await operator.listFor(transactionId))[0]).toMatchObject({ status: 'EXPIRED' });
+  });
+
+  it('is judged again when it is approved: how things stand may have changed', async () => {
+    const transactionId = await delivered();
+    const first = await waiting(transactionId, 150n);
+    const second = await waiting(transactionId, 151n);
+    expect(await operator.approve(second, 'bayo')).toMatchObject({ outcome: 'done' });
+    expect(await operator.approve(first, 'bayo')).toMatchObject({
+      outcome: 'refused',
+      code: 'AMOUNT_TOO_HIGH',
+    });
+    expect((await operator.listFor(transactionId)).map(({ status }) => status)).toEqual(['REFUSED', 'DONE']);
+  });
+});
+
+describe('on record', () => {
+  const change = (set: string, moveId: string) =>
+    sql`update operator_moves set ${sql.raw(set)} where id = ${moveId}`.execute(stack.owner);
+
+  it('nobody is both, and no line that has ended changes, whoever asks the database', async () => {
+    const moveId = await waiting(await delivered());
+    await expect(change(`status = 'APPROVED', approved_by = ' Ada'`, moveId)).rejects.toThrow(
+      'operator_move_by_two_people',
+    );
+    await expect(change(`status = 'APPROVED'`, moveId)).rejects.toThrow('stays');
+    await expect(change(`status = 'DONE', closed_at = now()`, moveId)).rejects.toThrow('stays');
+    await expect(change(`reason = 'another'`, moveId)).rejects.toThrow('stays');
+    await operator.decline(moveId, 'bayo');
+    await expect(change(`status = 'BEGUN', closed_at = null`, moveId)).rejects.toThrow('stays');
+    await expect(sql`delete from operator_moves where id = ${moveId}`.execute(stack.world)).rejects.toThrow(
+      'permission denied',
+    );
+  });
+});

@@ -1,0 +1,439 @@
+// Operator's moves on purchases that are open: being delivered, and waiting for money. Each ends as delivered or given back, once, with its line
+// on record, and what does not fit is refused with what would.
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { movedBy } from '../support/fundings.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  gatewayFaults,
+  looksAtGateway,
+  untilStatus,
+} from '../support/payments.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  createWorkflowHarness,
+  HURRIED,
+  PATIENT,
+  type Order,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  // An eSIM in use cannot be cancelled any more: here none goes into use by itself.
+  stack = await startStack({ supplier: { activateAfterMs: null } });
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack);
+  operator = newOperator(stack);
+});
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+/** Looks so rarely that whatever happens, happens by a move. */
+const RARELY = {
+  ...HURRIED,
+  attentionAfterMs: 600_000,
+  lookFirstMs: 300_000,
+  lookMaxMs: 300_000,
+  pollFirstMs: 300_000,
+  pollMaxMs: 300_000,
+};
+
+/** Held, perhaps ordered, and not delivered; with faults that are gone by then. */
+async function stuckAtSupplier(faults: Record<string, unknown>, more: Partial<Order> = {}): Promise<string> {
+  await stack.faults(faults);
+  const order = { account: buyer.account, timings: RARELY, ...more };
+  const { transactionId, answer } = await harness.purchase(order);
+  if (order.paidBy === undefined) {
+    expect(answer).toEqual({ status: 'PROCESSING' });
+  } else {
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'PROCESSING');
+    await until(
+      () => harness.isParked(transactionId),
+      (parked) => parked,
+      { what: 'a purchase that pauses' },
+    );
+  }
+  await stack.clearFaults();
+  return transactionId;
+}
+
+async function esimInUse(): Promise<string> {
+  const { body } = await buyer.buy('SIM-OK');
+  const { esimId, iccid } = body.esimDetails;
+  const esim = `${stack.supplierControlUrl}/esims/${iccid}`;
+  await fetch(esim, { method: 'PUT', body: JSON.stringify({ esimStatus: 'IN_USE' }) });
+  await until(
+    () => buyer.read(`/api/esim/${esimId}`),
+    (answer) => answer.body.esimStatus === 'ACTIVE',
+    { what: 'the eSIM active in our rows' },
+  );
+  return esimId;
+}
+
+/** Taken by the supplier, which never said so. */
+const ANSWER_LOST = { loseAnswer: 1 };
+
+const recordsOf = async (transactionId: string): Promise<string[]> =>
+  (await operator.listFor(transactionId)).map(
+    ({ move, status, refusal }) => `${move} ${status}${refusal === null ? '' : ` ${refusal}`}`,
+  );
+
+async function expectGivenBack(transactionId: string): Promise<void> {
+  expect(await untilClosed(stack, transactionId)).toMatchObject({
+    status: 'FAILED',
+    reason: 'CANCELLED_BY_OPERATOR',
+    needs_attention_since: null,
+  });
+  expect(await holdOf(stack, transactionId)).toBe('VOIDED');
+  expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'CANCELLED_BY_OPERATOR' });
+}
+
+async function expectDelivered(transactionId: string): Promise<void> {
+  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+  expect(await holdOf(stack, transactionId)).toBe('POSTED');
+  expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+}
+
+describe('being delivered', () => {
+  it('retry-delivery delivers at once what the supplier has by now', async () => {
+    const transactionId = await stuckAtSupplier({ neverAllocate: 1 });
+    const retried = await operator.move(transactionId, 'retry-delivery');
+    expect(retried).toMatchObject({ outcome: 'done', did: 'delivered' });
+    await expectDelivered(transactionId);
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+    expect(await recordsOf(transactionId)).toEqual(['retry-delivery DONE']);
+  });
+
+  it('look-at-supplier delivers what the supplier has taken, and orders nothing', async () => {
+    const transactionId = await stuckAtSupplier(ANSWER_LOST);
+    const [before] = await stack.supplierOrders(transactionId);
+    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({
+      outcome: 'done',
+      did: 'delivered',
+    });
+    await expectDelivered(transactionId);
+    expect((await stack.supplierOrders(transactionId))[0]?.requests).toBe(before?.requests);
+  });
+
+  it('look-at-supplier orders nothing where there is nothing; retry-delivery does', async () => {
+    const transactionId = await stuckAtSupplier({ busy: 1 });
+    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({
+      did: 'the supplier lists no such order',
+    });
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({ did: 'delivered' });
+    await expectDelivered(transactionId);
+    expect(await recordsOf(transactionId)).toEqual(['look-at-supplier DONE', 'retry-delivery DONE']);
+  });
+
+  it('cancel cancels the order at the supplier first, and gives the money back, however often it is asked for', async () => {
+    const balance = await buyer.balanceMinor();
+    const transactionId = await stuckAtSupplier(ANSWER_LOST);
+    const outcomes = await Promise.all([1, 2, 3].map(() => operator.move(transactionId, 'cancel')));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
+    expect(new Set(outcomes.map((outcome) => 'moveId' in outcome && outcome.moveId)).size).toBe(1);
+    await expectGivenBack(transactionId);
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ outcome: 'done', again: true });
+    expect(await buyer.balanceMinor()).toBe(balance);
+    const [order] = await stack.supplierOrders(transactionId);
+    expect(order?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
+    expect(await recordsOf(transactionId)).toEqual(['cancel DONE']);
+  });
+
+  it('gives nothing back while the supplier may still deliver, and says what would fit', async () => {
+    const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
+    for (const move of ['cancel', 'credit-wallet', 'deliver-other'] as const) {
+      expect(await operator.move(transactionId, move)).toMatchObject({
+        outcome: 'refused',
+        code: 'SUPPLIER_MAY_DELIVER',
+        detail: expect.stringMatching(/order B\d+ is still being allocated/) as unknown,
+        fits: expect.arrayContaining([
+          'look-at-supplier',
+          'retry-delivery',
+          'deliver-other',
+          'cancel',
+        ]) as unknown,
+      });
+    }
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    const inWriting = { packageCode: 'SIM-OK', evidence: EVIDENCE };
+    expect(await operator.move(transactionId, 'deliver-other', inWriting)).toMatchObject({
+      outcome: 'done',
+      did: 'SIM-OK is delivered instead of SIM-NEVER-ALLOCATE',
+    });
+    await expectDelivered(transactionId);
+    expect(await stack.supplierOrders(`${transactionId}-2`)).toMatchObject([
+      { packageCode: 'SIM-OK', count: 1 },
+    ]);
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      package_code: 'SIM-OK',
+      supplier_transaction_id: `${transactionId}-2`,
+    });
+    expect(await movedBy(stack, transactionId)).toMatchObject({
+      'revenue:USD': 230,
+      'supplier-cost:USD4': 20_000,
+    });
+    expect(await timelineOf(stack, transactionId)).toEqual([
+      'wallet-held',
+      'ordered-at-supplier',
+      'package-replaced',
+      'delivered',
+    ]);
+  });
+
+  it('deliver-other takes the cheapest equal package, once the first order is cancelled', async () => {
+    const transactionId = await stuckAtSupplier(ANSWER_LOST);
+    const replaced = await operator.move(transactionId, 'deliver-other');
+    expect(replaced).toMatchObject({
+      outcome: 'done',
+      did: expect.stringMatching(/^SIM-\S+ is delivered/) as unknown,
+    });
+    const again = await operator.move(transactionId, 'deliver-other');
+    expect(again).toMatchObject({ outcome: 'done', again: true });
+    const [first] = await stack.supplierOrders(transactionId);
+    expect(first?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
+    // The cheapest is one that the supplier is busy for three times.
+    for (let tries = 0; tries < 3; tries += 1) await operator.move(transactionId, 'retry-delivery');
+    await expectDelivered(transactionId);
+    expect(await stack.supplierOrders(`${transactionId}-2`)).toHaveLength(1);
+  });
+
+  it('refuses a package that is no replacement', async () => {
+    const transactionId = await stuckAtSupplier({ busy: 1 });
+    for (const packageCode of ['SIM-OK', 'NO-SUCH-PACKAGE', 'TOPUP_SIM-OK']) {
+      expect(await operator.move(transactionId, 'deliver-other', { packageCode })).toMatchObject({
+        outcome: 'refused',
+        code: 'PACKAGE_DOES_NOT_FIT',
+      });
+    }
+    await operator.move(transactionId, 'retry-delivery');
+    await expectDelivered(transactionId);
+  });
+
+  it('never takes back a top-up that is there', async () => {
+    const esimId = await esimInUse();
+    const transactionId = await stuckAtSupplier(ANSWER_LOST, { esimId });
+    expect(await operator.move(transactionId, 'cancel', { evidence: EVIDENCE })).toMatchObject({
+      outcome: 'refused',
+      code: 'SUPPLIER_MAY_DELIVER',
+      detail: 'the top-up is there, and cannot be taken back',
+    });
+    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    await expectDelivered(transactionId);
+    expect(await stack.supplierOrders(transactionId)).toMatchObject([{ kind: 'topup' }]);
+  });
+
+  it('counts an order that the supplier cancelled as refused, not as delivered', async () => {
+    const transactionId = await stuckAtSupplier(ANSWER_LOST);
+    const [order] = await stack.supplierOrders(transactionId);
+    await fetch(`${stack.supplierControlUrl}/esims/${order?.esims[0]?.iccid ?? ''}`, {
+      method: 'PUT',
+      body: JSON.stringify({ esimStatus: 'CANCEL' }),
+    });
+    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({
+      did: 'the supplier refuses: SUPPLIER_REFUSED',
+    });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'SUPPLIER_REFUSED',
+    });
+    expect(await holdOf(stack, transactionId)).toBe('VOIDED');
+  });
+
+  it('moves the whole price or nothing, in its own currency', async () => {
+    const transactionId = await stuckAtSupplier(ANSWER_LOST);
+    const credit = (amountMinor: bigint, currency = 'USD') =>
+      operator.move(transactionId, 'credit-wallet', { amount: { amountMinor, currency } });
+    expect(await credit(100n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_NOT_ALLOWED' });
+    expect(await credit(231n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
+    expect(await credit(230n, 'NGN')).toMatchObject({ outcome: 'refused', code: 'OTHER_CURRENCY' });
+    expect(await operator.move(transactionId, 'refund-to-source')).toMatchObject({
+      outcome: 'refused',
+      code: 'DOES_NOT_FIT',
+    });
+    expect(await credit(230n)).toMatchObject({ outcome: 'done', did: 'USD 2.30 are in the wallet' });
+    await expectGivenBack(transactionId);
+    expect(await recordsOf(transactionId)).toEqual([
+      'credit-wallet REFUSED AMOUNT_NOT_ALLOWED',
+      'credit-wallet REFUSED AMOUNT_TOO_HIGH',
+      'credit-wallet REFUSED OTHER_CURRENCY',
+      'refund-to-source REFUSED DOES_NOT_FIT',
+      'credit-wallet DONE',
+    ]);
+  });
+
+  it('refund-to-source sends a card payment back at the gateway; credit-wallet keeps it here', async () => {
+    const refunded = await stuckAtSupplier(ANSWER_LOST, { paidBy: 'CARD' });
+    expect(await operator.move(refunded, 'refund-to-source')).toMatchObject({ outcome: 'done' });
+    await expectGivenBack(refunded);
+    expect((await chargeAt(stack, refunded)).refunds).toMatchObject([{ amountMinor: 230 }]);
+    const balance = await buyer.balanceMinor();
+    const credited = await stuckAtSupplier(ANSWER_LOST, { paidBy: 'CARD' });
+    expect(await operator.move(credited, 'credit-wallet')).toMatchObject({ outcome: 'done' });
+    await expectGivenBack(credited);
+    expect((await chargeAt(stack, credited)).refunds).toEqual([]);
+    expect(await buyer.balanceMinor()).toBe(balance + 230n);
+  });
+});
+
+describe('waiting for money', () => {
+  const waiting = async (more: Partial<Order> = {}): Promise<string> => {
+    const order = {
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: { ...RARELY, ...more.timings },
+    } as const;
+    return (await harness.purchase({ ...order, ...more })).transactionId;
+  };
+
+  it('look-at-gateway finds money that nobody has told of, and it is delivered', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const transactionId = await waiting();
+    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({
+      did: 'looked at the gateway: not paid yet',
+    });
+    await atGateway(stack, transactionId, 'pay');
+    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({
+      did: 'looked at the gateway: paid',
+    });
+    await expectDelivered(transactionId);
+  });
+
+  it('mark-paid needs evidence, delivers, and counts as the same money when the gateway tells of it', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const transactionId = await waiting();
+    const balance = await buyer.balanceMinor();
+    expect(await operator.move(transactionId, 'mark-paid')).toMatchObject({
+      outcome: 'refused',
+      code: 'EVIDENCE_NEEDED',
+      fits: ['look-at-gateway', 'mark-paid', 'cancel'],
+    });
+    const marked = await Promise.all(
+      [1, 2].map(() => operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE })),
+    );
+    expect(marked).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
+    await expectDelivered(transactionId);
+    expect(await movedBy(stack, transactionId)).toMatchObject({ 'evidence:USD': -230, 'revenue:USD': 230 });
+    await atGateway(stack, transactionId, 'pay');
+    await operator.move(transactionId, 'look-at-gateway');
+    expect(await movedBy(stack, transactionId)).toMatchObject({
+      'gateway-clearing:USD': -230,
+      'revenue:USD': 230,
+    });
+    expect(await movedBy(stack, transactionId)).not.toHaveProperty('evidence:USD');
+    expect(await buyer.balanceMinor()).toBe(balance);
+    expect(await timelineOf(stack, transactionId)).toEqual([
+      'opened',
+      'payment-vouched-for',
+      'delivered',
+      'payment-confirmed',
+    ]);
+    expect(await recordsOf(transactionId)).toEqual([
+      'mark-paid REFUSED EVIDENCE_NEEDED',
+      'mark-paid DONE',
+      'look-at-gateway DONE',
+    ]);
+  });
+
+  it('mark-paid where the gateway never said how to pay: delivered, and no charge is opened afterwards', async () => {
+    await gatewayFaults(stack, { error: 1 });
+    const transactionId = await waiting();
+    await operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE });
+    await clearGatewayFaults(stack);
+    await expectDelivered(transactionId);
+    expect((await stack.owner.selectFrom('payments').select('status').execute()).length).toBeGreaterThan(0);
+    const charge = await fetch(`${stack.gatewayControlUrl}/charges/${transactionId}`);
+    expect(charge.status).toBe(404);
+  });
+
+  it('money by evidence that cannot be delivered goes to the wallet: the gateway has nothing to send back', async () => {
+    const balance = await buyer.balanceMinor();
+    const transactionId = await waiting({ packageCode: 'SIM-OUT-OF-STOCK' });
+    await operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'OUT_OF_STOCK',
+    });
+    expect(await buyer.balanceMinor()).toBe(balance + 230n);
+    expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED' });
+  });
+
+  it('cancel ends it unpaid at once; money that comes all the same goes to the wallet', async () => {
+    const balance = await buyer.balanceMinor();
+    const transactionId = await waiting();
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({
+      outcome: 'done',
+      did: 'cancelled: nothing was paid',
+    });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({ reason: 'CANCELLED_BY_OPERATOR' });
+    expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED' });
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+    await atGateway(stack, transactionId, 'pay');
+    await until(
+      () => buyer.balanceMinor(),
+      (now) => now === balance + 230n,
+      { what: 'the late money' },
+    );
+  });
+
+  it('refuses what does not fit, with what would, and puts the try on record', async () => {
+    const transactionId = await waiting();
+    for (const move of ['retry-delivery', 'deliver-other', 'refund-to-source', 'credit-wallet'] as const) {
+      expect(await operator.move(transactionId, move)).toMatchObject({
+        outcome: 'refused',
+        code: 'DOES_NOT_FIT',
+        fits: ['look-at-gateway', 'mark-paid', 'cancel'],
+      });
+    }
+    const looks = await looksAtGateway(stack);
+    expect(await recordsOf(transactionId)).toHaveLength(4);
+    await operator.move(transactionId, 'cancel');
+    expect(await looksAtGateway(stack)).toBeGreaterThanOrEqual(looks);
+  });
+
+  it('is judged by the workflow itself, for whoever asks Temporal', async () => {
+    const transactionId = await waiting({ timings: PATIENT });
+    const update = (wish: object) =>
+      stack.temporal.workflow.getHandle(transactionId).executeUpdate('move', { args: [wish] });
+    const wish = {
+      moveId: `move-${'0'.repeat(32)}`,
+      moveKey: 'by-hand',
+      transactionId,
+      move: 'mark-paid',
+      by: 'ada',
+      reason: REASON,
+      evidence: EVIDENCE,
+    };
+    for (const [wrong, type] of [
+      [{ by: ' ' }, 'PERSON_NEEDED'],
+      [{ reason: 'no' }, 'REASON_NEEDED'],
+      [{ reason: 'x'.repeat(501) }, 'REASON_NEEDED'],
+      [{ evidence: undefined }, 'EVIDENCE_NEEDED'],
+      [{ move: 'deliver-other' }, 'DOES_NOT_FIT'],
+    ] as const) {
+      const failure = await update({ ...wish, ...wrong }).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(WorkflowUpdateFailedError);
+      expect((failure as WorkflowUpdateFailedError).cause).toMatchObject({ type });
+    }
+    expect(await update(wish)).toMatchObject({ outcome: 'done' });
+    await expectDelivered(transactionId);
+  });
+});

@@ -1,0 +1,228 @@
+// What operations see in the Temporal UI, read back through Temporal itself: summaries, current details, memos and search attributes of
+// workflows, steps and timers, and the saved queries of docs/OPERATIONS.md, each of which finds what its name says.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { TypedSearchAttributes } from '@temporalio/common';
+import {
+  ACCOUNT_ID,
+  GATEWAY_REFERENCE,
+  ICCID,
+  NEEDS_ATTENTION,
+  PAYMENT_METHOD,
+  PURCHASE_STATUS,
+  REASON,
+  TRANSACTION_ID,
+} from '../../workflows/search-attributes.ts';
+import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { fundOutside } from '../support/fundings.ts';
+import { fetchHistory, payloadTexts } from '../support/history.ts';
+import { atGateway, buyOutside, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  ANXIOUS,
+  createWorkflowHarness,
+  PATIENT,
+  untilListed,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  stack = await startStack();
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack);
+});
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+
+interface Shown {
+  readonly summary: string | undefined;
+  readonly memo: unknown;
+  readonly attributes: TypedSearchAttributes;
+}
+
+async function shown(workflowId: string): Promise<Shown> {
+  const description = await stack.temporal.workflow.getHandle(workflowId).describe();
+  return {
+    summary: await description.staticSummary(),
+    memo: description.memo,
+    attributes: description.typedSearchAttributes,
+  };
+}
+
+/** The sentence on the workflow's page: it is not kept, a worker says it when asked. */
+async function details(workflowId: string): Promise<string> {
+  const metadata = await stack.temporal.workflow
+    .getHandle(workflowId)
+    .query<{ currentDetails?: string }>('__temporal_workflow_metadata');
+  return metadata.currentDetails ?? '';
+}
+
+/** Search attributes by name. */
+function valuesOf(attributes: TypedSearchAttributes): Record<string, unknown> {
+  const keys = [
+    ACCOUNT_ID,
+    GATEWAY_REFERENCE,
+    ICCID,
+    NEEDS_ATTENTION,
+    PAYMENT_METHOD,
+    PURCHASE_STATUS,
+    REASON,
+    TRANSACTION_ID,
+  ];
+  return Object.fromEntries(
+    keys.flatMap((key) => {
+      const value: unknown = attributes.get(key);
+      return value === undefined ? [] : [[key.name, value]];
+    }),
+  );
+}
+
+describe('a purchase in the Temporal UI', () => {
+  it('from the wallet: what was bought, for whom, by which request, how it ended', async () => {
+    const answer = await stack.call('POST', '/api/esim/buy', {
+      key: buyer.account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+      headers: { 'X-Request-Id': 'seen-in-the-ui' },
+    });
+    const { transactionId } = answer.body;
+    const { summary, memo, attributes } = await until(
+      () => shown(transactionId),
+      (seen) => valuesOf(seen.attributes)['PurchaseStatus'] === 'SUCCESS',
+      { what: 'the purchase in the UI' },
+    );
+    expect(summary).toMatch(/^BASE SIM-OK for USD \d+\.\d\d, WALLET$/);
+    expect(memo).toEqual({ requestId: 'seen-in-the-ui' });
+    expect(valuesOf(attributes)).toEqual({
+      TransactionId: transactionId,
+      AccountId: buyer.account.accountId,
+      PaymentMethod: 'WALLET',
+      PurchaseStatus: 'SUCCESS',
+      NeedsAttention: false,
+      Iccid: expect.stringMatching(/^\d{18,20}$/) as unknown,
+    });
+    expect(await details(transactionId)).toBe('Delivered and settled.');
+    const texts = payloadTexts(await fetchHistory(stack, transactionId));
+    expect(
+      texts.some((text) => text.includes('Open: purchase, eSIM order and wallet hold in one transaction')),
+    ).toBe(true);
+  });
+
+  it('waiting for money: until when, and under which reference', async () => {
+    const { transactionId, reference } = await buyOutside(stack, buyer.account);
+    expect(await details(transactionId)).toMatch(/^Waiting for money until \d{4}-\d\d-\d\dT/);
+    expect(valuesOf((await shown(transactionId)).attributes)).toMatchObject({
+      PurchaseStatus: 'PENDING',
+      PaymentMethod: 'CARD',
+      GatewayReference: reference,
+    });
+    const texts = payloadTexts(await fetchHistory(stack, transactionId));
+    for (const summary of ['Charge: open the payment at the gateway', 'before looking at the gateway again'])
+      expect(
+        texts.some((text) => text.includes(summary)),
+        summary,
+      ).toBe(true);
+  });
+
+  it('that needs a person: why, and that nothing is lost', async () => {
+    await stack.faults({ neverAllocate: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
+    await until(
+      () => details(transactionId),
+      (text) => text.startsWith('Needs a person: SUPPLIER_NEVER_ALLOCATED.'),
+      { what: 'a person called' },
+    );
+    expect(valuesOf((await shown(transactionId)).attributes)).toMatchObject({
+      NeedsAttention: true,
+      Reason: 'SUPPLIER_NEVER_ALLOCATED',
+    });
+    await stack.clearFaults();
+    await harness.result(transactionId);
+    expect(await details(transactionId)).toBe('Delivered and settled.');
+    expect(valuesOf((await shown(transactionId)).attributes)).toMatchObject({ NeedsAttention: false });
+  });
+
+  it('that ended without goods: why', async () => {
+    await stack.faults({ outOfStock: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account });
+    await harness.result(transactionId);
+    expect(await details(transactionId)).toMatch(/^Ended without goods: [A-Z_]+\. No money is kept\.$/);
+  });
+});
+
+describe('the other workflows in the Temporal UI', () => {
+  it('a wallet being funded', async () => {
+    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 25, method: 'CARD' });
+    const { summary, memo, attributes } = await shown(transactionId);
+    expect(summary).toBe('Wallet funded with USD 25.00, CARD');
+    expect(memo).toEqual({ requestId: expect.stringMatching(/^[\w.-]+$/) as unknown });
+    expect(valuesOf(attributes)).toMatchObject({ TransactionId: transactionId, PurchaseStatus: 'PENDING' });
+    await atGateway(stack, transactionId, 'pay');
+    await stack.temporal.workflow.getHandle(transactionId).result();
+    expect(await details(transactionId)).toBe('The wallet is credited.');
+  });
+
+  it('late money: by which request it was found', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: { ...PATIENT, checkoutMs: 500 },
+    });
+    await harness.result(transactionId);
+    expect(await details(transactionId)).toBe('Ended without goods: PAYMENT_EXPIRED. No money is kept.');
+    await atGateway(stack, transactionId, 'pay');
+    const asked = await confirm(stack, buyer.account, transactionId);
+    const late = `late-${transactionId}`;
+    await stack.temporal.workflow.getHandle(late).result();
+    const { summary, memo, attributes } = await shown(late);
+    expect(summary).toBe('Money for what is closed: to the wallet, or back');
+    expect(memo).toEqual({ requestId: asked.headers.get('X-Request-Id') });
+    expect(valuesOf(attributes)).toMatchObject({ TransactionId: transactionId, NeedsAttention: false });
+    expect(await details(late)).toBe('What the gateway has is booked, and what had to go back is sent.');
+  });
+});
+
+describe('the saved queries of docs/OPERATIONS.md', () => {
+  const text = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+  const queries = new Map(
+    Array.from(text.matchAll(/^\| ([\w ,]+?) +\| `([^`]+)` +\|$/gm), ([, name = '', query = '']) => [
+      name,
+      query,
+    ]),
+  );
+
+  it('are all understood by Temporal', async () => {
+    expect(queries.size).toBeGreaterThan(8);
+    for (const [name, query] of queries)
+      await expect(stack.temporal.workflow.count(query), name).resolves.toBeDefined();
+  });
+
+  it('find what needs a person, what waits for money and what is paid and not delivered', async () => {
+    const pending = (await buyOutside(stack, buyer.account)).transactionId;
+    await stack.faults({ neverAllocate: 1 });
+    const stuck = (await harness.purchase({ account: buyer.account, timings: ANXIOUS })).transactionId;
+    for (const [name, id] of [
+      ['waiting for money', pending],
+      ['needs a person', stuck],
+      ['the supplier is silent', stuck],
+      ['paid, not delivered', stuck],
+    ] as const)
+      await untilListed(stack, queries.get(name) ?? '', (ids) => ids.includes(id));
+    const one = (queries.get('one customer') ?? '').replace('acc-…', buyer.account.accountId);
+    await untilListed(stack, one, (ids) => ids.includes(pending) && ids.includes(stuck));
+    await stack.clearFaults();
+    await harness.result(stuck);
+    await untilListed(stack, queries.get('needs a person') ?? '', (ids) => !ids.includes(stuck));
+  });
+});

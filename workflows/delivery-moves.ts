@@ -1,0 +1,82 @@
+/**
+ * Operator's moves on a purchase that is being delivered, made at its pauses, so that nothing else asks the supplier meanwhile. Money goes back,
+ * or another package is ordered, only once nothing of the first order can come any more, or a person has that in writing.
+ */
+import { sleep } from '@temporalio/workflow';
+import type { PurchaseInput } from '../src/domain/purchase.ts';
+import type { Refusal } from '../src/domain/refusals.ts';
+import type { DeliverOutcome, MadeMove, NewMessages } from './contract.ts';
+import type { Looker } from './looker.ts';
+import { lookForMove, type WaitingMove } from './operator-moves.ts';
+import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from './steps.ts';
+
+/** How the story goes on after a move. */
+export type Way =
+  /** As before. */
+  | { readonly way: 'on' }
+  /** The supplier was asked, with this outcome. */
+  | { readonly way: 'asked'; readonly outcome: DeliverOutcome }
+  /** Another package is to be delivered. */
+  | { readonly way: 'anew' }
+  | { readonly way: 'given-back'; readonly refusal: Refusal; readonly messages?: NewMessages };
+
+export async function makeAtPause(
+  input: PurchaseInput,
+  look: Looker | undefined,
+  move: WaitingMove,
+): Promise<Way> {
+  const { transactionId } = input;
+  switch (move.wish.move) {
+    case 'look-at-gateway':
+      if (look) move.answer(await lookForMove(move.moveId, look));
+      else move.answer(await closeMove(move.moveId, { refusal: 'DOES_NOT_FIT' }));
+      return { way: 'on' };
+    case 'look-at-supplier': {
+      const { did, delivery } = await lookAtSupplier(transactionId);
+      move.answer(await closeMove(move.moveId, { did }));
+      return delivery ? { way: 'asked', outcome: delivery } : { way: 'on' };
+    }
+    case 'retry-delivery': {
+      const outcome = await deliverOnce(input);
+      move.answer(await closeMove(move.moveId, { did: wordsFor(outcome) }));
+      return { way: 'asked', outcome };
+    }
+    default:
+      return replaceOrGiveBack(input, move);
+  }
+}
+
+async function replaceOrGiveBack(input: PurchaseInput, move: WaitingMove): Promise<Way> {
+  const { wish, moveId } = move;
+  // What was sent and given up may still arrive there; only then does its word count.
+  await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
+  const withdrawal = await withdrawForMove(input.transactionId, wish.evidence !== undefined);
+  if (withdrawal.left !== 'nothing') {
+    const { detail } = withdrawal;
+    move.answer(await closeMove(moveId, { refusal: 'SUPPLIER_MAY_DELIVER', detail }));
+    return { way: 'on' };
+  }
+  const made = await makeMove(moveId, 'delivering');
+  move.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
+  if (made.outcome !== 'done') return { way: 'on' };
+  return wish.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
+}
+
+function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): Way {
+  return {
+    way: 'given-back',
+    refusal: { reason: 'CANCELLED_BY_OPERATOR', detail: moveId },
+    ...(made.messages ? { messages: made.messages } : {}),
+  };
+}
+
+function wordsFor(outcome: DeliverOutcome): string {
+  switch (outcome.outcome) {
+    case 'delivered':
+      return 'delivered';
+    case 'refused':
+      return `the supplier refuses: ${outcome.refusal.reason}`;
+    case 'unknown':
+      return `asked the supplier; still open: ${outcome.reason}`;
+  }
+}

@@ -1,0 +1,59 @@
+/** Hands messages that a step wrote to workflows of their own, which outlive whoever starts them. */
+import { ParentClosePolicy, startChild, TemporalFailure } from '@temporalio/workflow';
+import {
+  DELIVER_WEBHOOK_WORKFLOW,
+  DELIVERY_SUMMARY,
+  ORDERS_QUEUE,
+  type DeliverWebhookInput,
+  type NewMessages,
+} from './contract.ts';
+import { ACCOUNT_ID, TRANSACTION_ID } from './search-attributes.ts';
+
+/** Waits until they have begun and no longer: a child that has not begun when its parent ends is lost. */
+export async function startDeliveries(
+  messages: NewMessages | undefined,
+  transactionId: string | null,
+): Promise<void> {
+  if (!messages) return;
+  await Promise.all(messages.ids.map((messageId) => start(messageId, messages.accountId, transactionId)));
+}
+
+/** One that somebody else has begun is on its way. */
+async function start(messageId: string, accountId: string, transactionId: string | null): Promise<void> {
+  try {
+    await startChild<(input: DeliverWebhookInput) => Promise<string>>(DELIVER_WEBHOOK_WORKFLOW, {
+      workflowId: messageId,
+      taskQueue: ORDERS_QUEUE,
+      args: [{ messageId }],
+      parentClosePolicy: ParentClosePolicy.ABANDON,
+      staticSummary: DELIVERY_SUMMARY,
+      typedSearchAttributes: [
+        { key: ACCOUNT_ID, value: accountId },
+        ...(transactionId === null ? [] : [{ key: TRANSACTION_ID, value: transactionId }]),
+      ],
+    });
+  } catch (error) {
+    const isRunning =
+      error instanceof TemporalFailure && error.name === 'WorkflowExecutionAlreadyStartedError';
+    if (!isRunning) throw error;
+  }
+}
+
+/** Messages that wait until somebody has been answered. */
+export interface Outbox {
+  add(messages: NewMessages | undefined): void;
+  /** Hands over what was added since. */
+  send(): Promise<void>;
+}
+
+export function createOutbox(transactionId: string): Outbox {
+  const waiting: NewMessages[] = [];
+  return {
+    add: (messages) => {
+      if (messages) waiting.push(messages);
+    },
+    send: async () => {
+      await Promise.all(waiting.splice(0).map((messages) => startDeliveries(messages, transactionId)));
+    },
+  };
+}
