@@ -6,7 +6,7 @@ import { APPLY_INBOX_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW, SWEEP_WORKFLOW } from '.
 import type { StuckClass } from '../../src/domain/stuck.ts';
 import { newBuyer } from './buyer.ts';
 import { fundOutside } from './fundings.ts';
-import { postEvent, untilOpened } from './payers.ts';
+import { postEvent, untilOpened, untilTaken } from './payers.ts';
 import {
   atGateway,
   buyOutside,
@@ -17,6 +17,7 @@ import {
   type OutsideMethod,
   type Paid,
 } from './payments.ts';
+import { takeTurns } from './lanes.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 import { answerStatus, type Listener, type Receiver } from './webhook-receiver.ts';
@@ -92,7 +93,10 @@ export async function plantStuck(ground: Ground, each: number): Promise<Planted>
 }
 
 const times = <T>(each: number, make: (nth: number) => Promise<T>): Promise<T[]> =>
-  Promise.all(Array.from({ length: each }, (_none, nth) => make(nth)));
+  Promise.all(Array.from({ length: each }, (_none, nth) => planting(() => make(nth))));
+
+/** All at once would be a crowd of another promise. */
+const planting = takeTurns(12);
 
 async function fromWallet({ stack }: Ground, each: number): Promise<string[]> {
   return times(each, async () => {
@@ -214,8 +218,31 @@ async function refundForgotten(ground: Ground, each: number): Promise<string[]> 
     }),
   );
   await makeOlder(ground, 'refunds', ['created_at', 'asked_at'], ids, '1 hour');
+  await untilNobodyRefunds(stack);
   await clearGatewayFaults(stack);
   return ids;
+}
+
+/** A step whose workflow was terminated goes on to its end. */
+async function untilNobodyRefunds(stack: Stack): Promise<void> {
+  const callsOf = async (): Promise<string> => {
+    const answer = await fetch(`${stack.gatewayControlUrl}/stats`);
+    const { calls } = (await answer.json()) as { calls: object };
+    return Object.entries(calls)
+      .filter(([operation]) => operation.startsWith('refund'))
+      .join();
+  };
+  let before = '';
+  await until(
+    async () => {
+      const now = await callsOf();
+      const isSame = now === before;
+      before = now;
+      return isSame;
+    },
+    (isSame) => isSame,
+    { what: 'nobody asking for refunds', withinMs: 60_000, everyMs: 4_000 },
+  );
 }
 
 function untilRefund(stack: Stack, transactionId: string, status: string): Promise<unknown> {
@@ -253,6 +280,10 @@ async function refundWaits(ground: Ground, each: number): Promise<string[]> {
 
 async function disputed(ground: Ground, each: number): Promise<string[]> {
   const paid = await times(each, () => byCard(ground, 'SIM-PAY-DISPUTED'));
+  await Promise.all(paid.map(({ transactionId }) => untilStatus(ground.stack, transactionId, 'SUCCESS')));
+  await Promise.all(paid.map(({ reference }) => untilTaken(ground.stack, reference)));
+  // What could not be applied at once is left to the inbox's schedule, which does not run here.
+  await applyInbox(ground.stack);
   return called(
     ground,
     paid.map(({ transactionId }) => transactionId),
