@@ -11,12 +11,11 @@ FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
-COPY package.json LICENSE ./
+COPY package.json package-lock.json LICENSE ./
 COPY migrations migrations
 COPY activities activities
 COPY workflows workflows
 COPY src src
-COPY package-lock.json ./
 RUN node src/main.ts bundle /app/workflows.bundle.js
 ENV SIMWAY_WORKFLOW_BUNDLE=/app/workflows.bundle.js
 # The sandbox's data, where it is run with a volume here.

@@ -38,28 +38,25 @@ export async function closeFundingUnpaid(
   transactionId: string,
   reason: FailureReason,
 ): Promise<'closed' | 'paid'> {
-  await db
-    .updateTable('fundings')
-    .set({
-      status: 'FAILED',
-      reason,
-      closed_at: sql`now()`,
-      updated_at: sql`now()`,
-      needs_attention_since: null,
-      attention_reason: null,
-    })
-    .where('transaction_id', '=', transactionId)
-    .where('status', '=', 'PENDING')
-    .execute();
+  await close(db, transactionId, { status: 'FAILED', reason });
   return (await findFunding(db, transactionId))?.status === 'SUCCESS' ? 'paid' : 'closed';
 }
 
 /** Money came into the wallet. */
 export async function closeFundingPaid(db: WorldDb, transactionId: string): Promise<void> {
+  await close(db, transactionId, { status: 'SUCCESS' });
+}
+
+/** One that is open; nobody is needed for it any more. */
+async function close(
+  db: WorldDb,
+  transactionId: string,
+  how: { readonly status: 'FAILED'; readonly reason: FailureReason } | { readonly status: 'SUCCESS' },
+): Promise<void> {
   await db
     .updateTable('fundings')
     .set({
-      status: 'SUCCESS',
+      ...how,
       closed_at: sql`now()`,
       updated_at: sql`now()`,
       needs_attention_since: null,

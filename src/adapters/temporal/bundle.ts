@@ -11,21 +11,15 @@ const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
 /** All that a workflow may import of ours; test/tidy holds it to that. */
 const SOURCES = ['workflows/**/*.ts', 'src/domain/**/*.ts'];
 
-const bundles = new Map<string, Promise<{ readonly code: string }>>();
-
 /** Bundles the workflows once for all workers of a process; of another file than ours for tests of changed ones. */
 export function bundleWorkflows(
   workflowsPath = `${CHECKOUT}workflows/index.ts`,
 ): Promise<{ readonly code: string }> {
-  const known = bundles.get(workflowsPath);
-  if (known) return known;
-  const bundle = bundleWorkflowCode({
+  return bundleWorkflowCode({
     workflowsPath,
     workflowInterceptorModules: [`${CHECKOUT}workflows/about.ts`],
     logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
   });
-  bundles.set(workflowsPath, bundle);
-  return bundle;
 }
 
 const noop = (): void => undefined;

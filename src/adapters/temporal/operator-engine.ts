@@ -23,6 +23,7 @@ import type { RefundTimings } from '../../domain/payment.ts';
 import type { PurchaseInput } from '../../domain/purchase.ts';
 import type { Carried, EngineMove, OperatorEngine } from '../../ports/operator-engine.ts';
 import { EngineUnavailable } from '../../ports/purchase-engine.ts';
+import { attributesOf, WORKFLOW_TASK_TIMEOUT_MS } from './purchase-engine.ts';
 import {
   FUND_WALLET_WORKFLOW,
   MOVE_UPDATE,
@@ -31,16 +32,7 @@ import {
   REPAIR_WORKFLOW,
   type RepairInput,
 } from '../../../workflows/contract.ts';
-import {
-  ACCOUNT_ID,
-  NEEDS_ATTENTION,
-  PAYMENT_METHOD,
-  PURCHASE_STATUS,
-  TRANSACTION_ID,
-} from '../../../workflows/search-attributes.ts';
-
-/** As purchase-engine.ts has it, for the same reason. */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+import { NEEDS_ATTENTION, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 
 /** Temporal's word for an update whose workflow ended before it came to it. */
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
@@ -100,13 +92,7 @@ function carrierOf({ purpose, input }: Carried): WithStartWorkflowOperation<Carr
       args: [input],
       staticSummary: `Carried on by an operator: ${purpose} of ${input.paymentMethod}`,
       memo: { requestId: input.requestId },
-      typedSearchAttributes: new TypedSearchAttributes([
-        { key: TRANSACTION_ID, value: input.transactionId },
-        { key: ACCOUNT_ID, value: input.accountId },
-        { key: PAYMENT_METHOD, value: input.paymentMethod },
-        { key: PURCHASE_STATUS, value: input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING' },
-        { key: NEEDS_ATTENTION, value: false },
-      ]),
+      typedSearchAttributes: attributesOf(input, input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING'),
     },
   );
 }

@@ -38,7 +38,7 @@ import {
 /**
  * A worker that dies inside the first task costs the buyer this long, so it is short; steps.ts keeps local activities under 60 % of it.
  */
-const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
+export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 /** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
 const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
@@ -102,7 +102,8 @@ async function startAndAsk(
   }
 }
 
-function attributesOf(
+/** What operations find a purchase or a funding by. */
+export function attributesOf(
   input: Pick<PurchaseInput, 'transactionId' | 'accountId' | 'paymentMethod'>,
   status: PurchaseStatus,
 ): TypedSearchAttributes {

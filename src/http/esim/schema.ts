@@ -9,14 +9,9 @@ import {
   PURCHASE_STATUSES,
 } from '../../domain/states.ts';
 import { isoTime, money, timeline } from '../answer-fields.ts';
-import { choiceField, isCleanText, textField, wholeNumberField } from '../fields.ts';
-import {
-  DEFAULT_PAGE_LIMIT,
-  MAX_PACKAGE_CODE_CHARACTERS,
-  MAX_PAGE,
-  MAX_PAGE_LIMIT,
-  MAX_SEARCH_CHARACTERS,
-} from '../limits.ts';
+import { choiceField, isCleanText, textField } from '../fields.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS, MAX_SEARCH_CHARACTERS } from '../limits.ts';
+import { pageFields } from '../page.ts';
 import { paymentFields } from '../payment/schema.ts';
 
 export const buyBody = z
@@ -41,13 +36,7 @@ export const buyBody = z
   .meta({ id: 'BuyRequest' });
 
 export const myEsimsQuery = z.object({
-  page: wholeNumberField({ min: 1, max: MAX_PAGE, fallback: 1, description: 'Page number, from 1' }),
-  limit: wholeNumberField({
-    min: 1,
-    max: MAX_PAGE_LIMIT,
-    fallback: DEFAULT_PAGE_LIMIT,
-    description: 'Items per page',
-  }),
+  ...pageFields,
   status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
   search: z
     .string()

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { findStuck } from '../../app/stuck.ts';
 import { nextActionOf, stuckRule, type StuckItem } from '../../domain/stuck.ts';
 import { defineCommand } from './command.ts';
-import { age, money, type Output } from './output.ts';
-import { FILTER, FILTER_USAGE, toFilter } from './targets.ts';
+import type { Output } from './output.ts';
+import { FILTER, FILTER_USAGE, STUCK_COLUMNS, stuckRow, toFilter } from './targets.ts';
 
 export const stuckCommand = defineCommand({
   name: 'stuck',
@@ -29,15 +29,8 @@ function tell(out: Output, items: readonly StuckItem[]): void {
     return;
   }
   out.table(
-    ['AGE', 'CLASS', 'TRANSACTION', 'AMOUNT', 'REASON', 'NEXT'],
-    items.map((item) => [
-      age(item.ageSeconds),
-      item.class,
-      item.transactionId,
-      money(item.amountMinor, item.currency),
-      item.reason,
-      stuckRule(item.class).command,
-    ]),
+    [...STUCK_COLUMNS, 'NEXT'],
+    items.map((item) => [...stuckRow(item), stuckRule(item.class).command]),
   );
   out.line('');
   for (const [stuckClass, same] of Map.groupBy(items, (item) => item.class)) {

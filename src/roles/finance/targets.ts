@@ -79,17 +79,19 @@ export async function doToAll<R extends Result>(batch: Batch<R>): Promise<ExitCo
 }
 
 function preview(out: Output, items: readonly StuckItem[]): void {
-  out.table(
-    ['AGE', 'CLASS', 'TRANSACTION', 'AMOUNT', 'REASON'],
-    items.map((item) => [
-      age(item.ageSeconds),
-      item.class,
-      item.transactionId,
-      money(item.amountMinor, item.currency),
-      item.reason,
-    ]),
-  );
+  out.table(STUCK_COLUMNS, items.map(stuckRow));
 }
+
+/** How the stuck list shows one item. */
+export const STUCK_COLUMNS = ['AGE', 'CLASS', 'TRANSACTION', 'AMOUNT', 'REASON'];
+
+export const stuckRow = (item: StuckItem): string[] => [
+  age(item.ageSeconds),
+  item.class,
+  item.transactionId,
+  money(item.amountMinor, item.currency),
+  item.reason,
+];
 
 /** A few at one time, in order of the list; a person at a terminal sees how far it is. */
 async function allOf<R extends Result>(
