@@ -1,10 +1,12 @@
 /** What activities are handed, once, by compose.ts. */
+import type { Environment } from '../src/domain/account.ts';
 import type { ApprovalLimits } from '../src/domain/move-amounts.ts';
 import type { RefundTimings } from '../src/domain/payment.ts';
 import type { ReconcileSummary } from '../src/domain/reconciliation.ts';
 import type { Events } from '../src/observe/events.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { EsimSupplier } from '../src/ports/esim-supplier.ts';
+import type { Mailer } from '../src/ports/mailer.ts';
 import type { PaymentGateway } from '../src/ports/payment-gateway.ts';
 import type { RateSource } from '../src/ports/rate-source.ts';
 import type { SecretBox } from '../src/ports/secret-box.ts';
@@ -34,10 +36,18 @@ export interface ActivityDeps {
   }) => Promise<ReconcileSummary | null>;
   readonly rateSources: readonly RateSource[];
   readonly webhooks: WebhookDeps;
+  readonly notices: NoticeDeps;
   /** Amounts above which an operator's move needs a second person. */
   readonly approvalLimits: ApprovalLimits;
   readonly clock: Clock;
   readonly events: Events;
+}
+
+export interface NoticeDeps {
+  /** Named in every notice. */
+  readonly environment: Environment;
+  /** undefined: nobody has said how mail is sent, so notices wait. */
+  readonly mailer: Mailer | undefined;
 }
 
 export interface WebhookDeps {

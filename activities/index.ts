@@ -10,6 +10,7 @@ import { createSupplierActivities } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures } from './failure.ts';
 import { createSupplierMoves } from './moves.ts';
+import { createNoticeActivities } from './notices.ts';
 import { createOpsActivities } from './ops.ts';
 import { createOrderActivities } from './orders.ts';
 import { createGatewayActivities } from './payments.ts';
@@ -33,12 +34,24 @@ export function createActivities(deps: ActivityDeps): Activities {
       withFailures({ ...createSupplierActivities(deps), ...createSupplierMoves(deps) }),
     ),
     gateway: withSignsOfLife(withFailures(createGatewayActivities(deps))),
-    webhooks: withSignsOfLife(withFailures(createWebhookActivities(deps))),
+    webhooks: webhookActivities(deps),
     ops: {
       ...withFailures(createOpsActivities(deps)),
-      ...withSignsOfLife(withFailures({ ...createReconcileActivities(deps), ...createWebhookChores(deps) })),
+      ...withSignsOfLife(
+        withFailures({
+          ...createReconcileActivities(deps),
+          ...createWebhookChores(deps),
+          ...createNoticeActivities(deps),
+        }),
+      ),
     },
   };
+}
+
+/** Only what comes over the queue is waited for by its signs of life. */
+function webhookActivities(deps: ActivityDeps): WebhookActivities {
+  const { attemptInTask, ...overTheQueue } = withFailures(createWebhookActivities(deps));
+  return { attemptInTask, ...withSignsOfLife(overTheQueue) };
 }
 
 export type { ActivityDeps };

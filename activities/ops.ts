@@ -21,7 +21,7 @@ const KEEP_KEYS_MS = 30 * 24 * 3_600_000;
 
 export function createOpsActivities(
   deps: ActivityDeps,
-): Omit<OpsActivities, 'reconcile' | 'handOverDue' | 'tidyWebhooks'> {
+): Omit<OpsActivities, 'reconcile' | 'handOverDue' | 'disableFailing' | 'sendNotices' | 'tidyWebhooks'> {
   const { db, supplier, clock } = deps;
   let syncedAtMs = 0;
   return {

@@ -1,14 +1,16 @@
 /**
- * What keeps deliveries going and their tables small: messages that a crash or an outage left behind are handed over, old ones forgotten,
- * and secrets that are sealed with a key of yesterday sealed anew. Each may run twice or at once in two processes without harm.
+ * What keeps deliveries going and their tables small: messages that a crash or an outage left behind are handed over, old ones forgotten;
+ * endpoints that only fail are disabled; secrets that sign no more are wiped, and those that are sealed with a key of yesterday sealed anew.
+ * Each may run twice or at once in two processes without harm.
  */
-import {
-  claimOverdue,
-  forgetMessages,
-  giveBack,
-  listSealed,
-  reseal,
-} from '../src/store/webhook-deliveries.ts';
+import { KEEP_NOTICES_MS } from '../src/domain/notices.ts';
+import { isFailingForGood } from '../src/domain/webhooks.ts';
+import type { SecretBox } from '../src/ports/secret-box.ts';
+import { forgetNotices } from '../src/store/notices.ts';
+import { claimOverdue, forgetMessages, giveBack } from '../src/store/webhook-deliveries.ts';
+import { disableEndpoint, listFailing } from '../src/store/webhook-disabling.ts';
+import { noMessages } from '../src/store/webhook-messages.ts';
+import { forgetSecrets, listSealed, reseal } from '../src/store/webhook-secrets.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 
@@ -22,11 +24,19 @@ const RUNS_FOR_MS = 20_000;
 /** Recovering reaches back 14 days; twice that leaves room to look into what went wrong. */
 const KEEP_MESSAGES_MS = 30 * 24 * 3_600_000;
 
-export function createWebhookChores(deps: ActivityDeps): Pick<OpsActivities, 'handOverDue' | 'tidyWebhooks'> {
+export function createWebhookChores(
+  deps: ActivityDeps,
+): Pick<OpsActivities, 'handOverDue' | 'disableFailing' | 'tidyWebhooks'> {
   return {
     handOverDue: () => handOverDue(deps),
+    disableFailing: () => disableFailing(deps),
     tidyWebhooks: async () =>
-      `${await forgetOld(deps)} messages forgotten, ${await resealOld(deps)} endpoints sealed anew`,
+      [
+        `${await forgetOld(deps)} messages forgotten`,
+        `${await forgetNotices(deps.db, new Date(deps.clock.now().getTime() - KEEP_NOTICES_MS))} notices forgotten`,
+        `${await forgetSecrets(deps.db)} secrets wiped`,
+        `${await resealOld(deps)} endpoints sealed anew`,
+      ].join(', '),
   };
 }
 
@@ -43,6 +53,32 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
   }
 }
 
+/** Endpoints that nothing is sent to any more, by the rule that every failed attempt is held to. */
+async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Promise<string> {
+  const at = clock.now();
+  const since = new Date(at.getTime() - webhooks.failingLimitMs);
+  const written = noMessages();
+  let disabled = 0;
+  let after = '';
+  for (;;) {
+    const failing = await listFailing(db, { since, after, limit: BATCH });
+    for (const endpoint of failing) {
+      const failures = { ...endpoint, failingSinceMs: endpoint.failingSince.getTime() };
+      if (!isFailingForGood(failures, at.getTime(), webhooks.failingLimitMs)) continue;
+      if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, written))) continue;
+      const { id: endpointId, accountId } = endpoint;
+      events.webhookEndpointDisabled({ endpointId, accountId, reason: 'FAILING' });
+      disabled += 1;
+    }
+    const last = failing.at(-1);
+    if (failing.length < BATCH || !last) break;
+    after = last.id;
+  }
+  // What is not handed over now, the sweep finds.
+  await webhooks.sweeper.handOver(written.ids);
+  return `${disabled} endpoints disabled`;
+}
+
 async function forgetOld({ db, clock }: ActivityDeps): Promise<number> {
   const now = clock.now().getTime();
   let forgotten = 0;
@@ -53,29 +89,29 @@ async function forgetOld({ db, clock }: ActivityDeps): Promise<number> {
   }
 }
 
-/** A seal that cannot be opened is left as it is: its key may come back. */
 async function resealOld({ db, webhooks }: ActivityDeps): Promise<number> {
-  const { secretBox } = webhooks;
-  const anew = (sealed: Buffer, id: string): Buffer => {
-    if (secretBox.isCurrent(sealed)) return sealed;
-    try {
-      return secretBox.seal(secretBox.open(sealed, id), id);
-    } catch {
-      return sealed;
-    }
-  };
   let resealed = 0;
   let after = '';
   for (;;) {
     const rows = await listSealed(db, { after, limit: BATCH });
-    for (const { id, secret_sealed: secret, previous_secret_sealed: previous } of rows) {
-      const sealed = { secret: anew(secret, id), previous: previous && anew(previous, id) };
-      if (sealed.secret === secret && sealed.previous === previous) continue;
-      await reseal(db, id, { secret, previous }, sealed);
-      resealed += 1;
+    for (const { id, sealed } of rows) {
+      const anew = sealed.map((before) => ({ before, after: sealAnew(webhooks.secretBox, before, id) }));
+      const changed = anew.filter((one) => one.after !== one.before);
+      for (const one of changed) await reseal(db, id, one.before, one.after);
+      if (changed.length > 0) resealed += 1;
     }
     const last = rows.at(-1);
     if (rows.length < BATCH || !last) return resealed;
     after = last.id;
+  }
+}
+
+/** A seal that cannot be opened is left as it is: its key may come back. */
+function sealAnew(secretBox: SecretBox, sealed: Buffer, endpointId: string): Buffer {
+  if (secretBox.isCurrent(sealed)) return sealed;
+  try {
+    return secretBox.seal(secretBox.open(sealed, endpointId), endpointId);
+  } catch {
+    return sealed;
   }
 }

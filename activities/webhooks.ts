@@ -1,66 +1,109 @@
 /**
- * One attempt at a message. The row says whether it is due and what it was given; what became of the attempt is recorded with what it means
- * for message and endpoint. Sent and not recorded, because the worker died in between, it is sent again under the same number: the receiver
- * tells by the id. Secrets and bodies are never logged, and never leave for a workflow.
+ * One attempt at a message. The row says whether it is due and what it was given, and is claimed for the attempt, so that nothing is sent
+ * that cannot be recorded, nor twice at once; what became of it is recorded with what it means for message and endpoint. Sent and not
+ * recorded, because the worker died in between, it is sent again under the same number once the claim is over: the receiver tells by the
+ * id. Secrets and bodies are never logged, and never leave for a workflow.
  */
 import { Context } from '@temporalio/activity';
 import { isFailingForGood, nextAttempt } from '../src/domain/webhooks.ts';
 import type { DeliveryOutcome } from '../src/ports/webhook-sender.ts';
 import {
+  claimDelivery,
   closeUnsent,
-  loadWebhookDelivery,
   postpone,
   recordAttempt,
   type AttemptMade,
-  type Disabling,
   type Recorded,
   type Verdict,
   type WebhookDelivery,
 } from '../src/store/webhook-deliveries.ts';
+import type { Disabling } from '../src/store/webhook-disabling.ts';
 import { messagesOf, noMessages } from '../src/store/webhook-messages.ts';
-import type { DeliveryStep, WebhookActivities } from '../workflows/contract.ts';
+import { ATTEMPTS_IN_TASKS, type DeliveryStep, type WebhookActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
-import { createLanes, type Lanes } from './webhook-lanes.ts';
+import { createLanes, type Ending, type Lanes, type Place } from './webhook-lanes.ts';
 
 const GONE = 410;
 
 export function createWebhookActivities(deps: ActivityDeps): WebhookActivities {
   const lanes = createLanes(deps.webhooks.limits);
-  return { attemptDelivery: (messageId) => attemptDelivery(deps, lanes, messageId) };
+  let inTasks = 0;
+  return {
+    attemptDelivery: (messageId, claim) =>
+      attemptIfRoom(deps, lanes, { messageId, claim }, (delivery, place) => attempt(deps, delivery, place)),
+    attemptInTask: (messageId) =>
+      attemptIfRoom(deps, lanes, { messageId }, async (delivery, place) => {
+        if (!place.isQuick || inTasks >= ATTEMPTS_IN_TASKS) {
+          place.leave('unused');
+          return { state: 'over-the-queue', claim: delivery.claim };
+        }
+        inTasks += 1;
+        try {
+          return await attempt(deps, delivery, place);
+        } finally {
+          inTasks -= 1;
+        }
+      }),
+  };
 }
 
-async function attemptDelivery(deps: ActivityDeps, lanes: Lanes, messageId: string): Promise<DeliveryStep> {
-  const delivery = await loadWebhookDelivery(deps.db, messageId);
+type Claimed = WebhookDelivery & { readonly claim: string };
+
+/** Whoever gets the place leaves it. */
+async function attemptIfRoom<Step>(
+  deps: ActivityDeps,
+  lanes: Lanes,
+  message: { readonly messageId: string; readonly claim?: string | undefined },
+  withPlace: (delivery: Claimed, place: Place) => Promise<Step>,
+): Promise<Step | DeliveryStep> {
+  const delivery = await claimDelivery(deps.db, message.messageId, message.claim);
   if (!delivery) return { state: 'closed', status: 'FORGOTTEN' };
   if (delivery.status !== 'PENDING') return { state: 'closed', status: delivery.status };
-  const { endpoint, dueInMs } = delivery;
+  const { endpoint, accountId, claim } = delivery;
   if (!endpoint.isOpen) {
-    await closeUnsent(deps.db, messageId);
+    await closeUnsent(deps.db, delivery.messageId);
     return { state: 'closed', status: 'FAILED' };
   }
-  if (dueInMs > 0) return waiting(dueInMs, 'until the next attempt');
-  const entered = lanes.enter(endpoint.id, delivery.accountId, deps.webhooks.random());
-  if (!entered.hasRoom) {
-    await postpone(deps.db, delivery, entered.waitMs);
-    return waiting(entered.waitMs, 'until the endpoint has room for another attempt');
-  }
+  if (claim === null) return waiting(delivery.dueInMs, 'until the next attempt');
+  const entered = lanes.enter({
+    endpointId: endpoint.id,
+    accountId,
+    isFailing: endpoint.failingSince !== null,
+    random: deps.webhooks.random(),
+  });
+  if (entered.hasRoom) return withPlace({ ...delivery, claim }, entered);
+  await postpone(deps.db, delivery, entered.waitMs);
+  return waiting(entered.waitMs, 'until the endpoint has room for another attempt');
+}
+
+async function attempt(deps: ActivityDeps, delivery: WebhookDelivery, place: Place): Promise<DeliveryStep> {
+  let ending: Ending = 'unanswered';
   try {
-    return await attempt(deps, delivery);
+    const outcome = await send(deps, delivery);
+    if (outcome.outcome === 'answered') ending = 'answered';
+    return await record(deps, delivery, outcome);
   } finally {
-    entered.leave();
+    place.leave(ending);
   }
 }
 
-async function attempt(deps: ActivityDeps, delivery: WebhookDelivery): Promise<DeliveryStep> {
+function send({ webhooks }: ActivityDeps, delivery: WebhookDelivery): Promise<DeliveryOutcome> {
   const { messageId, endpoint } = delivery;
-  const sending = deps.webhooks.sender.send({
+  const sending = webhooks.sender.send({
     url: endpoint.url,
     messageId,
     body: delivery.body,
-    secrets: endpoint.secretsSealed.map((sealed) => deps.webhooks.secretBox.open(sealed, endpoint.id)),
+    secrets: endpoint.secretsSealed.map((sealed) => webhooks.secretBox.open(sealed, endpoint.id)),
   });
   // A worker that has to stop gives up what hangs: another one sends it again.
-  const outcome = await Promise.race([sending, Context.current().cancelled]);
+  return Promise.race([sending, Context.current().cancelled]);
+}
+
+async function record(
+  deps: ActivityDeps,
+  delivery: WebhookDelivery,
+  outcome: DeliveryOutcome,
+): Promise<DeliveryStep> {
   const made = toAttempt(outcome, deps.clock.now());
   const written = noMessages();
   const reason = disablingOf(deps, delivery, outcome, made.endedAt);

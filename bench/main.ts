@@ -17,6 +17,7 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
   --prepared-floors    l2: floors whose workflow threads are prepared as the service's are (docs/decisions/0017)
+  --webhooks           l2: only purchases with webhook endpoints
   --json               for programs
 `;
 
@@ -41,6 +42,7 @@ function read(argv: readonly string[]) {
       pgledger: { type: 'string', default: '' },
       profile: { type: 'string' },
       'prepared-floors': { type: 'boolean', default: false },
+      webhooks: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -81,6 +83,7 @@ async function main(argv: readonly string[]): Promise<boolean> {
       pgledgerFiles: flags.pgledger.split(',').filter(Boolean),
       profileDir: flags.profile,
       preparedFloors: flags['prepared-floors'],
+      webhooksOnly: flags.webhooks,
     };
     say(`\n${name}: starting servers`);
     const servers = await startServers({

@@ -15,6 +15,8 @@ import * as reconciliation from './world/2026-11-21-reconciliation.ts';
 import * as refundsTakenBack from './world/2026-11-21-refunds-taken-back.ts';
 import * as setRates from './world/2026-11-21-set-rates.ts';
 import * as keysBegun from './world/2026-11-21-keys-begun.ts';
+import * as olderSecrets from './world/2026-11-21-older-secrets.ts';
+import * as notices from './world/2026-11-21-notices.ts';
 
 export const accountsMigrations: Record<string, Migration> = {
   '2026-11-21-1-accounts': accounts,
@@ -36,4 +38,6 @@ export const worldMigrations: Record<string, Migration> = {
   '2026-11-21-91-refunds-taken-back': refundsTakenBack,
   '2026-11-21-92-set-rates': setRates,
   '2026-11-21-93-keys-begun': keysBegun,
+  '2026-11-21-94-older-secrets': olderSecrets,
+  '2026-11-21-95-notices': notices,
 };

@@ -18,7 +18,7 @@ import { createReconciliation } from './app/reconcile.ts';
 import { createWorldUseCases } from './app/world-use-cases.ts';
 import { composeOps } from './compose-ops.ts';
 import { composeShared, systemClock, type Shared } from './compose-shared.ts';
-import { composeWebhookEngine, composeWebhooks } from './compose-webhooks.ts';
+import { composeMailer, composeWebhookEngine, composeWebhooks } from './compose-webhooks.ts';
 import type { Config, Secrets, WorldConfig } from './config.ts';
 import { stuckLimits } from './domain/stuck.ts';
 import { createEvents, type Events } from './observe/events.ts';
@@ -207,6 +207,7 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
         limits: parts.config.webhookLimits,
         random: Math.random,
       },
+      notices: { environment: world.environment, mailer: composeMailer(parts.secrets) },
       approvalLimits: parts.config.approvalLimits,
       clock: systemClock,
       events,

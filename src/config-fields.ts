@@ -4,6 +4,14 @@ import { parseRateMicros } from './domain/pricing.ts';
 import type { PurchaseTimings } from './domain/purchase.ts';
 import { LOG_LEVELS } from './observe/logger.ts';
 
+/** Names every wrong variable, never its value. */
+export class ConfigError extends Error {
+  constructor(problems: readonly string[]) {
+    super(`The environment is not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigError';
+  }
+}
+
 export const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 export const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
 /** By commas. */

@@ -1,6 +1,6 @@
-/** The part of the configuration that is for those who run the service: admin ports, traces, and the version that a worker says it is. */
+/** The part of the configuration that is for those who run the service: admin ports, traces, mail, and the version that a worker says it is. */
 import { z } from 'zod';
-import { list, port } from './config-fields.ts';
+import { ConfigError, list, port } from './config-fields.ts';
 import type { ApprovalLimits } from './domain/move-amounts.ts';
 import { parseMinor } from './domain/money.ts';
 
@@ -9,6 +9,13 @@ export interface TracingConfig {
   readonly endpoint: string;
   /** How many of all requests are traced, 0 to 1. */
   readonly share: number;
+}
+
+/** How notices are sent to the owners of accounts. */
+export interface MailSettings {
+  /** May hold a password. */
+  readonly smtpUrl: string;
+  readonly from: string;
 }
 
 /** A version of the workers that Temporal routes by. */
@@ -78,6 +85,11 @@ export const operationsSettings = {
   SIMWAY_OPS_ADDRESSES: list.prefault('127.0.0.0/8,::1'),
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url().optional(),
   OTEL_EXPORTER_OTLP_HEADERS: headers,
+  SIMWAY_SMTP_URL: z
+    .url()
+    .regex(/^smtps?:\/\//, 'takes smtp://… or smtps://…')
+    .optional(),
+  SIMWAY_MAIL_FROM: z.email().optional(),
   SIMWAY_TRACE_SHARE: z.coerce.number().min(0).max(1).default(1),
   SIMWAY_DEPLOYMENT_NAME: name.default('simway'),
   SIMWAY_DEPLOYMENT_BUILD_ID: z
@@ -102,4 +114,12 @@ export function operationsOf(s: Settings): OperationsConfig {
     ...(endpoint === undefined ? {} : { tracing: { endpoint, share: s.SIMWAY_TRACE_SHARE } }),
     ...(buildId === undefined ? {} : { deployment: { name: s.SIMWAY_DEPLOYMENT_NAME, buildId } }),
   };
+}
+
+/** Absent until somebody says how mail is sent: notices to owners then wait, and the log says so. */
+export function mailOf(s: Settings): MailSettings | undefined {
+  const { SIMWAY_SMTP_URL: smtpUrl, SIMWAY_MAIL_FROM: from } = s;
+  if (smtpUrl === undefined) return undefined;
+  if (from === undefined) throw new ConfigError(['SIMWAY_MAIL_FROM: is needed with SIMWAY_SMTP_URL']);
+  return { smtpUrl, from };
 }

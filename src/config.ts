@@ -6,8 +6,8 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLevel } from './observe/logger.ts';
-import { fixedRates, list, logLevel, port, positive, timings } from './config-fields.ts';
-import { operationsOf, operationsSettings, type OperationsConfig } from './config-operations.ts';
+import { ConfigError, fixedRates, list, logLevel, port, positive, timings } from './config-fields.ts';
+import { mailOf, operationsOf, operationsSettings, type OperationsConfig } from './config-operations.ts';
 import {
   gatewayKeysOf,
   gatewayOf,
@@ -29,6 +29,8 @@ import { liveTimings, testTimings } from './config-timings.ts';
 import { reconcileOf, reconcileSettings, type ReconcileConfig } from './config-reconcile.ts';
 import type { Environment } from './domain/account.ts';
 import type { PurchaseTimings } from './domain/purchase.ts';
+
+export { ConfigError };
 
 export interface WorldConfig {
   readonly environment: Environment;
@@ -100,6 +102,7 @@ export interface Secrets {
   /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
   readonly idSecret: string;
   readonly secretKeys: SecretKeys;
+  readonly mail: ReturnType<typeof mailOf>;
   readonly gateways: Readonly<Partial<Record<Environment, GatewayKeys>>>;
   readonly suppliers: Readonly<
     Partial<Record<Environment, { readonly accessCode: string; readonly secretKey: string | undefined }>>
@@ -226,13 +229,6 @@ function readBy<T extends z.ZodObject>(wanted: T, env: Env): z.output<T> {
   throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
-export class ConfigError extends Error {
-  constructor(problems: readonly string[]) {
-    super(`The environment is not right:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-    this.name = 'ConfigError';
-  }
-}
-
 function toConfig(s: Settings): Config {
   return {
     brand: s.SIMWAY_BRAND,
@@ -334,6 +330,7 @@ function toSecrets(s: Settings): Secrets {
     tracingHeaders: s.OTEL_EXPORTER_OTLP_HEADERS,
     idSecret: s.SIMWAY_ID_SECRET,
     secretKeys: secretKeysOf(s),
+    mail: mailOf(s),
     gateways: gatewayKeysOf(s),
     suppliers: {
       test: { accessCode: s.SIMWAY_TEST_SUPPLIER_ACCESS_CODE, secretKey: s.SIMWAY_TEST_SUPPLIER_SECRET_KEY },

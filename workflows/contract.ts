@@ -41,8 +41,10 @@ export const OPS_QUEUE = 'ops';
 export const SUPPLIER_QUEUE = 'supplier-esim-access';
 /** The gateway's own queue, for the same reason. */
 export const GATEWAY_QUEUE = 'gateway-paystack';
-/** Attempts at merchants' endpoints, which may be slow, dead or hostile. */
+/** Deliveries to merchants' endpoints, which may be slow, dead or hostile: their workflows and their attempts. */
 export const WEBHOOKS_QUEUE = 'webhooks';
+/** So many attempts at once are made inside of workflow tasks, by a worker; it has places for twice as many tasks. */
+export const ATTEMPTS_IN_TASKS = 50;
 
 /** Messages that a step wrote and that are to be sent. Absent where it wrote none, so that nothing grows by it. */
 export interface NewMessages {
@@ -52,6 +54,8 @@ export interface NewMessages {
 
 export interface DeliverWebhookInput {
   readonly messageId: string;
+  /** Attempts are made inside of its own tasks where the endpoint is quick. Absent in those begun on the orders queue, whose steps are older. */
+  readonly inTask?: true;
 }
 
 /** What became of one attempt, or of the wish for one. */
@@ -60,6 +64,9 @@ export type DeliveryStep = (
   /** Not before `waitMs` have passed; `why` is for people. */
   | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
 ) & { readonly messages?: NewMessages };
+
+/** `over-the-queue`: nothing was sent, since a task is no place to wait for this endpoint. `claim` is handed on with the message. */
+export type DeliveryStepInTask = DeliveryStep | { readonly state: 'over-the-queue'; readonly claim?: string };
 
 /** Headers that hand on what a workflow is about, and where it stands in a trace. */
 export const ABOUT_HEADER = 'simway-about';
@@ -239,8 +246,10 @@ export interface GatewayActivities {
 
 /** Activities on the webhooks queue. */
 export interface WebhookActivities {
-  /** One attempt at a message, if it is due and its endpoint has room for it. */
-  readonly attemptDelivery: (messageId: string) => Promise<DeliveryStep>;
+  /** One attempt at a message, if it is due, or claimed by whoever asks, and its endpoint has room for it. */
+  readonly attemptDelivery: (messageId: string, claim?: string) => Promise<DeliveryStep>;
+  /** The same inside of a workflow's task, where the endpoint is known to be quick, or nothing bad is known of it. */
+  readonly attemptInTask: (messageId: string) => Promise<DeliveryStepInTask>;
 }
 
 /** Activities on the supplier's queue: everything that crosses the network to it. */
@@ -270,6 +279,10 @@ export interface OpsActivities {
   ) => Promise<ReconcileSummary | null>;
   /** Hands over messages that are due and that nobody seems to carry. */
   readonly handOverDue: () => Promise<string>;
-  /** Forgets old messages, and seals secrets anew that are sealed with a key of yesterday. */
+  /** Disables endpoints that have failed for too long and that nothing is sent to any more. */
+  readonly disableFailing: () => Promise<string>;
+  /** Tells owners of accounts by e-mail what waits to be told. */
+  readonly sendNotices: () => Promise<string>;
+  /** Forgets old messages and notices, wipes secrets that sign no more, and seals anew those that are sealed with a key of yesterday. */
   readonly tidyWebhooks: () => Promise<string>;
 }

@@ -6,7 +6,7 @@ import { condition, continueAsNew, defineSignal, setCurrentDetails, setHandler }
 import { DELIVER_NOW_SIGNAL, type DeliverWebhookInput } from './contract.ts';
 import { freshHistory } from './fresh-history.ts';
 import { startDeliveries } from './start-deliveries.ts';
-import { attemptDelivery } from './webhook-steps.ts';
+import { attempt, attemptDelivery } from './webhook-steps.ts';
 
 /** Ends with the message's state. */
 export async function deliverWebhook(input: DeliverWebhookInput): Promise<string> {
@@ -17,7 +17,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<string
   });
   for (;;) {
     wish = false;
-    const step = await attemptDelivery(input.messageId);
+    const step = await (input.inTask ? attempt(input.messageId) : attemptDelivery(input.messageId));
     if (step.messages) await startDeliveries(step.messages, null);
     // Opened again meanwhile: whoever did that has sent the signal.
     if (step.state === 'closed' && !isWanted()) return step.status;

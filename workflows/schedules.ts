@@ -10,7 +10,7 @@ import {
 import { LOOK_SIGNAL, ORDERS_QUEUE, type LatePaymentInput, type OpsActivities } from './contract.ts';
 import { latePayment } from './late-payment.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from './search-attributes.ts';
-import { handOverDue } from './webhook-steps.ts';
+import { disableFailing, handOverDue, sendNotices } from './webhook-steps.ts';
 
 const {
   syncCatalogue: sync,
@@ -37,10 +37,15 @@ export const refreshUsage = (): Promise<string> => usage();
 /** Applies gateway events that were kept and not applied. */
 export const applyInbox = (): Promise<string> => inbox();
 
-/** Hands over messages to merchants that a crash or an outage left behind. */
-export const sweepWebhooks = (): Promise<string> => handOverDue();
+/** Hands over messages to merchants that a crash or an outage left behind; ends endpoints that only fail, and tells owners by e-mail. */
+export async function sweepWebhooks(): Promise<string> {
+  const handedOver = await handOverDue();
+  // Runs of earlier builds ended here.
+  if (!patched('notices')) return handedOver;
+  return [handedOver, await disableFailing(), await sendNotices()].join('; ');
+}
 
-/** Forgets old messages to merchants, and seals their endpoints' secrets with the key of today. */
+/** Forgets old messages to merchants, wipes their endpoints' secrets that sign no more, and seals the others with the key of today. */
 export const tidyWebhooks = (): Promise<string> => tidy();
 
 /** Forgets Idempotency-Keys older than promised, and starts what late money needs. */

@@ -3,7 +3,7 @@ import { ParentClosePolicy, startChild, TemporalFailure } from '@temporalio/work
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
-  ORDERS_QUEUE,
+  WEBHOOKS_QUEUE,
   type DeliverWebhookInput,
   type NewMessages,
 } from './contract.ts';
@@ -23,8 +23,8 @@ async function start(messageId: string, accountId: string, transactionId: string
   try {
     await startChild<(input: DeliverWebhookInput) => Promise<string>>(DELIVER_WEBHOOK_WORKFLOW, {
       workflowId: messageId,
-      taskQueue: ORDERS_QUEUE,
-      args: [{ messageId }],
+      taskQueue: WEBHOOKS_QUEUE,
+      args: [{ messageId, inTask: true }],
       parentClosePolicy: ParentClosePolicy.ABANDON,
       staticSummary: DELIVERY_SUMMARY,
       typedSearchAttributes: [

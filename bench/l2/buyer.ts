@@ -1,7 +1,11 @@
 /** A buyer at the HTTP door over kept-alive connections. Throws on anything but 201 with status SUCCESS. */
 import { Agent, request } from 'node:http';
+import type { Servers } from '../support/servers.ts';
+import type { Service } from '../support/service.ts';
 
 export interface Buyer {
+  /** Of the merchants that it buys for. */
+  readonly apiKeys: readonly string[];
   /** Buys once; returns the transactionId. */
   buy(): Promise<string>;
   close(): void;
@@ -9,6 +13,19 @@ export interface Buyer {
 
 const BODY = JSON.stringify({ packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' });
 const LONGEST_MS = 30_000;
+const MERCHANTS = 16;
+
+/** Buys for new merchants in turn; closed with the servers. */
+export async function startBuyer(servers: Servers, service: Service): Promise<Buyer> {
+  const keys: string[] = [];
+  for (let index = 0; index < MERCHANTS; index += 1) keys.push((await service.account()).apiKey);
+  const buyer = createBuyer(service.apiUrl, keys);
+  servers.onClose(() => {
+    buyer.close();
+    return Promise.resolve();
+  });
+  return buyer;
+}
 
 /** `apiKeys` are used in turn. */
 export function createBuyer(apiUrl: string, apiKeys: readonly string[]): Buyer {
@@ -35,6 +52,7 @@ export function createBuyer(apiUrl: string, apiKeys: readonly string[]): Buyer {
       sent.end(BODY);
     });
   return {
+    apiKeys,
     buy: async () => {
       turn += 1;
       const { status, text } = await post(apiKeys[turn % apiKeys.length] ?? '');

@@ -39,7 +39,8 @@ async function main(): Promise<void> {
     address: values.address,
     namespace: values.namespace,
     activities: { orders, supplier: {}, gateway: {}, webhooks: {}, ops: {} },
-    queues: ['orders'],
+    // The second for the children of `emptyWithChild`.
+    queues: ['orders', 'webhooks'],
     bundle,
     identity: `bench-floor-${process.pid}`,
     shutdownGraceMs: 1_000,
@@ -54,12 +55,14 @@ async function main(): Promise<void> {
 
 async function startPlain(options: WorkersOptions): Promise<Omit<Workers, 'arePolling'>> {
   const connection = await NativeConnection.connect({ address: options.address });
-  const worker = await Worker.create({ connection, ...workerOptions(options, 'orders') });
-  const finished = worker.run().then(() => connection.close());
+  const workers = await Promise.all(
+    options.queues.map((queue) => Worker.create({ connection, ...workerOptions(options, queue) })),
+  );
+  const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
     finished,
     stop: () => {
-      worker.shutdown();
+      for (const worker of workers) worker.shutdown();
       return finished;
     },
   };

@@ -1,6 +1,7 @@
 /**
- * The two floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well, and its steps do nothing;
- * `empty` answers its Update-with-Start at once. Must follow workflows/purchase.ts and workflows/steps.ts when their shape changes.
+ * The three floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well, and its steps do nothing;
+ * `empty` answers its Update-with-Start at once, and `emptyWithChild` then begins one delivery, whose workflow is empty too. Must follow
+ * workflows/purchase.ts and workflows/steps.ts when their shape changes.
  */
 import {
   allHandlersFinished,
@@ -13,6 +14,7 @@ import {
 import type { PurchaseAnswer, PurchaseInput } from '../../src/domain/purchase.ts';
 import { ACCEPT_UPDATE, type OrderActivities } from '../../workflows/contract.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
+import { startDeliveries } from '../../workflows/start-deliveries.ts';
 
 const accept = defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE);
 
@@ -52,4 +54,19 @@ export async function empty(): Promise<{ status: string }> {
   setHandler(accept, (): PurchaseAnswer => ({ status: 'SUCCESS' }));
   await condition(allHandlersFinished);
   return { status: 'SUCCESS' };
+}
+
+/** The child is started by the code that purchases start theirs with: abandoned, with the same attributes, waited for until it has begun. */
+export async function emptyWithChild({
+  accountId,
+  transactionId,
+}: PurchaseInput): Promise<{ status: string }> {
+  const ended = await empty();
+  await startDeliveries({ accountId, ids: [transactionId.replace('txn', 'msg')] }, transactionId);
+  return ended;
+}
+
+/** Stands in for the service's, whose name it must have: over at once. */
+export function deliverWebhook(): Promise<string> {
+  return Promise.resolve('DELIVERED');
 }

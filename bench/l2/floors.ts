@@ -21,8 +21,10 @@ import type { Servers } from '../support/servers.ts';
 export interface Floors {
   readonly namespace: string;
   /** Starts one and waits for its answer; returns its workflow id. */
-  run(workflow: 'sameShape' | 'empty'): Promise<string>;
+  run(workflow: FloorName): Promise<string>;
 }
+
+type FloorName = 'sameShape' | 'empty' | 'emptyWithChild';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 30_000;
@@ -55,7 +57,7 @@ export async function startFloors(
   await worker.untilReady({ line: /^\{"ready":true/, deadlineMs: 60_000 });
   // Closed by the end of the process: a call that is being retried would throw from its timer if it were closed under it.
   const temporal = connectClient({ address, namespace });
-  const run = async (workflow: 'sameShape' | 'empty'): Promise<string> => {
+  const run = async (workflow: FloorName): Promise<string> => {
     const input = inputOf();
     const operation = () =>
       new WithStartWorkflowOperation(workflow, {

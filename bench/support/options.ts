@@ -15,4 +15,6 @@ export interface BenchOptions {
   readonly profileDir: string | undefined;
   /** Floors whose workflow threads are prepared as the service's are, rather than the SDK's as they come. */
   readonly preparedFloors: boolean;
+  /** L2: purchases with webhook endpoints alone. */
+  readonly webhooksOnly: boolean;
 }

@@ -63,14 +63,13 @@ export function createAuthenticator({ db, clock, brand, onError }: AuthenticateO
     polledAtMs = startedAtMs;
   };
 
-  const lookUp = async (sha256: Buffer): Promise<StoredKey | undefined> => {
-    const hex = sha256.toString('hex');
+  const lookUp = async (hex: string): Promise<StoredKey | undefined> => {
     if (Math.abs(clock.now().getTime() - polledAtMs) < TRUST_MEMORY_MS) {
       const remembered = known.get(hex);
       if (remembered) return isValid(remembered, clock) ? remembered : remember(hex, undefined);
       if (refused.has(hex)) return undefined;
     }
-    return remember(hex, await findKey(db, sha256));
+    return remember(hex, await findKey(db, Buffer.from(hex, 'hex')));
   };
 
   const authenticate = async (rawKey: string): Promise<Principal> => {

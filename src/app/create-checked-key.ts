@@ -1,16 +1,17 @@
 /**
  * A key for a merchant who has told a website and perhaps a webhook URL: the website must answer, the URL be one that we may call, and then
- * key and endpoint are made. Nothing is made where anything is refused.
+ * key and endpoint are made. Where the account has an endpoint at that URL, that one serves: with two, every event would come twice. Nothing
+ * is made where anything is refused.
  */
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { DEFAULT_EVENTS, MAX_ENDPOINTS } from '../domain/webhooks.ts';
+import { DEFAULT_EVENTS, MAX_ENDPOINTS, type WebhookEvent } from '../domain/webhooks.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { SecretBox } from '../ports/secret-box.ts';
 import type { UrlGuard, UrlVerdict } from '../ports/url-guard.ts';
 import { findAccount } from '../store/accounts.ts';
-import { createEndpoint, deleteEndpoint } from '../store/webhook-endpoints.ts';
+import { findOrCreateEndpoint } from '../store/webhook-endpoints.ts';
 import type { AccountsDb, WorldDb } from '../store/tables.ts';
 import { newEndpointSecret } from './endpoint-secrets.ts';
 import { createKey, type CreateKey } from './manage-accounts.ts';
@@ -24,11 +25,27 @@ export interface CheckedKeyDeps {
   readonly clock: Clock;
 }
 
+/** An endpoint that was there: whoever set it up knows its secret, and what it is sent. */
+export interface ReusedEndpoint {
+  readonly endpointId: string;
+  readonly url: string;
+  readonly reused: true;
+  readonly enabled: boolean;
+  readonly events: readonly WebhookEvent[];
+}
+
+/** `secret` is told here and nowhere else. */
+export interface MadeEndpoint {
+  readonly endpointId: string;
+  readonly url: string;
+  readonly secret: string;
+}
+
 export interface CheckedKey {
   readonly keyId: string;
   readonly apiKey: string;
-  /** Where a webhook URL was told; the secret for the only time. */
-  readonly webhook?: { readonly endpointId: string; readonly url: string; readonly secret: string };
+  /** Where a webhook URL was told. */
+  readonly webhook?: MadeEndpoint | ReusedEndpoint;
 }
 
 /** Throws DomainError: an unknown account, a website that does not answer, a URL that is not called, one endpoint too many. */
@@ -37,30 +54,30 @@ export async function createCheckedKey(
   request: CreateKey & { readonly webhookUrl?: string },
   actor: string,
 ): Promise<CheckedKey> {
-  const { webhookUrl } = request;
-  if (!(await findAccount(deps.accounts, request.accountId)))
-    throw new DomainError('NOT_FOUND', `no account ${request.accountId}`);
-  refuseBad('the website', await deps.urlGuard.reach(request.websiteUrl));
-  if (webhookUrl === undefined) return createKey(deps.accounts, request, actor);
-  refuseBad('the webhook URL', await deps.urlGuard.check(webhookUrl));
-  const webhook = await addEndpoint(deps, request.accountId, webhookUrl);
-  try {
-    return { ...(await createKey(deps.accounts, request, actor)), webhook };
-  } catch (error) {
-    if (deps.db) await deleteEndpoint(deps.db, request.accountId, webhook.endpointId, deps.clock.now());
-    throw error;
-  }
+  const { accounts, db, urlGuard } = deps;
+  const { accountId, webhookUrl } = request;
+  if (!(await findAccount(accounts, accountId)))
+    throw new DomainError('NOT_FOUND', `no account ${accountId}`);
+  refuseBad('the website', await urlGuard.reach(request.websiteUrl));
+  if (webhookUrl === undefined) return createKey(accounts, request, actor);
+  refuseBad('the webhook URL', await urlGuard.check(webhookUrl));
+  if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
+  // The key is made within the endpoint's transaction: where it cannot be, no endpoint is left behind.
+  return db.transaction().execute(async (trx) => {
+    const webhook = await endpointAt(deps, trx, accountId, webhookUrl);
+    return { ...(await createKey(accounts, request, actor)), webhook };
+  });
 }
 
-async function addEndpoint(
-  { db, secretBox, clock }: CheckedKeyDeps,
+async function endpointAt(
+  { secretBox, clock }: CheckedKeyDeps,
+  trx: WorldDb,
   accountId: string,
   url: string,
-): Promise<NonNullable<CheckedKey['webhook']>> {
-  if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
+): Promise<MadeEndpoint | ReusedEndpoint> {
   const endpointId = makeId('endpoint', randomBytes(16).toString('hex'));
   const secret = newEndpointSecret();
-  const outcome = await createEndpoint(db, {
+  const found = await findOrCreateEndpoint(trx, {
     id: endpointId,
     accountId,
     url,
@@ -69,9 +86,11 @@ async function addEndpoint(
     now: clock.now(),
     maxPerAccount: MAX_ENDPOINTS,
   });
-  if (outcome === 'too-many')
+  if (found === 'created') return { endpointId, url, secret };
+  if (found === 'too-many')
     throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
-  return { endpointId, url, secret };
+  const { id, enabled, events } = found;
+  return { endpointId: id, url: found.url, reused: true, enabled, events };
 }
 
 function refuseBad(what: string, verdict: UrlVerdict): void {

@@ -1,9 +1,9 @@
 /**
  * The secrets that messages are signed with: made here, sealed before they are kept, and cut out of answers that are kept for an
- * Idempotency-Key. Whoever repeats the request that made a secret gets it again while it is in use, and nobody else ever does.
+ * Idempotency-Key. Whoever repeats the request that made a secret gets it again while it signs, and nobody else ever does.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { findSealedSecrets } from '../store/webhook-secrets.ts';
+import { findSigningSecrets } from '../store/webhook-secrets.ts';
 import type { WorldDeps } from './world-deps.ts';
 
 type SecretDeps = Pick<WorldDeps, 'db' | 'secretBox'>;
@@ -25,7 +25,7 @@ export async function openSecret(
   accountId: string,
   endpointId: string,
 ): Promise<string | undefined> {
-  const [current] = await findSealedSecrets(deps.db, accountId, endpointId);
+  const [current] = await findSigningSecrets(deps.db, accountId, endpointId);
   return current && deps.secretBox.open(current, endpointId);
 }
 
@@ -37,14 +37,14 @@ export function withoutEndpointSecrets(body: string): string {
   );
 }
 
-/** The text with its secrets back where they were; one that is used no more stays empty. */
+/** The text with its secrets back where they were; one that signs no more stays empty. */
 export async function withEndpointSecrets(
   deps: SecretDeps,
   accountId: string,
   endpointId: string,
   body: string,
 ): Promise<string> {
-  const sealed = await findSealedSecrets(deps.db, accountId, endpointId);
+  const sealed = await findSigningSecrets(deps.db, accountId, endpointId);
   const secrets = sealed.map((one) => deps.secretBox.open(one, endpointId));
   return body.replaceAll(MARK, (_mark, print: string) =>
     JSON.stringify(secrets.find((secret) => fingerprint(secret) === print) ?? ''),

@@ -2,6 +2,7 @@
 import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import * as thresholds from '../store/low-balance.ts';
+import { noMessages } from '../store/webhook-messages.ts';
 import type { WorldDeps } from './world-deps.ts';
 
 export async function getLowBalance(
@@ -12,12 +13,15 @@ export async function getLowBalance(
   return found ? { amountMinor: found.thresholdMinor, currency: account.currency } : null;
 }
 
-/** Answers what holds from now on; null: never. */
+/** Answers what holds from now on; null: never. Where the wallet is low by it already, that is told at once. */
 export async function setLowBalance(
-  deps: Pick<WorldDeps, 'db' | 'clock'>,
+  deps: Pick<WorldDeps, 'db' | 'clock' | 'webhookEngine'>,
   { account }: Principal,
   thresholdMinor: bigint | null,
 ): Promise<Money | null> {
-  await thresholds.setLowBalance(deps.db, account.id, thresholdMinor, deps.clock.now());
+  const written = noMessages();
+  const wallet = { accountId: account.id, currency: account.currency };
+  await thresholds.setLowBalance(deps.db, wallet, thresholdMinor, deps.clock.now(), written);
+  if (written.ids.length > 0) await deps.webhookEngine.deliver(written.ids);
   return thresholdMinor === null ? null : { amountMinor: thresholdMinor, currency: account.currency };
 }

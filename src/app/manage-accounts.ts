@@ -64,7 +64,7 @@ export async function createKey(
       id: keyId,
       accountId: request.accountId,
       environment: request.environment,
-      sha256: hashApiKey(apiKey),
+      sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
       displayPrefix: `${request.brand}_${request.environment}_`,
       lastFour: apiKey.slice(-4),
       scopes: request.scopes,

@@ -3,8 +3,14 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { DEFAULT_EVENTS, MAX_ENDPOINTS, SECRET_OVERLAP_MS } from '../domain/webhooks.ts';
+import {
+  DEFAULT_EVENTS,
+  MAX_ENDPOINTS,
+  MAX_PREVIOUS_SECRETS,
+  SECRET_OVERLAP_MS,
+} from '../domain/webhooks.ts';
 import * as endpoints from '../store/webhook-endpoints.ts';
+import { rotateSecret } from '../store/webhook-secrets.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
 import { writeOnce } from './keyed-writes.ts';
 import type { IdempotencyTag } from './use-cases.ts';
@@ -98,12 +104,15 @@ export async function rotateEndpointSecret(
   const now = deps.clock.now();
   return writeOnce(deps, principal, idempotency, {
     act: async (trx) => {
-      const rotated = await endpoints.rotateSecret(trx, principal.account.id, endpointId, {
+      const rotated = await rotateSecret(trx, principal.account.id, endpointId, {
         secretSealed: deps.secretBox.seal(secret, endpointId),
         previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
+        maxPrevious: MAX_PREVIOUS_SECRETS,
         now,
       });
-      return { about: endpointId, value: { endpoint: requireFound(rotated), secret } };
+      const endpoint = requireFound(rotated);
+      if ('firstEndsAt' in endpoint) throw tooManySecrets(endpoint.firstEndsAt);
+      return { about: endpointId, value: { endpoint, secret } };
     },
     again: (about) => withSecret(deps, principal, about),
   });
@@ -139,6 +148,14 @@ async function requireCallable({ urlGuard }: Pick<WorldDeps, 'urlGuard'>, url: s
 function requireFound<T>(found: T | undefined): T {
   if (found === undefined) throw notFound();
   return found;
+}
+
+/** Ending the oldest before its time instead would have receivers refuse genuine messages. */
+function tooManySecrets(firstEndsAt: Date): DomainError {
+  return new DomainError(
+    'WEBHOOK_SECRET_LIMIT',
+    `${MAX_PREVIOUS_SECRETS} earlier secrets of this endpoint still sign; the first of them ends at ${firstEndsAt.toISOString()}`,
+  );
 }
 
 function notFound(): DomainError {

@@ -110,7 +110,7 @@ export interface WebhookUseCases {
   updateEndpoint(principal: Principal, endpointId: string, change: EndpointChange): Promise<EndpointView>;
   /** What was still to be sent there is not sent any more. */
   deleteEndpoint(principal: Principal, endpointId: string): Promise<void>;
-  /** The secret before goes on signing beside the new one for a day. */
+  /** The secret before goes on signing beside the new one for a day. WEBHOOK_SECRET_LIMIT while too many do. */
   rotateEndpointSecret(
     principal: Principal,
     endpointId: string,

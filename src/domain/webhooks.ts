@@ -1,6 +1,6 @@
 /**
  * What merchants are told, and when it is tried again: the closed list of events with their bodies, the schedule of attempts, and when an
- * endpoint counts as failing. Pure; docs/API.md states the same for people.
+ * endpoint counts as failing. Pure; docs/WEBHOOKS.md states the same for people.
  */
 import { formatMinor, type AccountCurrency } from './money.ts';
 import type { OutsideMethod, PaymentPurpose } from './payment.ts';
@@ -10,7 +10,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** The wait before each attempt, counted from the one before: 75 h 35 min 5 s in all. Published, so it changes with docs/API.md only. */
+/** The wait before each attempt, counted from the one before: 75 h 35 min 5 s in all. Published, so it changes with docs/WEBHOOKS.md only. */
 export const ATTEMPT_WAITS_MS: readonly number[] = [
   0,
   5 * SECOND_MS,
@@ -30,8 +30,10 @@ const MAX_STRETCH = 2;
 
 /** How many endpoints an account may have in one environment: every event is written down once for each. */
 export const MAX_ENDPOINTS = 16;
-/** For how long the secret before still signs beside a new one, so that receivers can be changed without a lost message. */
+/** For how long a secret that was replaced still signs beside the new one, so that receivers can be changed without a lost message. */
 export const SECRET_OVERLAP_MS = 24 * HOUR_MS;
+/** How many that were replaced may sign at a time: each is one more signature in the header of every message. */
+export const MAX_PREVIOUS_SECRETS = 4;
 /** How far back failed messages can be sent again. */
 export const MAX_RECOVER_MS = 14 * 24 * HOUR_MS;
 
@@ -58,17 +60,18 @@ export function nextAttempt(
   return nowMs + Math.max(jitteredMs, Math.min(retryAfterMs, MAX_STRETCH * plannedMs));
 }
 
-/** What is known of an endpoint when an attempt has just failed. */
+/** What is known of an endpoint when an attempt has just failed, or when nothing was sent there for long. */
 export interface EndpointFailures {
   /** The first failure since the last success, milliseconds since the epoch. */
   readonly failingSinceMs: number;
-  /** How often the present message was tried, the last failure included. */
+  /** How often the present message was tried, the last failure included; where there is none, the one tried most since then. */
   readonly attempts: number;
 }
 
 /**
- * Whether the endpoint is to be disabled: nothing but failures for five days. The present message must have failed for a while too, or one
- * hiccup would end an endpoint that was not called since a failure of last month.
+ * Whether the endpoint is to be disabled: nothing but failures for five days. One message must have failed for a while too, or a single hiccup
+ * would end an endpoint that was not called since: after an outage of ours, say. Asked with every failed attempt, and by the sweep, since an
+ * endpoint that nothing is sent to has no attempts left by then.
  */
 export function isFailingForGood(
   { failingSinceMs, attempts }: EndpointFailures,

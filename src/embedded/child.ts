@@ -14,7 +14,7 @@ const PROBE_INTERVAL_MS = 50;
 const LAST_WORDS_MS = 500;
 const PROGRESS_INTERVAL_MS = 3_000;
 
-/** Where the services of this room say what they do; a pino logger fits. */
+/** Where the services of this room say what they do; a logger of src/observe fits. */
 export interface ServiceLog {
   info(message: string): void;
   warn(message: string): void;

@@ -3,6 +3,7 @@
  * not ready, but no secret and no customer.
  */
 import Koa from 'koa';
+import { inTime } from '../app/patience.ts';
 import { toJson } from './json.ts';
 
 export interface ReadinessCheck {
@@ -73,17 +74,11 @@ async function readiness(deps: AdminDeps): Promise<AdminAnswer> {
 
 async function withinTime(deps: AdminDeps): Promise<readonly ReadinessCheck[]> {
   const timeoutMs = deps.checksTimeoutMs ?? CHECKS_TIMEOUT_MS;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<readonly ReadinessCheck[]>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, [
-      { name: 'checks', ok: false, detail: `no result within ${timeoutMs} ms` },
-    ]);
-  });
   try {
-    return await Promise.race([deps.checks(), late]);
+    const checked = await inTime(deps.checks(), timeoutMs);
+    if (!checked.late) return checked.value;
+    return [{ name: 'checks', ok: false, detail: `no result within ${timeoutMs} ms` }];
   } catch {
     return [{ name: 'checks', ok: false, detail: 'the checks themselves failed' }];
-  } finally {
-    clearTimeout(timer);
   }
 }

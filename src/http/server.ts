@@ -45,14 +45,13 @@ const SILENT_GRACE_MS = 500;
 /** Resolves when the server listens; rejects when it cannot. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const draining = { value: false };
-  const underWay = new Set<ServerResponse>();
-  const silent = new Set<Socket>();
+  const connections: Connections = new Map();
   const server = createLimitedServer(options);
   server.on('connection', (socket: Socket) => {
-    silent.add(socket);
-    socket.once('close', () => silent.delete(socket));
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
   });
-  const handler = track(options.app.callback(), { underWay, silent, draining });
+  const handler = track(options.app.callback(), connections, draining);
   server.on('request', handler);
   // A body is asked for by whoever reads it (read-body.ts), so one that will be refused is never sent.
   server.on('checkContinue', handler);
@@ -66,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     port,
     stop(deadlineMs) {
       draining.value = true;
-      stopping ??= drain(server, { underWay, silent, deadlineMs });
+      stopping ??= drain(server, connections, deadlineMs);
       return stopping;
     },
   };
@@ -85,23 +84,13 @@ function createLimitedServer(options: ServerOptions): Server {
   });
 }
 
-interface Watched {
-  /** Answers still owed. */
-  readonly underWay: Set<ServerResponse>;
-  /** Connections that have not sent a request yet. */
-  readonly silent: Set<Socket>;
-}
+/** Each with the answer that was asked for last; without one the connection has been silent so far. */
+type Connections = Map<Socket, ServerResponse | undefined>;
 
-/** Keeps the watched sets; while draining, each answer is the last on its connection. */
-function track(
-  handler: Handler,
-  known: Watched & { readonly draining: { readonly value: boolean } },
-): Handler {
-  const { underWay, silent, draining } = known;
+/** Notes whose answer is owed to whom; while draining, each answer is the last on its connection. */
+function track(handler: Handler, connections: Connections, draining: { readonly value: boolean }): Handler {
   return (request, response) => {
-    silent.delete(request.socket);
-    underWay.add(response);
-    response.once('close', () => underWay.delete(response));
+    connections.set(request.socket, response);
     if (draining.value) response.setHeader('Connection', 'close');
     return handler(request, response);
   };
@@ -117,15 +106,14 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   });
 }
 
-function drain(server: Server, known: Watched & { readonly deadlineMs: number }): Promise<void> {
-  const { underWay, silent, deadlineMs } = known;
-  for (const response of underWay) {
-    if (!response.headersSent) response.setHeader('Connection', 'close');
+function drain(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
+  for (const response of connections.values()) {
+    if (response?.headersSent === false) response.setHeader('Connection', 'close');
   }
   return new Promise((resolve) => {
     // A connection may turn idle at any moment after the first look.
     const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
-    const grace = setTimeout(() => silent.forEach((socket) => socket.destroy()), SILENT_GRACE_MS);
+    const grace = setTimeout(() => endSilent(connections), SILENT_GRACE_MS);
     const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
     server.close(() => {
       clearInterval(idle);
@@ -134,6 +122,10 @@ function drain(server: Server, known: Watched & { readonly deadlineMs: number })
       resolve();
     });
   });
+}
+
+function endSilent(connections: Connections): void {
+  for (const [socket, response] of connections) if (!response) socket.destroy();
 }
 
 /** What never became a request still gets an answer in the documented form, with a request id, and its connection ends. */

@@ -10,6 +10,15 @@ export interface EventLog {
   error(fields: object, message: string): void;
 }
 
+/** A notice to the owner of an account: what kind, and what it is about. */
+interface NoticeFields {
+  noticeId: string;
+  accountId: string;
+  kind: string;
+  about: string;
+  attempts: number;
+}
+
 export interface Events {
   purchaseAnswered(fields: {
     transactionId: string;
@@ -51,6 +60,9 @@ export interface Events {
     ms: number;
   }): void;
   webhookEndpointDisabled(fields: { endpointId: string; accountId: string; reason: string }): void;
+  noticeSent(fields: NoticeFields): void;
+  /** It is tried again. `detail` names no address. */
+  noticeNotSent(fields: NoticeFields & { outcome: string; detail: string }): void;
   /** Too many wrong passwords in a row. */
   personLockedOut(fields: { personId: string; address: string }): void;
   /** The sweep finds them again. */
@@ -104,6 +116,8 @@ function toldTo(log: EventLog): Events {
     webhookAttempted: (fields) =>
       log[fields.outcome === 'delivered' ? 'info' : 'warn'](fields, 'webhook attempted'),
     webhookEndpointDisabled: (fields) => log.warn(fields, 'webhook endpoint disabled'),
+    noticeSent: (fields) => log.info(fields, 'notice sent to the owner of an account'),
+    noticeNotSent: (fields) => log.warn(fields, 'notice to the owner of an account not sent'),
     personLockedOut: (fields) => log.warn(fields, 'person locked out after too many wrong passwords'),
     webhooksNotHandedOver: (fields) => log.warn(fields, 'webhooks could not be handed over'),
     catalogueSynced: (fields) => log.info(fields, 'catalogue synced'),

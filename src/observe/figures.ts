@@ -18,6 +18,8 @@ export interface WorldFigures {
   }[];
   /** Messages to merchants that are not delivered yet. */
   readonly messagesPending: number;
+  /** Notices to owners of accounts that are not sent yet. */
+  readonly noticesUnsent: number;
   /** Differences between our books and a vendor's. */
   readonly differences: readonly { readonly kind: string; readonly count: number }[];
   /** Since when nobody has observed a rate that is sold at. */
@@ -69,6 +71,12 @@ const OF_ROWS: readonly GaugeOf<WorldFigures>[] = [
     help: 'Messages to merchants not delivered yet',
     labels: [],
     samples: ({ messagesPending }) => [{ labels: {}, value: messagesPending }],
+  },
+  {
+    name: 'simway_notices_unsent',
+    help: 'Notices to owners of accounts not sent yet',
+    labels: [],
+    samples: ({ noticesUnsent }) => [{ labels: {}, value: noticesUnsent }],
   },
   {
     name: 'simway_reconciliation_differences_open',

@@ -12,6 +12,7 @@ export interface AnsweredRequest {
   readonly route: string;
   readonly method: string;
   readonly status: number;
+  /** To a hundredth. */
   readonly durationMs: number;
   readonly clientAddress: string;
   readonly accountId: string | undefined;
@@ -43,10 +44,8 @@ export function createHttpEvents(options: {
   return {
     answered(request) {
       metrics.answered(request);
-      const durationMs = Math.round(request.durationMs * 100) / 100;
-      const line = { ...request, durationMs };
-      if (request.cause === undefined) logger.info(line, 'request answered');
-      else logger.warn(line, 'request answered');
+      if (request.cause === undefined) logger.info(request, 'request answered');
+      else logger.warn(request, 'request answered');
     },
     failed: (failure) => logger.error({ ...failure }, 'request failed'),
     answerNotKept: (failure) => logger.error({ ...failure }, 'answer not kept under its idempotency key'),

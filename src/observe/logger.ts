@@ -2,7 +2,6 @@
  * The log: one JSON line per event. Keys, secrets, activation codes, PIN and PUK never get into it, whoever logs: fields with such
  * names are blanked at any depth, and anything that looks like a key or an install code is blanked in the finished line.
  */
-import { pino, type Logger as PinoLogger } from 'pino';
 import { createRedactor, type Redactor } from './redact.ts';
 import { aboutSubject } from './subject.ts';
 
@@ -32,38 +31,43 @@ export function createLogger(options: {
   readonly level: LogLevel;
   readonly destination?: { write(line: string): void };
 }): RootLogger {
-  const redactor = createRedactor();
   const batches = options.destination === undefined ? batchToStandardOutput() : undefined;
-  const logger = pino(
-    {
-      level: options.level,
-      base: null,
-      timestamp: createTimestamp(),
-      formatters: {
-        level: (label) => ({ level: label }),
-        log: (fields) => redactor.fields(aboutSubject(fields)),
-      },
-      hooks: { streamWrite: redactor.line },
-    },
-    batches ?? options.destination ?? process.stdout,
-  );
-  return { ...facade(logger, redactor), flush: batches?.flush ?? (() => undefined) };
+  const destination = options.destination ?? batches ?? process.stdout;
+  const write = lineWriter(createRedactor(), destination);
+  return { ...facade(options.level, write), flush: batches?.flush ?? (() => undefined) };
 }
 
-/** Pino lets a child's fields past its formatters, so they are blanked here. */
-function facade(logger: PinoLogger, redactor: Redactor): Logger {
+type Write = (level: LogLevel, fields: object, message: string) => void;
+
+/** One JSON object a line; a line's own fields win over those of its logger, and these over what it is about. */
+function facade(lowest: LogLevel, write: Write, inherited?: object): Logger {
+  const at = (level: LogLevel) => {
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)) return () => undefined;
+    return (fields: object, message: string): void =>
+      write(level, inherited ? { ...inherited, ...fields } : fields, message);
+  };
   return {
-    debug: (fields, message) => logger.debug(fields, message),
-    info: (fields, message) => logger.info(fields, message),
-    warn: (fields, message) => logger.warn(fields, message),
-    error: (fields, message) => logger.error(fields, message),
-    child: (fields) => facade(logger.child(redactor.fields(fields)), redactor),
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+    child: (fields) => facade(lowest, write, { ...inherited, ...fields }),
+  };
+}
+
+function lineWriter(redactor: Redactor, destination: { write(line: string): unknown }): Write {
+  const time = createTimestamp();
+  return (level, fields, message) => {
+    const body = JSON.stringify(redactor.fields(aboutSubject(fields)));
+    const between = body === '{}' ? '' : ',';
+    const line = `{"level":"${level}","time":"${time()}",${body.slice(1, -1)}${between}"msg":${JSON.stringify(message)}}\n`;
+    destination.write(redactor.line(line));
   };
 }
 
 /**
- * Writes lines in batches. Own code because pino's buffered destination measures its whole buffer at every line. On Linux standard
- * output is synchronous for files and pipes, so the last batch is written when the process exits, however it exits by itself.
+ * Writes lines in batches. On Linux standard output is synchronous for files and pipes, so the last batch is written when the process
+ * exits, however it exits by itself.
  */
 function batchToStandardOutput(): { readonly write: (line: string) => void; readonly flush: () => void } {
   let lines: string[] = [];
@@ -90,7 +94,7 @@ function batchToStandardOutput(): { readonly write: (line: string) => void; read
   };
 }
 
-/** ISO 8601 for pino, written anew only when the millisecond has changed. */
+/** ISO 8601, written anew only when the millisecond has changed. */
 function createTimestamp(): () => string {
   let writtenAtMs = 0;
   let written = '';
@@ -98,7 +102,7 @@ function createTimestamp(): () => string {
     const nowMs = Date.now();
     if (nowMs !== writtenAtMs) {
       writtenAtMs = nowMs;
-      written = `,"time":"${new Date(nowMs).toISOString()}"`;
+      written = new Date(nowMs).toISOString();
     }
     return written;
   };

@@ -28,7 +28,7 @@ export function currentRequestId(): string | undefined {
 }
 
 /** A line's own fields win over what it is about. */
-export function aboutSubject(fields: Record<string, unknown>): Record<string, unknown> {
+export function aboutSubject(fields: object): object {
   const subject = current.getStore();
   return subject ? { ...subject, ...fields } : fields;
 }

@@ -131,7 +131,7 @@ async function run(parts: Parts, words: readonly string[]): Promise<object> {
   }
 }
 
-/** Answers the key, and the secret of its webhook endpoint, for the only time. */
+/** Answers the key, and the secret of its webhook endpoint where that is new, for the only time. */
 async function keyCommand(parts: Parts, flags: z.output<typeof keySchema>): Promise<object> {
   const { environment, 'webhook-url': webhookUrl } = flags;
   const world = parts.config.worlds[environment];

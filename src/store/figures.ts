@@ -13,11 +13,12 @@ export interface Figures {
     readonly amountMinor: bigint;
   }[];
   readonly messagesPending: number;
+  readonly noticesUnsent: number;
   readonly rateAges: readonly { readonly currency: string; readonly seconds: number }[];
 }
 
 interface FigureRow {
-  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'rate-age';
+  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'rate-age';
   readonly label: string;
   readonly value: bigint;
 }
@@ -36,6 +37,8 @@ export async function readFigures(db: WorldDb): Promise<Figures> {
     union all
     select 'messages', '', count(*) from webhook_messages where status = 'PENDING'
     union all
+    select 'notices', '', count(*) from notices where sent_at is null
+    union all
     (select 'rate-age', currency, extract(epoch from clock_timestamp() - observed_at)::bigint
        from exchange_rates where currency = ${SOLD_IN} and status = 'GOOD' order by observed_at desc limit 1)`.execute(
     db,
@@ -51,6 +54,7 @@ export async function readFigures(db: WorldDb): Promise<Figures> {
       amountMinor: value,
     })),
     messagesPending: countOf('messages'),
+    noticesUnsent: countOf('notices'),
     rateAges: of('rate-age').map(({ label, value }) => ({ currency: label, seconds: Number(value) })),
   };
 }

@@ -111,7 +111,9 @@ export async function placeHold(
     returning ${CROSSING}`.execute(db);
   const [booked] = rows;
   if (booked) {
-    await tellLowBalance(db, hold, booked, written);
+    const { id, accountId } = hold;
+    const because = { key: id, subject: id, accountId, currency: currency as AccountCurrency };
+    await tellLowBalance(db, because, booked, written);
     return 'held';
   }
   const existing = await db.selectFrom('holds').select('id').where('id', '=', hold.id).executeTakeFirst();

@@ -1,29 +1,60 @@
 /**
- * The wallet balance below which an account wants to be told, and the telling: `wallet.low_balance`, once each time that a hold takes the
- * wallet below it. Whether one does is seen by the statement that takes the money, under the wallet's lock; there is nothing to arm.
+ * The wallet balance below which an account wants to be told, and the telling: `wallet.low_balance`, once each time that the wallet becomes low,
+ * by money taken out of it or by an amount set above what is in it. Whether it does is seen by the statement that takes the money, or sets the
+ * amount, under the wallet's lock; there is nothing to arm.
  */
 import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../domain/money.ts';
+import { inTransaction } from './in-transaction.ts';
 import type { WorldDb } from './tables.ts';
-import { listeners, tell, type Written } from './webhook-messages.ts';
+import { listeners, noMessages, tell, type Written } from './webhook-messages.ts';
 
-/** null switches it off. */
+/** null switches it off. A wallet that was not low and is by this amount is told of, since nothing taken later would cross it. */
 export async function setLowBalance(
   db: WorldDb,
-  accountId: string,
+  { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
   thresholdMinor: bigint | null,
   now: Date,
+  written: Written = noMessages(),
 ): Promise<void> {
   if (thresholdMinor === null) {
     await db.deleteFrom('low_balance_thresholds').where('account_id', '=', accountId).execute();
     return;
   }
-  const wanted = { threshold_minor: thresholdMinor, updated_at: now };
-  await db
-    .insertInto('low_balance_thresholds')
-    .values({ account_id: accountId, ...wanted })
-    .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wanted))
-    .execute();
+  await inTransaction(db, async (trx) => {
+    const crossing = await crossingBySetting(trx, accountId, thresholdMinor);
+    const wanted = { threshold_minor: thresholdMinor, updated_at: now };
+    await trx
+      .insertInto('low_balance_thresholds')
+      .values({ account_id: accountId, ...wanted })
+      .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wanted))
+      .execute();
+    const because = { key: `${accountId}:set:${now.getTime()}`, subject: null };
+    await tellLowBalance(trx, { ...because, accountId, currency }, crossing, written);
+  });
+}
+
+/** Keeps the wallet as it is until the amount is set. An account without a wallet has nothing in it. */
+async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor: bigint): Promise<Crossing> {
+  const wallet = await trx
+    .selectFrom('wallets')
+    .select('balance_minor')
+    .where('account_id', '=', accountId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  const leftMinor = wallet?.balance_minor ?? 0n;
+  const { rows } = await sql<Crossing>`
+    with low as (
+      select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
+             ${listeners('wallet.low_balance', sql`${accountId}`)} as listeners
+       where ${leftMinor}::bigint < ${thresholdMinor}::bigint
+         and not exists (select from low_balance_thresholds
+                          where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)
+    )
+    select ${CROSSING}`.execute(trx);
+  const [crossing] = rows;
+  if (!crossing) throw new Error('a statement without a from clause has one row');
+  return crossing;
 }
 
 export async function findLowBalance(
@@ -60,29 +91,40 @@ export function crossingOf(amountMinor: bigint) {
 export const CROSSING = sql`
   (select threshold_minor from low), (select left_minor from low), (select listeners from low), now() as at`;
 
-/** Writes the messages of a crossing, in the transaction of the hold. */
+/**
+ * The wallet, locked, with its balance before so much is taken out of it, and the crossing if that takes it below the threshold. undefined:
+ * the account has no wallet.
+ */
+export async function lockWalletFor(
+  trx: WorldDb,
+  accountId: string,
+  { amountMinor }: Money,
+): Promise<({ readonly balance_minor: bigint } & Crossing) | undefined> {
+  const { rows } = await sql<{ balance_minor: bigint } & Crossing>`
+    with wallet as (
+      select account_id, balance_minor from wallets where account_id = ${accountId} for no key update
+    ), low as (${crossingOf(amountMinor)}
+    )
+    select wallet.balance_minor, ${CROSSING} from wallet`.execute(trx);
+  return rows[0];
+}
+
+/** What made the wallet low: its key, once for ever, and the purchase or funding that it is about. */
+export interface BecameLow {
+  readonly key: string;
+  readonly subject: string | null;
+  readonly accountId: string;
+  readonly currency: AccountCurrency;
+}
+
+/** Writes the messages of a crossing, in the transaction that makes the wallet low. */
 export async function tellLowBalance(
   trx: WorldDb,
-  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
+  { currency, ...because }: BecameLow,
   { threshold_minor, left_minor, listeners: found, at }: Crossing,
   written: Written,
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;
-  await tell(
-    trx,
-    {
-      event: 'wallet.low_balance',
-      key: hold.id,
-      subject: hold.id,
-      accountId: hold.accountId,
-      listeners: found,
-      facts: {
-        balanceMinor: left_minor,
-        thresholdMinor: threshold_minor,
-        currency: hold.amount.currency as AccountCurrency,
-      },
-      at,
-    },
-    written,
-  );
+  const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
+  await tell(trx, { event: 'wallet.low_balance', ...because, listeners: found, facts, at }, written);
 }

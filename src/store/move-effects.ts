@@ -8,6 +8,7 @@ import { settleClaim, unflag } from './claims.ts';
 import { closeFundingUnpaid } from './fundings.ts';
 import { exchangeEntries, postHold, transfer, walletAccount, type LedgerEntry } from './ledger.ts';
 import { closeRefundByHand, markPaidByHand } from './evidence.ts';
+import { lockWalletFor, tellLowBalance } from './low-balance.ts';
 import { replacePackage } from './move-replacement.ts';
 import {
   GOODWILL,
@@ -23,6 +24,7 @@ import { closePayment, type PaymentRow } from './payments.ts';
 import { closeUnpaid, failPurchaseIn } from './purchases.ts';
 import { creditRefundAs, dueRefund, tryRefundAgain } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
+import { noMessages } from './webhook-messages.ts';
 
 /** The effect of a move on the rows. */
 export const effectOf = (move: Move): MoveEffect => EFFECTS[move];
@@ -107,17 +109,16 @@ async function pushRefund(trx: WorldDb, move: MoveRow, { facts, refunds }: MoveS
   return { did: move.evidence === null ? 'the gateway is asked again' : 'closed as sent, by the evidence' };
 }
 
-/** Money that was credited goes back to where it came from, as far as the wallet still holds it. */
+/** Money that was credited goes back to where it came from, as far as the wallet still holds it. That it leaves little is told with it. */
 async function takeFromWallet(trx: WorldDb, move: MoveRow, payment: PaymentRow): Promise<Ended> {
   const amount = amountOf(move);
   const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
-  const wallet = await trx
-    .selectFrom('wallets')
-    .select('balance_minor')
-    .where('account_id', '=', payment.account_id)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  if ((wallet?.balance_minor ?? 0n) < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
+  const wallet = await lockWalletFor(trx, payment.account_id, credit);
+  if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
+  const because = { key: move.id, subject: move.transaction_id };
+  const { account_id: accountId, price_currency: currency } = payment;
+  // Whoever makes the move finds what was written about its purchase or funding.
+  await tellLowBalance(trx, { ...because, accountId, currency }, wallet, noMessages());
   await toSuspense(trx, move, walletAccount(payment.account_id), credit, amount);
   await dueRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
   return { did: `${words(amount)} go back to where they came from, out of the wallet` };

@@ -288,7 +288,7 @@ export async function failPurchaseIn(
   if (owedMinor <= 0n) return;
   const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   // The gateway cannot send back what it has not said that it has.
-  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid);
+  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
 }
 
 /**

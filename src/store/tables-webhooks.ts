@@ -13,12 +13,20 @@ export interface WebhookEndpointsTable {
   /** The first failure since the last success. */
   failing_since: Date | null;
   secret_sealed: Buffer;
-  /** Still signs, beside the one above, until `previous_until`. */
+  /** Replaced last; still signs, beside the one above, until `previous_until`. */
   previous_secret_sealed: Buffer | null;
   previous_until: Date | null;
   created_at: Date;
   updated_at: Date;
   deleted_at: Date | null;
+}
+
+/** Replaced before the previous one, and still signs. */
+export interface WebhookOlderSecretsTable {
+  id: Generated<bigint>;
+  endpoint_id: string;
+  secret_sealed: Buffer;
+  until: Date;
 }
 
 /** One event for one endpoint; its id is the `webhook-id` of every attempt, and its workflow's id. */

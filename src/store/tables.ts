@@ -15,6 +15,7 @@ import type {
   RegionsTable,
 } from './tables-catalogue.ts';
 import type { OperatorMovesTable } from './tables-moves.ts';
+import type { NoticesTable } from './tables-notices.ts';
 import type { PeopleTable, SessionsTable } from './tables-people.ts';
 import type {
   ReconciliationDifferencesTable,
@@ -27,6 +28,7 @@ import type {
   WebhookAttemptsTable,
   WebhookEndpointsTable,
   WebhookMessagesTable,
+  WebhookOlderSecretsTable,
 } from './tables-webhooks.ts';
 
 export interface AccountsTable {
@@ -362,9 +364,11 @@ export interface WorldDatabase {
   refunds: RefundsTable;
   operator_moves: OperatorMovesTable;
   webhook_endpoints: WebhookEndpointsTable;
+  webhook_older_secrets: WebhookOlderSecretsTable;
   webhook_messages: WebhookMessagesTable;
   webhook_attempts: WebhookAttemptsTable;
   low_balance_thresholds: LowBalanceThresholdsTable;
+  notices: NoticesTable;
   reconciliation_runs: ReconciliationRunsTable;
   reconciliation_lines: ReconciliationLinesTable;
   reconciliation_differences: ReconciliationDifferencesTable;

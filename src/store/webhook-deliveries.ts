@@ -1,12 +1,14 @@
 /**
- * What a delivery step reads and writes. An attempt and what it means for message and endpoint are recorded together, once an attempt
- * number: a step that ran twice is one attempt. Waiting is counted on the database's clock alone, so that no worker's clock matters.
+ * What a delivery step reads and writes. A message is claimed by the statement that reads it, and what an attempt means for message and
+ * endpoint is recorded with it, once an attempt number: a step that ran twice is one attempt. Waiting is counted on the database's clock
+ * alone, so that no worker's clock matters.
  */
 import { sql } from 'kysely';
 import type { WebhookEvent } from '../domain/webhooks.ts';
 import { inTransaction } from './in-transaction.ts';
-import { closeWaiting } from './webhook-endpoints.ts';
-import { listeners, tell, type Written } from './webhook-messages.ts';
+import { disableEndpoint, type Disabling } from './webhook-disabling.ts';
+import type { Written } from './webhook-messages.ts';
+import { signingSecrets } from './webhook-secrets.ts';
 import type { WorldDb } from './tables.ts';
 
 export interface WebhookDelivery {
@@ -18,7 +20,9 @@ export interface WebhookDelivery {
   /** Attempts that were recorded, ever and since the message was last opened. */
   readonly attempts: number;
   readonly attemptsInSeries: number;
-  /** Not to be tried before this has passed. */
+  /** Whoever has it may send; null: nobody may now. */
+  readonly claim: string | null;
+  /** Without a claim: not to be tried before this has passed. */
   readonly dueInMs: number;
   readonly endpoint: {
     readonly id: string;
@@ -26,39 +30,49 @@ export interface WebhookDelivery {
     /** Takes messages: neither switched off nor deleted. */
     readonly isOpen: boolean;
     readonly failingSince: Date | null;
-    /** The newest first; an older one only while it still signs. */
+    /** Those that sign, the newest first. */
     readonly secretsSealed: readonly Buffer[];
   };
 }
 
-/** undefined: it was forgotten. */
-export async function loadWebhookDelivery(
+/** How long a claim holds: longer than an attempt and its rows take. */
+const CLAIM_MS = 20_000;
+
+/**
+ * What an attempt needs to know, and in the same statement the claim for it, if the message is due and its endpoint takes messages: it is
+ * not due for anybody else until the claim is over. Whoever cannot write gets nothing to send. `claim` is one that was handed on, and counts
+ * like being due. undefined: the message was forgotten.
+ */
+export async function claimDelivery(
   db: WorldDb,
   messageId: string,
+  claim: string | null = null,
 ): Promise<WebhookDelivery | undefined> {
   const row = await db
-    .selectFrom('webhook_messages as message')
-    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
+    .with('found', () => messageAtEndpoint(db, messageId))
+    .with('claimed', (qb) =>
+      qb
+        .updateTable('webhook_messages as message')
+        .from('found')
+        .set({ next_attempt_at: sql<Date>`clock_timestamp() + ${CLAIM_MS}::float8 * interval '1 ms'` })
+        .whereRef('message.id', '=', 'found.id')
+        .whereRef('message.attempts', '=', 'found.attempts')
+        .where('found.is_open', '=', true)
+        .where('message.status', '=', 'PENDING')
+        .where(
+          sql<boolean>`(message.next_attempt_at <= clock_timestamp() or message.next_attempt_at = ${claim}::timestamptz)`,
+        )
+        .returning(sql<string>`message.next_attempt_at::text`.as('claim')),
+    )
+    .selectFrom('found')
+    .leftJoin('claimed', (join) => join.onTrue())
+    .selectAll('found')
     .select([
-      'message.account_id',
-      'message.event',
-      'message.body',
-      'message.status',
-      'message.attempts',
-      'message.series_from',
-      sql<number>`greatest(0, ceil(extract(epoch from message.next_attempt_at - clock_timestamp()) * 1000))::float8`.as(
+      'claimed.claim',
+      sql<number>`greatest(0, ceil(extract(epoch from found.next_attempt_at - clock_timestamp()) * 1000))::float8`.as(
         'due_in_ms',
       ),
-      'endpoint.id as endpoint_id',
-      'endpoint.url',
-      'endpoint.failing_since',
-      'endpoint.secret_sealed',
-      sql<boolean>`endpoint.enabled and endpoint.deleted_at is null`.as('is_open'),
-      sql<Buffer | null>`case when endpoint.previous_until > now() then endpoint.previous_secret_sealed end`.as(
-        'previous_secret_sealed',
-      ),
     ])
-    .where('message.id', '=', messageId)
     .executeTakeFirst();
   return (
     row && {
@@ -69,19 +83,40 @@ export async function loadWebhookDelivery(
       status: row.status,
       attempts: row.attempts,
       attemptsInSeries: row.attempts - row.series_from,
-      dueInMs: row.due_in_ms,
+      claim: row.claim,
+      // Due and not claimed: somebody else has claimed it this very moment.
+      dueInMs: row.claim === null && row.due_in_ms === 0 ? CLAIM_MS : row.due_in_ms,
       endpoint: {
         id: row.endpoint_id,
         url: row.url,
         isOpen: row.is_open,
         failingSince: row.failing_since,
-        secretsSealed: [
-          row.secret_sealed,
-          ...(row.previous_secret_sealed === null ? [] : [row.previous_secret_sealed]),
-        ],
+        secretsSealed: row.secrets_sealed,
       },
     }
   );
+}
+
+function messageAtEndpoint(db: WorldDb, messageId: string) {
+  return db
+    .selectFrom('webhook_messages as message')
+    .innerJoin('webhook_endpoints as endpoint', 'endpoint.id', 'message.endpoint_id')
+    .select([
+      'message.id',
+      'message.account_id',
+      'message.event',
+      'message.body',
+      'message.status',
+      'message.attempts',
+      'message.series_from',
+      'message.next_attempt_at',
+      'endpoint.id as endpoint_id',
+      'endpoint.url',
+      'endpoint.failing_since',
+      sql<boolean>`endpoint.enabled and endpoint.deleted_at is null`.as('is_open'),
+      signingSecrets('endpoint').as('secrets_sealed'),
+    ])
+    .where('message.id', '=', messageId);
 }
 
 /** One attempt as it went. */
@@ -97,9 +132,6 @@ export interface AttemptMade {
 /** What an attempt means for its message. */
 export type Verdict =
   { readonly status: 'DELIVERED' | 'FAILED' } | { readonly status: 'PENDING'; readonly waitMs: number };
-
-/** What it means for the endpoint: to be called no more. */
-export type Disabling = 'GONE' | 'FAILING';
 
 export interface Recorded {
   /** `false`: this attempt is on record already, by a twin of this step. */
@@ -118,7 +150,9 @@ export async function recordAttempt(
 ): Promise<Recorded> {
   if (!disabling) return { isNew: await keep(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {
-    const isDisabled = await disable(trx, delivery, disabling.reason, made.endedAt, disabling.written);
+    const { reason, written } = disabling;
+    const endpoint = { ...delivery.endpoint, accountId: delivery.accountId };
+    const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, written);
     const final: Verdict = isDisabled ? { status: 'FAILED' } : verdict;
     return { isNew: await keep(trx, delivery, made, final), verdict: final, isDisabled };
   });
@@ -152,44 +186,6 @@ async function keep(
     )
     select id from moved`.execute(db);
   return rows.length > 0;
-}
-
-/**
- * Calls the endpoint no more: at its own word, or since it failed for too long, unless it answered somebody else meanwhile. The owner
- * hears of it at the other endpoints that ask.
- */
-async function disable(
-  trx: WorldDb,
-  { accountId, endpoint }: WebhookDelivery,
-  reason: Disabling,
-  at: Date,
-  written: Written,
-): Promise<boolean> {
-  const { rows } = await sql<{ url: string; listeners: string[] | null }>`
-    update webhook_endpoints
-       set enabled = false, disabled_reason = ${reason}, disabled_at = ${at}, updated_at = ${at}
-     where id = ${endpoint.id} and enabled and deleted_at is null
-       and (${reason} = 'GONE' or failing_since = ${endpoint.failingSince})
-    returning url, ${listeners('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as listeners`.execute(
-    trx,
-  );
-  const [disabled] = rows;
-  if (!disabled) return false;
-  await closeWaiting(trx, endpoint.id);
-  await tell(
-    trx,
-    {
-      event: 'endpoint.disabled',
-      key: `${endpoint.id}:${at.getTime()}`,
-      subject: null,
-      accountId,
-      listeners: disabled.listeners?.filter((id) => id !== endpoint.id) ?? null,
-      facts: { endpointId: endpoint.id, url: disabled.url, reason },
-      at,
-    },
-    written,
-  );
-  return true;
 }
 
 /** There was no room to try it now, which is no attempt. */
@@ -271,34 +267,4 @@ export async function forgetMessages(db: WorldDb, closedBefore: Date, limit: num
     )
     .executeTakeFirst();
   return Number(numDeletedRows);
-}
-
-/** Secrets of endpoints by pages of ids, for sealing them anew. */
-export function listSealed(
-  db: WorldDb,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<{ id: string; secret_sealed: Buffer; previous_secret_sealed: Buffer | null }[]> {
-  return db
-    .selectFrom('webhook_endpoints')
-    .select(['id', 'secret_sealed', 'previous_secret_sealed'])
-    .where('id', '>', after)
-    .orderBy('id')
-    .limit(limit)
-    .execute();
-}
-
-/** The same secrets under another seal, unless they were replaced meanwhile. */
-export async function reseal(
-  db: WorldDb,
-  id: string,
-  before: { readonly secret: Buffer; readonly previous: Buffer | null },
-  after: { readonly secret: Buffer; readonly previous: Buffer | null },
-): Promise<void> {
-  await db
-    .updateTable('webhook_endpoints')
-    .set({ secret_sealed: after.secret, previous_secret_sealed: after.previous })
-    .where('id', '=', id)
-    .where('secret_sealed', '=', before.secret)
-    .where('previous_secret_sealed', 'is not distinct from', before.previous)
-    .execute();
 }

@@ -35,9 +35,7 @@ export interface NewEndpoint {
 export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promise<'created' | 'too-many'> {
   const { accountId, now } = endpoint;
   return inTransaction(db, async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(
-      trx,
-    );
+    await lockEndpointsOf(trx, accountId);
     const { count } = await trx
       .selectFrom('webhook_endpoints')
       .select((eb) => eb.fn.countAll<bigint>().as('count'))
@@ -65,6 +63,31 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
       .execute();
     return 'created';
   });
+}
+
+/**
+ * The endpoint that the account has at this URL already, one that is enabled before any other, or what making a new one came to. Many who ask
+ * at once get the same one. In the caller's transaction.
+ */
+export async function findOrCreateEndpoint(
+  trx: WorldDb,
+  endpoint: NewEndpoint,
+): Promise<Endpoint | 'created' | 'too-many'> {
+  await lockEndpointsOf(trx, endpoint.accountId);
+  const rows = await owned(trx, endpoint.accountId)
+    .select(COLUMNS)
+    .orderBy('enabled', 'desc')
+    .orderBy('created_at')
+    .execute();
+  const row = rows.find(({ url }) => URL.parse(url)?.href === URL.parse(endpoint.url)?.href);
+  return row ? toEndpoint(row) : createEndpoint(trx, endpoint);
+}
+
+/** Whoever adds to an account's endpoints does so one after the other. */
+async function lockEndpointsOf(trx: WorldDb, accountId: string): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(
+    trx,
+  );
 }
 
 export async function findEndpoint(
@@ -152,25 +175,6 @@ export async function deleteEndpoint(
     if (numUpdatedRows > 0n) await closeWaiting(trx, id);
     return numUpdatedRows > 0n;
   });
-}
-
-/** A new secret; the one before signs beside it until `previousUntil`, and the one before that no more. */
-export async function rotateSecret(
-  db: WorldDb,
-  accountId: string,
-  id: string,
-  next: { readonly secretSealed: Buffer; readonly previousUntil: Date; readonly now: Date },
-): Promise<Endpoint | undefined> {
-  const row = await changing(db, accountId, id)
-    .set((eb) => ({
-      previous_secret_sealed: eb.ref('secret_sealed'),
-      previous_until: next.previousUntil,
-      secret_sealed: next.secretSealed,
-      updated_at: next.now,
-    }))
-    .returning(COLUMNS)
-    .executeTakeFirst();
-  return row && toEndpoint(row);
 }
 
 /** As many as are closed at once: quick beside the statement time limit. What is left ends at its own next attempt. */

@@ -71,6 +71,9 @@ export async function tell<Event extends WebhookEvent>(
   written.ids.push(...rows.filter((row) => row.status === 'PENDING').map((row) => row.id));
 }
 
+/** Begins the key of a message that tells of nothing. */
+const SAMPLE = 'sample:';
+
 const NEW_ID = sql`'msg-' || replace(gen_random_uuid()::text, '-', '')`;
 
 /** A message that tells of nothing, to try an endpoint with; answers its id. */
@@ -86,7 +89,7 @@ export async function addSample(
   const { endpoint, event, body, now } = sample;
   const { rows } = await sql<{ id: string }>`
     insert into webhook_messages (id, endpoint_id, account_id, event, event_key, body, status, next_attempt_at, created_at)
-    select given.id, ${endpoint.id}, ${endpoint.accountId}, ${event}, 'sample:' || given.id, ${body}, 'PENDING', now(), ${now}
+    select given.id, ${endpoint.id}, ${endpoint.accountId}, ${event}, ${SAMPLE}::text || given.id, ${body}, 'PENDING', now(), ${now}
       from (select ${NEW_ID} as id) given
     returning id`.execute(db);
   const [row] = rows;
@@ -158,7 +161,7 @@ export async function findMessage(db: WorldDb, accountId: string, id: string): P
   return row && toMessage(row);
 }
 
-/** To be sent again, due now and with its whole schedule before it; one that still waits is due now. undefined: no such message. */
+/** To be sent again, due now and with its whole schedule before it, also where it still waits. undefined: no such message. */
 export async function reopenMessage(
   db: WorldDb,
   accountId: string,
@@ -167,10 +170,7 @@ export async function reopenMessage(
 ): Promise<Message | undefined> {
   const row = await db
     .updateTable('webhook_messages')
-    .set({
-      series_from: sql<number>`case when status = 'PENDING' then series_from else attempts end`,
-      ...reopened(now),
-    })
+    .set({ series_from: sql<number>`attempts`, ...reopened(now) })
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .returning(COLUMNS)
@@ -181,7 +181,7 @@ export async function reopenMessage(
 /** As many as one statement reopens: quick beside the statement time limit. */
 const REOPEN_AT_ONCE = 2_000;
 
-/** Reopens every failed message of an endpoint that was made in the range, from and without to. Answers their ids; each once. */
+/** Reopens every failed message of an endpoint that was made in the range, from and without to, but samples. Answers their ids; each once. */
 export async function reopenFailed(
   db: WorldDb,
   accountId: string,
@@ -203,6 +203,7 @@ export async function reopenFailed(
           .where('status', '=', 'FAILED')
           .where('created_at', '>=', from)
           .where('created_at', '<', to)
+          .where('event_key', 'not like', `${SAMPLE}%`)
           .orderBy('created_at')
           .limit(REOPEN_AT_ONCE),
       )

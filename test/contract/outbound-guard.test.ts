@@ -273,6 +273,22 @@ describe('names that change', () => {
     expect(network.connected).toEqual(Array.from({ length: 20 }, () => checked));
   });
 
+  it('are visited only where they were checked, though they were fine a moment before', async () => {
+    const before = canary.touched;
+    const inside = divertedTo(canary.port, flipping([PUBLIC], ['127.0.0.1']));
+    for (let round = 0; round < 20; round += 1)
+      expect(await doors(inside).guard.reach('http://rebinding.example.com/')).toMatchObject({ ok: false });
+    expect([inside.connected, canary.touched]).toEqual([[], before]);
+    const outside = divertedTo(canary.port, flipping(['127.0.0.1'], [PUBLIC]));
+    expect(await doors(outside).guard.reach('http://rebinding.example.com/')).toMatchObject({
+      reason: 'address',
+    });
+    expect(outside.connected).toEqual([]);
+    const steady = divertedTo(canary.port, flipping([PUBLIC]));
+    expect(await doors(steady).guard.reach('http://rebinding.example.com/')).toEqual({ ok: true });
+    expect(steady.connected).toEqual([{ addresses: [PUBLIC], port: 80 }]);
+  });
+
   it('are asked anew of the name server for every connection', async () => {
     let turn = 0;
     const flippingNames = await startNameServer((name) =>

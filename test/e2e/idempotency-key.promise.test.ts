@@ -53,10 +53,13 @@ afterAll(async () => {
   for (const close of closers.toReversed()) await close();
 });
 
-/** Asks until it is told more than "still running"; the first answer again, byte for byte. */
+/** Still running, or more than the service can take in at the moment: nothing is decided yet, and asking again is safe. */
+const isNoAnswer = ({ status }: Answer): boolean => status === 409 || status === 503;
+
+/** Asks until it is answered; the first answer again, byte for byte. */
 async function replayOf({ ask }: Keyed): Promise<Answer> {
-  const replay = await until(ask, ({ status }) => status !== 409, {
-    what: 'an answer that is not "still running"',
+  const replay = await until(ask, (answer) => !isNoAnswer(answer), {
+    what: 'an answer that decides',
     withinMs: ANSWERED_WITHIN_MS,
   });
   expect(replay.headers.get('Idempotent-Replayed')).toBe('true');
@@ -65,7 +68,7 @@ async function replayOf({ ask }: Keyed): Promise<Answer> {
 
 async function expectOneEffect(keyed: Keyed): Promise<void> {
   const answers = await Promise.all(Array.from({ length: AT_ONCE }, keyed.ask));
-  const answered = answers.filter(({ status }) => status !== 409);
+  const answered = answers.filter((answer) => !isNoAnswer(answer));
   expect([...new Set(answered.map(({ status }) => status))]).toEqual([keyed.status]);
   const first = (await replayOf(keyed)).text;
   expect([...new Set(answered.map(({ text }) => text))]).toEqual([first]);

@@ -2,8 +2,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/adapters/secret-box/secret-box.ts';
 import { hashApiKey } from '../../src/app/api-key.ts';
+import { createCheckedKey } from '../../src/app/create-checked-key.ts';
+import { composeWebhooks } from '../../src/compose-webhooks.ts';
 import { runAccountCommand } from '../../src/roles/accounts.ts';
 import { OperatorMistake } from '../../src/roles/operator-mistake.ts';
+import { deleteEndpoint, updateEndpoint } from '../../src/store/webhook-endpoints.ts';
 import { SECRETS_KEY, startOperator, type Operator } from '../support/operator.ts';
 import { startSecureWebsite } from '../support/secure-website.ts';
 
@@ -34,7 +37,7 @@ describe('key create', () => {
       expires_at: null,
       revoked_at: null,
     });
-    expect(row.key_sha256.equals(hashApiKey(String(apiKey)))).toBe(true);
+    expect(row.key_sha256.toString('hex')).toBe(hashApiKey(String(apiKey)));
     expect(JSON.stringify(row)).not.toContain(String(apiKey).slice(-38));
     expect(await operator.auditOf(keyId)).toMatchObject([{ actor: 'ada', action: 'key.create' }]);
   });
@@ -84,6 +87,66 @@ describe('key create with a webhook URL', () => {
       secret,
     );
     expect(operator.website.calls.length).toBe(calls + 1);
+  });
+
+  const make = async (account: string, to: string): Promise<Record<string, unknown>> => {
+    const line = `key create --account ${account} ${operator.keyFlags()} --webhook-url ${to}`;
+    const { webhook } = (await runAccountCommand(operator.parts, line.split(' '))) as Record<string, unknown>;
+    return webhook as Record<string, unknown>;
+  };
+  const endpointsOf = (account: string) =>
+    operator.world.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', account).execute();
+
+  it('where the account has an endpoint already: takes that one, says so, and shows no secret', async () => {
+    const account = await operator.makeAccount('USD');
+    const { endpointId } = await make(account, url);
+    const again = await make(account, url.toUpperCase().replace('/HOOKS', '/hooks'));
+    expect(again).toEqual({ endpointId, url, reused: true, enabled: true, events: ['esim.purchased'] });
+    expect(await make(account, `${url}/other`)).toMatchObject({ secret: expect.any(String) as string });
+    expect(await endpointsOf(account)).toHaveLength(2);
+    // Somebody else's is somebody else's.
+    expect(await make(await operator.makeAccount('USD'), url)).toHaveProperty('secret');
+  });
+
+  it('takes one that is switched off as well, and says that it is; one that was deleted is made anew', async () => {
+    const account = await operator.makeAccount('USD');
+    const { endpointId } = await make(account, url);
+    const now = new Date();
+    await updateEndpoint(operator.world, account, String(endpointId), { enabled: false, now });
+    expect(await make(account, url)).toMatchObject({ endpointId, reused: true, enabled: false });
+    await deleteEndpoint(operator.world, account, String(endpointId), now);
+    const anew = await make(account, url);
+    expect(anew).toHaveProperty('secret');
+    expect(anew['endpointId']).not.toBe(endpointId);
+  });
+
+  it('makes one endpoint, however many commands ask for it at once', async () => {
+    const account = await operator.makeAccount('USD');
+    const all = await Promise.all(Array.from({ length: 6 }, () => make(account, url)));
+    expect(new Set(all.map(({ endpointId }) => endpointId)).size).toBe(1);
+    expect(all.filter((webhook) => 'secret' in webhook)).toHaveLength(1);
+    expect(await endpointsOf(account)).toHaveLength(1);
+  });
+
+  it('leaves no endpoint where the key cannot be made', async () => {
+    const account = await operator.makeAccount('USD');
+    const { accounts, world: db, parts } = operator;
+    const clock = { now: () => new Date() };
+    const request = {
+      accountId: account,
+      environment: 'test',
+      brand: 'simway',
+      scopes: ['read'],
+      // The table refuses a key without addresses.
+      allowedAddresses: [],
+      companyName: 'M',
+      websiteUrl: operator.website.baseUrl,
+      expiresAt: null,
+      webhookUrl: url,
+    } as const;
+    const deps = { accounts, db, clock, ...composeWebhooks(parts, 'test', clock) };
+    await expect(createCheckedKey(deps, request, 'ada')).rejects.toThrow('allowed_addresses');
+    expect(await endpointsOf(account)).toEqual([]);
   });
 
   it.each([

@@ -92,6 +92,18 @@ const sample = async ({ id }: Endpoint, event = 'esim.purchased'): Promise<Messa
   return body;
 };
 
+/** A purchase from the wallet; answers the id of its message. */
+async function bought(): Promise<string> {
+  const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+  const { transactionId } = (await stack.call('POST', '/api/esim/buy', { key: me.apiKey, body })).body;
+  const found = await until(
+    () => ask<List<Message>>('GET', `${MESSAGES}?transactionId=${transactionId}`),
+    ({ body: { data } }) => data.items.length > 0,
+    { what: `the message of ${transactionId}` },
+  );
+  return found.body.data.items[0]!.id;
+}
+
 const readMessage = async (id: string): Promise<Message> =>
   (await ask<Message>('GET', `${MESSAGES}/${id}`)).body;
 const attemptsAt = async (id: string): Promise<readonly Attempt[]> =>
@@ -99,6 +111,16 @@ const attemptsAt = async (id: string): Promise<readonly Attempt[]> =>
 const untilMessage = (id: string, isSo: (message: Message) => boolean): Promise<Message> =>
   until(() => readMessage(id), isSo, { what: id });
 const isDelivered = ({ status }: Message): boolean => status === 'DELIVERED';
+
+const rowOf = ({ id }: Endpoint) =>
+  stack.owner.selectFrom('webhook_endpoints').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
+/** As if the day of the secret that was replaced last were over. */
+const endPrevious = ({ id }: Endpoint): Promise<unknown> =>
+  stack.owner
+    .updateTable('webhook_endpoints')
+    .set({ previous_until: new Date(Date.now() - 1_000) })
+    .where('id', '=', id)
+    .execute();
 
 describe('what is sent', () => {
   it('a sample of each event arrives, signed, with the bytes that the message shows, and its attempt can be read', async () => {
@@ -187,15 +209,15 @@ describe('again', () => {
     expect((await attemptsAt(id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
   });
 
-  it('recover sends each failed message of the range once, under its own id', async () => {
+  it('recover sends each failed message of the range once, under its own id, and no sample', async () => {
     const endpoint = await add('/recovered');
     const one = `${ENDPOINTS}/${endpoint.id}`;
-    const delivered = await sample(endpoint);
-    await untilMessage(delivered.id, isDelivered);
+    await untilMessage(await bought(), isDelivered);
     inbox.answerWith({ status: 503 });
+    const tried = await sample(endpoint);
     const failed: string[] = [];
-    for (let n = 0; n < 3; n += 1) failed.push((await sample(endpoint)).id);
-    for (const id of failed) await untilMessage(id, ({ attempts }) => attempts === 1);
+    for (let n = 0; n < 3; n += 1) failed.push(await bought());
+    for (const id of [tried.id, ...failed]) await untilMessage(id, ({ attempts }) => attempts === 1);
     await ask('PATCH', one, { enabled: false });
     expect(await Promise.all(failed.map(async (id) => (await readMessage(id)).status))).toEqual(
       failed.map(() => 'FAILED'),
@@ -214,10 +236,11 @@ describe('again', () => {
     expect((await ask('POST', `${one}/recover`, { from })).body).toEqual({ recovered: 0 });
 
     for (const id of failed) await untilMessage(id, isDelivered);
-    const letters = await inbox.untilAt('/recovered', 7);
-    const ids = letters.slice(4).map((letter) => letter.headers['webhook-id']);
+    const letters = await inbox.untilAt('/recovered', 8);
+    const ids = letters.slice(5).map((letter) => letter.headers['webhook-id']);
     expect(ids.toSorted()).toEqual(failed.toSorted());
-    expect(letters.length).toBe(7);
+    expect(letters.length).toBe(8);
+    expect(await readMessage(tried.id)).toMatchObject({ status: 'FAILED', attempts: 1 });
   });
 
   it.each([
@@ -247,14 +270,50 @@ describe('secrets', () => {
     const [letter] = await inbox.untilAt('/rotated', 1);
     for (const secret of [endpoint.secret, rotated.body.secret]) expect(isSigned(letter!, secret)).toBe(true);
 
-    await stack.owner
-      .updateTable('webhook_endpoints')
-      .set({ previous_until: new Date(Date.now() - 1_000) })
-      .where('id', '=', endpoint.id)
-      .execute();
+    const { previous_until: until, updated_at: at } = await rowOf(endpoint);
+    expect(until!.getTime() - at.getTime()).toBe(24 * 3_600_000);
+    expect(Math.abs(Date.now() - at.getTime())).toBeLessThan(60_000);
+    await endPrevious(endpoint);
     await untilMessage((await sample(endpoint)).id, isDelivered);
     const [, later] = await inbox.untilAt('/rotated', 2);
     expect([isSigned(later!, endpoint.secret), isSigned(later!, rotated.body.secret)]).toEqual([false, true]);
+  });
+
+  it('each that was replaced signs for its own day, four at a time; a repeat shows only one that signs', async () => {
+    const endpoint = await add('/chain');
+    const rotate = (idempotencyKey = randomUUID()): Promise<Reply<Endpoint>> =>
+      ask('POST', `${ENDPOINTS}/${endpoint.id}/rotate-secret`, undefined, { idempotencyKey });
+    const firstKey = randomUUID();
+    const secrets = [endpoint.secret, (await rotate(firstKey)).body.secret];
+    for (let n = 0; n < 3; n += 1) secrets.push((await rotate()).body.secret);
+    await untilMessage((await sample(endpoint)).id, isDelivered);
+    const [letter] = await inbox.untilAt('/chain', 1);
+    expect(secrets.map((secret) => isSigned(letter!, secret))).toEqual(secrets.map(() => true));
+
+    const refusedKey = randomUUID();
+    const refused = await rotate(refusedKey);
+    expect([refused.status, refused.body]).toMatchObject([400, { error: { code: 'WEBHOOK_SECRET_LIMIT' } }]);
+    const firstEnd = await stack.owner
+      .selectFrom('webhook_older_secrets')
+      .select((eb) => eb.fn.min('until').as('until'))
+      .where('endpoint_id', '=', endpoint.id)
+      .executeTakeFirstOrThrow();
+    expect(refused.text).toContain(firstEnd.until.toISOString());
+    expect((await rotate(firstKey)).body.secret).toBe(secrets[1]);
+
+    // A day later but for the newest: its own time is not over, and it signs beside the new one.
+    await stack.owner
+      .updateTable('webhook_older_secrets')
+      .set({ until: new Date(Date.now() - 1_000) })
+      .where('endpoint_id', '=', endpoint.id)
+      .execute();
+    expect((await rotate(firstKey)).body).toMatchObject({ id: endpoint.id, secret: '' });
+    const taken = await rotate(refusedKey);
+    expect(taken.status).toBe(200);
+    secrets.push(taken.body.secret);
+    await untilMessage((await sample(endpoint)).id, isDelivered);
+    const [, later] = await inbox.untilAt('/chain', 2);
+    expect(secrets.filter((secret) => isSigned(later!, secret))).toEqual(secrets.slice(3));
   });
 
   it('adding twice under one key is one endpoint; its secret is in no row, and repeated only while it is in use', async () => {
@@ -281,7 +340,9 @@ describe('secrets', () => {
       expect(sealed.includes(Buffer.from(base64, 'base64'))).toBe(false);
     }
 
-    for (let n = 0; n < 2; n += 1) await ask('POST', `${ENDPOINTS}/${id}/rotate-secret`);
+    await ask('POST', `${ENDPOINTS}/${id}/rotate-secret`);
+    expect((await ask('POST', ENDPOINTS, body, key)).text).toBe(first.text);
+    await endPrevious(first.body);
     const old = await ask<Endpoint>('POST', ENDPOINTS, body, key);
     expect([old.status, old.body]).toEqual([201, { ...first.body, secret: '' }]);
   });

@@ -1,5 +1,6 @@
 // Merchants told of everything, through the whole service: each status of each kind of purchase, genuine and under ids that stay, to a
 // receiver that uses the unmodified `standardwebhooks` package; and nothing secret at rest.
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,7 +8,7 @@ import { createSecretBox } from '../../src/adapters/secret-box/secret-box.ts';
 import { WEBHOOK_EVENTS } from '../../src/domain/webhooks.ts';
 import { setLowBalance } from '../../src/store/low-balance.ts';
 import { listAttempts } from '../../src/store/webhook-attempts.ts';
-import { rotateSecret } from '../../src/store/webhook-endpoints.ts';
+import { rotateSecret } from '../../src/store/webhook-secrets.ts';
 import { newBuyer, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -194,7 +195,8 @@ describe('a purchase from the wallet', () => {
 
   it('tells of a balance that has become low', async () => {
     const shop = await merchant(1_000n);
-    await setLowBalance(stack.world, shop.account.accountId, 800n, new Date());
+    const { accountId } = shop.account;
+    await setLowBalance(stack.world, { accountId, currency: 'USD' }, 800n, new Date());
     await stack.call('POST', '/api/esim/buy', {
       key: shop.account.apiKey,
       body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
@@ -252,33 +254,48 @@ describe('a receiver in trouble', () => {
 });
 
 describe('a secret', () => {
-  it('that is being replaced and the new one both prove a message', async () => {
+  it('that is being replaced and each that replaces it prove a message', async () => {
     const buyer = await newBuyer(stack);
     const listener = await receiver.listen(stack, buyer.account);
-    const next = newSecret();
+    const later = [newSecret(), newSecret()];
     const box = createSecretBox({ key: stack.env['SIMWAY_SECRETS_KEY'] ?? '', previousKeys: [] });
-    await rotateSecret(stack.world, buyer.account.accountId, listener.endpointId, {
-      secretSealed: box.seal(next, listener.endpointId),
-      previousUntil: new Date(Date.now() + 60_000),
-      now: new Date(),
-    });
+    for (const next of later) {
+      await rotateSecret(stack.world, buyer.account.accountId, listener.endpointId, {
+        secretSealed: box.seal(next, listener.endpointId),
+        previousUntil: new Date(Date.now() + 60_000),
+        maxPrevious: 4,
+        now: new Date(),
+      });
+    }
     await buyer.buy('SIM-OK');
     const [{ body, headers, isGenuine }] = (await listener.untilReceived(1)) as [Received];
     expect(isGenuine).toBe(true);
     const check = (secret: string) => new Webhook(secret).verify(body, headers as Record<string, string>);
-    expect(check(next)).toMatchObject({ event: 'esim.purchased' });
+    for (const next of later) expect(check(next)).toMatchObject({ event: 'esim.purchased' });
     expect(() => check(newSecret())).toThrow();
   });
 
-  it('stands nowhere in the database, in no form', async () => {
-    const shop = await merchant();
-    const secret = shop.listener.secret;
-    const key = Buffer.from(secret.slice(6), 'base64');
-    const forms = [secret, secret.slice(6), key.toString('hex'), Buffer.from(secret).toString('hex')];
+  it('stands nowhere in the database, in no form, whether it signs or was replaced', async () => {
+    const { apiKey: key } = await stack.account();
+    const post = async (path: string, body?: object): Promise<Record<string, string>> => {
+      const headers = { 'idempotency-key': randomUUID() };
+      return (await stack.call('POST', `/api/webhooks/endpoints${path}`, { key, headers, body }))
+        .body as unknown as Record<string, string>;
+    };
+    const made = await post('', { url: `${receiver.baseUrl}/scanned` });
+    const rotated = [await post(`/${made['id']}/rotate-secret`), await post(`/${made['id']}/rotate-secret`)];
+    const forms = [made, ...rotated].flatMap(({ secret = '' }) => {
+      expect(secret).toMatch(/^whsec_/);
+      const bytes = Buffer.from(secret.slice(6), 'base64');
+      return [secret, secret.slice(6), bytes.toString('hex'), Buffer.from(secret).toString('hex')];
+    });
     const { rows: tables } = await sql<{ name: string }>`
       select table_schema || '.' || table_name as name from information_schema.tables
-       where table_schema in ('accounts', 'test') and table_type = 'BASE TABLE'`.execute(stack.owner);
-    expect(tables.map(({ name }) => name)).toContain('test.webhook_endpoints');
+       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`.execute(
+      stack.owner,
+    );
+    const names = tables.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['test.webhook_older_secrets', 'test.idempotency_keys']));
     for (const { name } of tables) {
       const { rows } = await sql<{ found: string }>`
         select row::text as found from ${sql.table(name)} row

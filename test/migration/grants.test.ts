@@ -50,6 +50,7 @@ const WORLD = [
   'ledger_entries: INSERT, SELECT',
   'ledger_transactions: INSERT, SELECT',
   'low_balance_thresholds: DELETE, INSERT, SELECT, UPDATE',
+  'notices: DELETE, INSERT, SELECT, UPDATE(attempts next_attempt_at sent_at)',
   'operator_moves: INSERT, SELECT, UPDATE(amount_minor approved_by closed_at currency detail expires_at refusal status)',
   'package_prices: INSERT, SELECT, UPDATE',
   'package_top_up_looks: INSERT, SELECT, UPDATE',
@@ -70,6 +71,7 @@ const WORLD = [
   'webhook_attempts: INSERT, SELECT',
   'webhook_endpoints: INSERT, SELECT, UPDATE',
   'webhook_messages: DELETE, INSERT, SELECT, UPDATE',
+  'webhook_older_secrets: DELETE, INSERT, SELECT, UPDATE(secret_sealed)',
   'world: SELECT',
 ];
 
@@ -81,7 +83,7 @@ const ACCOUNTS = [
   'sessions: DELETE, INSERT, SELECT, UPDATE(last_seen_at revoked_at)',
 ];
 
-/** What a world may know of an account: a gateway's charge needs its e-mail address. */
+/** What a world may know of an account: a gateway's charge needs its e-mail address, and so does a notice to its owner. */
 const SHARED = ['accounts: SELECT(email id)'];
 
 const SCHEMAS = ['accounts', 'live', 'test'] as const;

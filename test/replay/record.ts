@@ -2,7 +2,12 @@
 // needs and takes it down again. Overwrites the files of the coming release only: those of earlier ones are what must go on replaying.
 // Names of paths behind it record these alone.
 import { newOperator } from '../support/move-maker.ts';
-import { OPS_QUEUE } from '../../workflows/contract.ts';
+import {
+  DELIVER_WEBHOOK_WORKFLOW,
+  OPS_QUEUE,
+  ORDERS_QUEUE,
+  type DeliverWebhookInput,
+} from '../../workflows/contract.ts';
 import { applyMigrations } from '../support/database.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { fetchHistory } from '../support/history.ts';
@@ -187,9 +192,15 @@ const WALKS: Record<RecordedPath, Walk> = {
     await atGateway(stack, transactionId, 'pay');
     return transactionId;
   },
-  'deliver-webhook': ({ shop }) => sent(shop, 0),
-  'deliver-webhook-again': ({ shop }) => sent(shop, 2),
-  'deliver-webhook-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
+  'deliver-webhook': ({ shop }) => sent(shop, 0, TAKEN, beginOnOrders),
+  'deliver-webhook-again': ({ shop }) => sent(shop, 2, TAKEN, beginOnOrders),
+  'deliver-webhook-gone': ({ shop }) => sent(shop, 1, answerStatus(410), beginOnOrders),
+  'deliver-webhook-in-task': ({ shop }) => sent(shop, 0),
+  'deliver-webhook-in-task-again': ({ shop }) => sent(shop, 2),
+  'deliver-webhook-in-task-gone': ({ shop }) => sent(shop, 1, answerStatus(410)),
+  // Longer than a workflow task may take without a sign of life.
+  'deliver-webhook-in-task-long': ({ shop }) =>
+    sent(shop, 0, (response, received) => void setTimeout(() => TAKEN(response, received), 11_000)),
   'sweep-webhooks': ({ stack }) => scheduled(stack, 'sweepWebhooks'),
   'tidy-webhooks': ({ stack }) => scheduled(stack, 'tidyWebhooks'),
   reconcile: async ({ stack }) => {
@@ -206,18 +217,34 @@ const WALKS: Record<RecordedPath, Walk> = {
   },
 };
 
+const TAKEN = answerStatus(204);
+
 /** A message that is refused so often before it is answered otherwise. */
 async function sent(
-  { account, receiver, stack, deliveries }: Shop,
+  shop: Shop,
   refusals: number,
-  then = answerStatus(204),
+  then = TAKEN,
+  begin = ({ deliveries }: Shop, messageId: string): Promise<unknown> =>
+    deliveries.engine.deliver([messageId]),
 ): Promise<string> {
+  const { account, receiver, stack, deliveries } = shop;
   const listener = await receiver.listen(stack, account, {
     answer: (response, received) =>
       (listener.received.length > refusals ? then : answerStatus(503))(response, received),
   });
-  const [messageId = ''] = await deliveries.send(account, listener);
+  const [messageId = ''] = await deliveries.write(account, listener);
+  await begin(shop, messageId);
   return messageId;
+}
+
+/** As deliveries were begun before they had a queue of their own. */
+function beginOnOrders({ stack }: Shop, messageId: string): Promise<unknown> {
+  const input: DeliverWebhookInput = { messageId };
+  return stack.temporal.workflow.start(DELIVER_WEBHOOK_WORKFLOW, {
+    taskQueue: ORDERS_QUEUE,
+    workflowId: messageId,
+    args: [input],
+  });
 }
 
 /** Until the gateway has said how to pay. */

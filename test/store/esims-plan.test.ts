@@ -1,10 +1,10 @@
 /** my-esims on a table of 50,000: it reads the orders of its own account through their index, whatever else is in the table. */
-import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openPool } from '../../src/store/database.ts';
 import { listEsims, type EsimQuery } from '../../src/store/esims.ts';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import type { WorldDb } from '../../src/store/tables.ts';
 import { openBooks, type Books } from '../support/books.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());
@@ -22,38 +22,15 @@ describe('with 50,000 orders in the table', () => {
     await sql`analyze esims`.execute(books.owner);
   });
 
-  /** Runs the very statements of listEsims under EXPLAIN ANALYZE, and tells scans and the rows they read. */
   async function plansOf(query: EsimQuery): Promise<{ scans: string[]; rowsRead: number }> {
-    const scans: string[] = [];
-    let rowsRead = 0;
-    const statements: CompiledQuery[] = [];
-    const pool = openPool({
-      url: books.url,
-      schema: 'test',
-      role: 'simway_test',
-      maxConnections: 2,
-      statementTimeoutMs: 5_000,
-      applicationName: 'simway-tests',
-    });
-    const spied = new Kysely<WorldDatabase>({
-      dialect: new PostgresDialect({ pool }),
-      log: (event) => void statements.push(event.query),
-    });
-    await listEsims(spied, query).finally(() => spied.destroy());
-    for (const statement of statements) {
-      const explained = await books.world.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-        CompiledQuery.raw(`explain (analyze, format json) ${statement.sql}`, [...statement.parameters]),
-      );
-      for (const node of nodesOf(explained.rows[0]!['QUERY PLAN'][0].Plan)) {
-        if (!node['Node Type'].includes('Scan')) continue;
-        scans.push(`${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
-        // The rows of a bitmap were counted where its index was read.
-        if (node['Node Type'] === 'Bitmap Heap Scan') continue;
-        rowsRead += (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-      }
-    }
-    expect(statements).toHaveLength(2);
-    return { scans, rowsRead };
+    const run = (db: WorldDb) => listEsims(db, query);
+    const { statements, scans } = await explain(books, run, { statementTimeoutMs: 5_000 });
+    expect(statements).toBe(2);
+    return {
+      scans: scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim()),
+      // The rows of a bitmap were counted where its index was read.
+      rowsRead: rowsReadBy(scans.filter((node) => node['Node Type'] !== 'Bitmap Heap Scan')),
+    };
   }
 
   it.each<[string, Partial<EsimQuery>, number]>([
@@ -69,16 +46,3 @@ describe('with 50,000 orders in the table', () => {
     expect(rowsRead).toBeLessThanOrEqual(mostRows);
   });
 });
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}

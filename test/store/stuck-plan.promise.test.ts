@@ -1,11 +1,11 @@
 /** The stuck list on tables of a million purchases: it reads what is open, flagged or unapplied, through its own small indexes, and nothing else. */
-import { CompiledQuery, Kysely, PostgresDialect, sql } from 'kysely';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { stuckLimits } from '../../src/domain/stuck.ts';
-import { openPool } from '../../src/store/database.ts';
 import { findOpenRows, findStuckRows } from '../../src/store/stuck.ts';
-import type { WorldDatabase, WorldDb } from '../../src/store/tables.ts';
+import type { WorldDb } from '../../src/store/tables.ts';
 import { openBooks } from '../support/books.ts';
+import { explain, rowsReadBy } from '../support/explain.ts';
 import { size } from '../support/size.ts';
 import { ago, HOUR, NOW, rowsOf } from './stuck.support.ts';
 
@@ -71,37 +71,14 @@ async function closedPurchases(owner: WorldDb): Promise<void> {
       from ${many}`.execute(owner);
 }
 
-/** Runs the very statement under EXPLAIN ANALYZE; tells its scans and the rows they read. */
 async function planOf(
   run: (db: WorldDb) => Promise<unknown>,
 ): Promise<{ scans: string[]; rowsRead: number }> {
-  const statements: CompiledQuery[] = [];
-  const pool = openPool({
-    url: books.url,
-    schema: 'test',
-    role: 'simway_test',
-    maxConnections: 1,
-    statementTimeoutMs: 120_000,
-    applicationName: 'simway-tests',
-  });
-  const spied = new Kysely<WorldDatabase>({
-    dialect: new PostgresDialect({ pool }),
-    log: (event) => void statements.push(event.query),
-  });
-  await run(spied).finally(() => spied.destroy());
-  const [statement] = statements;
-  expect(statements).toHaveLength(1);
-  const explained = await books.world.executeQuery<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-    CompiledQuery.raw(`explain (analyze, format json) ${statement!.sql}`, [...statement!.parameters]),
-  );
-  const scans = nodesOf(explained.rows[0]!['QUERY PLAN'][0].Plan).filter((node) =>
-    node['Node Type'].includes('Scan'),
-  );
+  const { statements, scans } = await explain(books, run, { statementTimeoutMs: 120_000 });
+  expect(statements).toBe(1);
   return {
     scans: scans.map((node) => `${node['Node Type']} ${node['Relation Name'] ?? node['Index Name'] ?? ''}`),
-    rowsRead: scans
-      .map((node) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'])
-      .reduce((sum, rows) => sum + rows, 0),
+    rowsRead: rowsReadBy(scans),
   };
 }
 
@@ -124,17 +101,3 @@ it.each([
   },
   120_000,
 );
-
-interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  readonly 'Index Name'?: string;
-  readonly 'Actual Rows': number;
-  readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly Plans?: readonly PlanNode[];
-}
-
-function nodesOf(node: PlanNode): PlanNode[] {
-  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-}

@@ -3,16 +3,13 @@
  * opened again, left behind, and forgotten.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSecretBox } from '../../src/adapters/secret-box/secret-box.ts';
 import { listAttempts } from '../../src/store/webhook-attempts.ts';
 import {
+  claimDelivery,
   claimOverdue,
   forgetMessages,
-  listSealed,
-  loadWebhookDelivery,
   postpone,
   recordAttempt,
-  reseal,
   type AttemptMade,
   type Verdict,
   type WebhookDelivery,
@@ -21,11 +18,16 @@ import {
   createEndpoint,
   deleteEndpoint,
   findEndpoint,
-  rotateSecret,
   updateEndpoint,
   type Endpoint,
 } from '../../src/store/webhook-endpoints.ts';
-import { findMessage, noMessages, reopenFailed, reopenMessage } from '../../src/store/webhook-messages.ts';
+import {
+  addSample,
+  findMessage,
+  noMessages,
+  reopenFailed,
+  reopenMessage,
+} from '../../src/store/webhook-messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { newAccountId, newEndpoint, newMessage, NOW } from './webhooks.support.ts';
 
@@ -56,7 +58,7 @@ async function waiting(accountId = newAccountId()): Promise<{ endpoint: Endpoint
 }
 
 const load = async (messageId: string): Promise<WebhookDelivery> =>
-  (await loadWebhookDelivery(books.world, messageId))!;
+  (await claimDelivery(books.world, messageId))!;
 
 async function attempt(messageId: string, how: AttemptMade, verdict: Verdict): Promise<boolean> {
   return (await recordAttempt(books.world, await load(messageId), how, verdict)).isNew;
@@ -74,6 +76,44 @@ const stateOf = async ({ endpoint, messageId }: { endpoint: Endpoint; messageId:
 };
 const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
   (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
+
+describe('a message that is due', () => {
+  it('is claimed by one of many who ask at once, and is not due for the others', async () => {
+    const { messageId } = await waiting();
+    const asked = await Promise.all(Array.from({ length: 8 }, () => load(messageId)));
+    expect(asked.filter(({ claim }) => claim !== null)).toHaveLength(1);
+    for (const { claim, dueInMs } of [...asked, await load(messageId)]) {
+      if (claim !== null) continue;
+      expect(dueInMs).toBeGreaterThan(10_000);
+      expect(dueInMs).toBeLessThanOrEqual(20_000);
+    }
+  });
+
+  it('is claimed anew by whoever was handed the claim, once', async () => {
+    const { messageId } = await waiting();
+    const { claim } = await load(messageId);
+    const anew = async () => (await claimDelivery(books.world, messageId, claim))?.claim;
+    expect(await anew()).not.toBeNull();
+    expect(await anew()).toBeNull();
+  });
+
+  it('is not claimed where its endpoint takes nothing, nor once it has ended', async () => {
+    const [one, other] = [await waiting(), await waiting()];
+    await deleteEndpoint(books.world, one.endpoint.accountId, one.endpoint.id, NOW);
+    await attempt(other.messageId, made(), DELIVERED);
+    for (const { messageId } of [one, other]) expect(await load(messageId)).toMatchObject({ claim: null });
+  });
+
+  it('is nobody’s where nothing can be written', async () => {
+    const { messageId } = await waiting();
+    const readOnly = books.world
+      .transaction()
+      .setAccessMode('read only')
+      .execute((trx) => claimDelivery(trx, messageId));
+    await expect(readOnly).rejects.toThrow(/read-only/);
+    expect((await load(messageId)).claim).not.toBeNull();
+  });
+});
 
 describe('an attempt', () => {
   it('that was taken closes the message and is in the log', async () => {
@@ -258,11 +298,11 @@ describe('opened again', () => {
     expect(await load(one.messageId)).toMatchObject({ attempts: 3, attemptsInSeries: 1 });
   });
 
-  it('one that still waits is due now, and goes on where it was', async () => {
+  it('one that still waits is due now, and has its whole schedule before it', async () => {
     const one = await waiting();
     await attempt(one.messageId, refused, AGAIN);
     await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
-    expect(await load(one.messageId)).toMatchObject({ attemptsInSeries: 1, dueInMs: 0 });
+    expect(await load(one.messageId)).toMatchObject({ attempts: 1, attemptsInSeries: 0, dueInMs: 0 });
   });
 
   it('nobody else’s', async () => {
@@ -273,13 +313,15 @@ describe('opened again', () => {
     expect(await reopenFailed(books.world, newAccountId(), one.endpoint.id, range)).toEqual([]);
   });
 
-  it('each failed one of a range, once', async () => {
+  it('each failed one of a range, once, but samples', async () => {
     const { endpoint } = await waiting();
     const at = (ms: number) => new Date(NOW.getTime() + ms);
     const ids = await Promise.all([-1, 0, 999, 1_000].map((ms) => newMessage(books.world, endpoint, at(ms))));
     const delivered = await newMessage(books.world, endpoint, at(500));
     for (const id of ids) await attempt(id, refused, GIVEN_UP);
     await attempt(delivered, made(), DELIVERED);
+    const tried = { endpoint, event: 'esim.purchased', body: '{}', now: at(500) } as const;
+    await attempt(await addSample(books.world, tried), refused, GIVEN_UP);
     const range = { from: at(0), to: at(1_000), now: NOW };
     const reopen = () => reopenFailed(books.world, endpoint.accountId, endpoint.id, range);
     const [first, second] = await Promise.all([reopen(), reopen()]);
@@ -360,44 +402,9 @@ describe('old messages', () => {
     const before = new Date('2020-01-02T00:00:00Z');
     expect(await forgetMessages(books.world, before, 100)).toBe(1);
     expect(await forgetMessages(books.world, before, 100)).toBe(0);
-    expect(await loadWebhookDelivery(books.world, closed.messageId)).toBeUndefined();
+    expect(await claimDelivery(books.world, closed.messageId)).toBeUndefined();
     expect((await listAttempts(books.world, closed.messageId, { page: 1, limit: 10 })).total).toBe(0);
     expect(await load(open.messageId)).toMatchObject({ status: 'PENDING' });
-  });
-});
-
-describe('secrets', () => {
-  const box = createSecretBox({ key: 'ab'.repeat(32), previousKeys: [] });
-
-  it('of an endpoint are two while one is being replaced, and one after that', async () => {
-    const accountId = newAccountId();
-    const endpoint = await newEndpoint(books.world, accountId, { secretSealed: Buffer.from('old') });
-    const messageId = await newMessage(books.world, endpoint);
-    const rotate = (previousUntil: Date, text: string) =>
-      rotateSecret(books.world, accountId, endpoint.id, {
-        secretSealed: Buffer.from(text),
-        previousUntil,
-        now: NOW,
-      });
-    await rotate(new Date(Date.now() + 60_000), 'new');
-    const texts = async () => (await load(messageId)).endpoint.secretsSealed.map(String);
-    expect(await texts()).toEqual(['new', 'old']);
-    await rotate(new Date(Date.now() - 1), 'newest');
-    expect(await texts()).toEqual(['newest']);
-  });
-
-  it('are sealed anew unless they were replaced meanwhile', async () => {
-    const accountId = newAccountId();
-    const endpoint = await newEndpoint(books.world, accountId, { secretSealed: box.seal('whsec_a', 'x') });
-    const row = (await listSealed(books.world, { after: '', limit: 1_000 })).find(
-      ({ id }) => id === endpoint.id,
-    )!;
-    const next = { secret: Buffer.from('anew'), previous: null };
-    await reseal(books.world, endpoint.id, { secret: Buffer.from('another'), previous: null }, next);
-    const messageId = await newMessage(books.world, endpoint);
-    expect((await load(messageId)).endpoint.secretsSealed).toEqual([row.secret_sealed]);
-    await reseal(books.world, endpoint.id, { secret: row.secret_sealed, previous: null }, next);
-    expect((await load(messageId)).endpoint.secretsSealed.map(String)).toEqual(['anew']);
   });
 });
 

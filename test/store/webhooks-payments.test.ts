@@ -1,8 +1,12 @@
 /** Money from outside, told: what came, what went back, and each status of what it was for. Once each, in the transaction that books it. */
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { MoveWish } from '../../src/domain/moves.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks.ts';
+import { setLowBalance } from '../../src/store/low-balance.ts';
+import { beginMove, makeMove } from '../../src/store/operator-moves.ts';
 import { bookSeen } from '../../src/store/payment-bookings.ts';
-import { failPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/store/purchases.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/store/refunds.ts';
 import { noMessages } from '../../src/store/webhook-messages.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from './payments.support.ts';
@@ -156,6 +160,54 @@ describe('a refund', () => {
       },
     ]);
     expect(written.ids).toHaveLength(1);
+  });
+
+  it('that is credited while the purchase fails is handed on with the failure, to be sent at once', async () => {
+    const payer = await books.payer();
+    await books.look(payer, paid());
+    await listen(payer, { events: ['esim.purchased', 'payment.refunded'] });
+    const written = noMessages();
+    await books.world
+      .transaction()
+      .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, 'wallet', written));
+    expect(written.ids).toHaveLength(2);
+    expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.refunded: 20000 NGN']);
+  });
+
+  it('out of the wallet that leaves little in it tells that as well, in the transaction of the move', async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    await books.look(payer, paid());
+    await listen(payer, { events: ['wallet.low_balance'] });
+    const wallet = { accountId: payer.accountId, currency: 'USD' } as const;
+    await setLowBalance(books.world, wallet, 1_000n, NOW);
+    const move = async (amountMinor: bigint) => {
+      const moveId = `move-${randomUUID().replaceAll('-', '')}`;
+      const { transactionId } = payer;
+      const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
+      const who = { by: 'ada', reason: 'a test of it' };
+      const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
+      await beginMove(books.world, wish as MoveWish, { limits: {}, now: NOW });
+      const written = noMessages();
+      const made = await makeMove(books.world, moveId, { stage: 'closed', now: NOW }, written);
+      for (const refund of await findOpenRefunds(books.world, transactionId))
+        await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
+      return { outcome: made.outcome, moveId, written: written.ids.length };
+    };
+    // NGN 1,600.00 are USD 1.00 at the locked rate.
+    expect(await move(160_000n)).toMatchObject({ outcome: 'done', written: 0 });
+    const crossing = await move(320_000n);
+    expect(crossing).toMatchObject({ outcome: 'done', written: 1 });
+    expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
+      {
+        key: `wallet.low_balance:${crossing.moveId}`,
+        subject: payer.transactionId,
+        body: { data: { balance: 9.5, threshold: 10, currency: 'USD' } },
+      },
+    ]);
+    // More than is left: refused, and nothing is told. Less: it was low before.
+    expect(await move(2_000_000n)).toMatchObject({ outcome: 'refused' });
+    expect(await move(160_000n)).toMatchObject({ outcome: 'done' });
+    expect(await told(payer)).toHaveLength(1);
   });
 
   it('is told as credited to the wallet where the gateway cannot send it', async () => {

@@ -265,7 +265,7 @@ describe('without an endpoint', () => {
 
   it('taking money asks nothing more, threshold or not', async () => {
     const accountId = await buyer();
-    await setLowBalance(books.world, accountId, 9_999n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 9_999n, NOW);
     const amount = { amountMinor: 1_250n, currency: 'USD' };
     const hold = { id: `txn-${randomUUID()}`, accountId, amount };
     expect(await statementsOf((world) => placeHold(world, hold))).toBe(1);
@@ -291,7 +291,7 @@ describe('a low balance', () => {
   it('is told when a hold takes the wallet below the threshold, with what is left', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, accountId, 1_000n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
     await take(accountId);
     expect(await told(accountId)).toEqual([]);
     const transactionId = await take(accountId);
@@ -308,7 +308,7 @@ describe('a low balance', () => {
   it('is told once until the wallet has been at the threshold again', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, accountId, 2_000n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
     await take(accountId);
     await take(accountId);
     expect(await told(accountId)).toHaveLength(1);
@@ -323,16 +323,53 @@ describe('a low balance', () => {
   it('is told by one of many buyers at once', async () => {
     const accountId = await buyer(1_250n * 8n);
     await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, accountId, 5_000n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, NOW);
     await Promise.all(Array.from({ length: 8 }, () => take(accountId)));
     expect(await told(accountId)).toMatchObject([{ balance: 37.5, threshold: 50 }]);
+  });
+
+  it('is told at once where the amount is set above the balance, and not again while it stays low', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    const wallet = { accountId, currency: 'USD' } as const;
+    const set = async (thresholdMinor: bigint, at: number) => {
+      const written = noMessages();
+      await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at), written);
+      return written.ids.length;
+    };
+    expect(await set(3_000n, 1)).toBe(0);
+    expect(await set(3_001n, 2)).toBe(1);
+    expect(await told(accountId)).toEqual([{ balance: 30, threshold: 30.01, currency: 'USD' }]);
+    expect([await set(3_001n, 3), await set(9_000n, 4)]).toEqual([0, 0]);
+    await take(accountId);
+    expect(await told(accountId)).toHaveLength(1);
+    // Not low by a smaller amount, and low again by a greater one.
+    expect([await set(1_000n, 5), await set(2_000n, 6)]).toEqual([0, 1]);
+  });
+
+  it('is told at once to an account without a wallet: it has nothing', async () => {
+    const accountId = newAccountId();
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'NGN' }, 1n, NOW);
+    expect(await told(accountId)).toEqual([{ balance: 0, threshold: 0.01, currency: 'NGN' }]);
+  });
+
+  it('is told once where the same amount is set many times at once', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await Promise.all(
+      Array.from({ length: 6 }, (_, ms) =>
+        setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, new Date(NOW.getTime() + ms)),
+      ),
+    );
+    expect(await told(accountId)).toHaveLength(1);
   });
 
   it('is told to nobody after it is switched off', async () => {
     const accountId = await buyer(3_000n);
     await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, accountId, 2_000n, NOW);
-    await setLowBalance(books.world, accountId, null, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, null, NOW);
     await take(accountId);
     expect(await told(accountId)).toEqual([]);
   });
@@ -340,7 +377,7 @@ describe('a low balance', () => {
   it('belongs to the hold: none where the hold is refused or comes again', async () => {
     const accountId = await buyer(1_500n);
     await newEndpoint(books.world, accountId, { events: ALL });
-    await setLowBalance(books.world, accountId, 1_000n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
     const hold = { id: `txn-${randomUUID()}`, accountId, amount: { amountMinor: 1_600n, currency: 'USD' } };
     expect(await placeHold(books.world, hold)).toBe('insufficient');
     expect(await told(accountId)).toEqual([]);

@@ -2,8 +2,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../../src/domain/webhooks.ts';
 import { createEndpoint, findEndpoint, type Endpoint } from '../../src/store/webhook-endpoints.ts';
-import { addSample } from '../../src/store/webhook-messages.ts';
 import type { WorldDb } from '../../src/store/tables.ts';
+import { addMessage } from '../support/told-message.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 
@@ -39,7 +39,7 @@ export async function newEndpoint(
 
 /** A message that waits at an endpoint. */
 export function newMessage(db: WorldDb, endpoint: Endpoint, createdAt: Date = NOW): Promise<string> {
-  return addSample(db, { endpoint, event: 'esim.purchased', body: '{"a":1}', now: createdAt });
+  return addMessage(db, { endpoint, event: 'esim.purchased', body: '{"a":1}', now: createdAt });
 }
 
 export interface MessageFacts {

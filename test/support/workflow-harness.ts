@@ -6,9 +6,10 @@ import { createPurchaseEngine } from '../../src/adapters/temporal/purchase-engin
 import { newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
 import type { ChargeQuote, OutsideMethod } from '../../src/domain/payment.ts';
 import type { PurchaseAnswer, PurchaseInput, PurchaseTimings } from '../../src/domain/purchase.ts';
-import type { Stack, TestAccount } from './stack.ts';
+import { expectSoundBooks } from './invariants.ts';
+import { startStack, type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
-import { findPurchaseRow, type Buyer, type PurchaseRow } from './buyer.ts';
+import { findPurchaseRow, newBuyer, type Buyer, type PurchaseRow } from './buyer.ts';
 
 /** Waits long for the eSIM and looks often: on a busy machine still SUCCESS at once. */
 export const PATIENT: PurchaseTimings = {
@@ -68,6 +69,29 @@ export interface WorkflowHarness {
   /** The workflow's result, once it has ended. */
   result(transactionId: string): Promise<{ status: string; reason?: string }>;
   close(): Promise<void>;
+}
+
+/** What tests of workflows have in common: a stack, the harness on it, and somebody who buys. */
+export async function startWorkflows(
+  options: StackOptions = {},
+  account: AccountOptions = {},
+): Promise<{ readonly stack: Stack; readonly harness: WorkflowHarness; readonly buyer: Buyer }> {
+  const stack = await startStack(options);
+  const harness = await createWorkflowHarness(stack);
+  return { stack, harness, buyer: await newBuyer(stack, account) };
+}
+
+/** Books are sound at the end; whether or not they are, nothing stays behind. */
+export async function closeWorkflows(opened: {
+  readonly stack: Stack;
+  readonly harness: WorkflowHarness;
+}): Promise<void> {
+  try {
+    await expectSoundBooks(opened.stack);
+  } finally {
+    await opened.harness.close();
+    await opened.stack.close();
+  }
 }
 
 /** The harness on a running stack; close it before the stack. */

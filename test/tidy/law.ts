@@ -21,7 +21,7 @@ export const LAW: readonly RoomLaw[] = [
   {
     room: 'observe',
     paths: ['src/observe/'],
-    may: ['domain', 'pino', 'prom-client', '@opentelemetry/*'],
+    may: ['domain', 'prom-client', '@opentelemetry/*'],
     extended: [
       { may: ['node:async_hooks'], why: 'a log line knows which request it is about without being told' },
       {
@@ -153,6 +153,11 @@ export const LAW: readonly RoomLaw[] = [
       },
       { may: ['node:vm', 'node:worker_threads'], why: 'it prepares the threads that workflows run in' },
     ],
+  },
+  {
+    room: 'adapters/smtp',
+    paths: ['src/adapters/smtp/'],
+    may: ['domain', 'ports', 'observe', 'nodemailer'],
   },
   {
     room: 'adapters/secret-box',

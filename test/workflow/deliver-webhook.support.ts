@@ -5,8 +5,9 @@ import { sampleBody, type WebhookEvent } from '../../src/domain/webhooks.ts';
 import { createEvents } from '../../src/observe/events.ts';
 import type { WebhookEngine } from '../../src/ports/webhook-engine.ts';
 import { listAttempts, type Attempt } from '../../src/store/webhook-attempts.ts';
-import { addSample, findMessage, type Message } from '../../src/store/webhook-messages.ts';
+import { findMessage, type Message } from '../../src/store/webhook-messages.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
+import { addMessage } from '../support/told-message.ts';
 import { until, type UntilOptions } from '../support/until.ts';
 import type { Listener } from '../support/webhook-receiver.ts';
 
@@ -42,7 +43,7 @@ export function createDeliveryHarness(stack: Stack): DeliveryHarness {
   const write = async (account: TestAccount, listener: Listener, count = 1): Promise<string[]> => {
     const endpoint = { id: listener.endpointId, accountId: account.accountId };
     const now = new Date();
-    const one = () => addSample(stack.world, { endpoint, event, body: sampleBody(event, now), now });
+    const one = () => addMessage(stack.world, { endpoint, event, body: sampleBody(event, now), now });
     return Promise.all(Array.from({ length: count }, one));
   };
   const message = async (account: TestAccount, messageId: string): Promise<Message> =>

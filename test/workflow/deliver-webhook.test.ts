@@ -1,5 +1,6 @@
 // One message on its way, on a clock that runs fifty thousand times as fast: the whole published schedule in five and a half seconds, five
 // days of failing in nine.
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPT_WAITS_MS } from '../../src/domain/webhooks.ts';
 import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../src/store/webhook-endpoints.ts';
@@ -78,13 +79,13 @@ describe.concurrent('a message', () => {
     ]);
   });
 
-  it('costs eleven events, with its account to be found by and neither body nor secret in it', async () => {
+  it('costs six events, with its account to be found by and neither body nor secret in it', async () => {
     const listener = await receiver.listen(stack, account);
     const [id = ''] = await harness.send(account, listener);
     expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
     const history = await fetchHistory(stack, id);
     // One more where the signal that began it is not the first task's.
-    expect(eventTypes(history).filter((type) => type !== 'WORKFLOW_EXECUTION_SIGNALED')).toHaveLength(11);
+    expect(eventTypes(history).filter((type) => type !== 'WORKFLOW_EXECUTION_SIGNALED')).toHaveLength(6);
     const text = payloadTexts(history).join('\n');
     expect(text).toContain(id);
     expect(text).not.toContain(listener.secret.slice(6));
@@ -159,6 +160,47 @@ describe.concurrent('a message', () => {
     );
     expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'answered', status: 302 });
     expect(elsewhere.received).toEqual([]);
+  });
+});
+
+describe.concurrent('an attempt', () => {
+  const typesOf = async (id: string): Promise<string[]> => {
+    expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
+    return eventTypes(await fetchHistory(stack, id));
+  };
+
+  it('at a quick endpoint is made inside of the workflow’s own task, however long it takes this time', async () => {
+    const listener = await receiver.listen(stack, account, {
+      // Longer than a workflow task may take without a sign of life.
+      answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
+    });
+    const [id = ''] = await harness.send(account, listener);
+    const types = await typesOf(id);
+    expect(types).not.toContain('ACTIVITY_TASK_SCHEDULED');
+    expect(types).not.toContain('WORKFLOW_TASK_TIMED_OUT');
+    expect(listener.received).toHaveLength(1);
+    expect(await harness.attempts(id)).toHaveLength(1);
+  }, 60_000);
+
+  it('at one that has just failed goes over the queue', async () => {
+    const { listener, id } = await oneIsRefused(7);
+    await untilTried(id, 1);
+    listener.answerWith(answerStatus(204));
+    const types = await typesOf(id);
+    expect(types.filter((type) => type === 'MARKER_RECORDED')).toHaveLength(2);
+    expect(types).toContain('ACTIVITY_TASK_SCHEDULED');
+  });
+
+  it('of a delivery that was begun before there were any of these goes on as it did', async () => {
+    const listener = await receiver.listen(stack, account);
+    const [id = ''] = await harness.write(account, listener);
+    await stack.temporal.workflow.start('deliverWebhook', {
+      taskQueue: 'orders',
+      workflowId: id,
+      args: [{ messageId: id }],
+    });
+    expect(await typesOf(id)).toHaveLength(11);
+    expect(listener.received).toHaveLength(1);
   });
 });
 
@@ -261,6 +303,28 @@ describe.concurrent('an endpoint', () => {
     await deleteEndpoint(stack.world, account.accountId, listener.endpointId, new Date());
     expect(await stack.temporal.workflow.getHandle(id).result()).toBe('FAILED');
     expect(listener.received).toHaveLength(1);
+  });
+});
+
+describe('while Postgres can be read and not written', () => {
+  it('nothing is sent, and each message once afterwards', async () => {
+    const listener = await receiver.listen(stack, account);
+    const ids = await harness.write(account, listener, 3);
+    await sql`revoke update on webhook_messages from simway_test`.execute(stack.owner);
+    try {
+      await harness.engine.deliver(ids);
+      const [id = ''] = ids;
+      await until(
+        async () => (await stack.temporal.workflow.getHandle(id).describe()).raw.pendingActivities ?? [],
+        ([tried]) => (tried?.attempt ?? 0) >= 3,
+        { what: 'an attempt tried again and again' },
+      );
+      expect(listener.received).toEqual([]);
+    } finally {
+      await sql`grant update on webhook_messages to simway_test`.execute(stack.owner);
+    }
+    for (const id of ids) await harness.untilState(account, id, 'DELIVERED');
+    expect(listener.received.map((received) => received.id).toSorted()).toEqual(ids.toSorted());
   });
 });
 

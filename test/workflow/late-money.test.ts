@@ -7,7 +7,7 @@ import { createPaystackGateway, type PaystackGateway } from '../../src/adapters/
 import { createEvents } from '../../src/observe/events.ts';
 import { bookSeen } from '../../src/store/payment-bookings.ts';
 import { beginRefund, findOpenRefunds } from '../../src/store/refunds.ts';
-import { findPurchaseRow, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import {
@@ -18,14 +18,9 @@ import {
   gatewayFaults,
   looksAtGateway,
 } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  createWorkflowHarness,
-  PATIENT,
-  untilRow,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, PATIENT, untilRow, type WorkflowHarness } from '../support/workflow-harness.ts';
 
 const HOUR_MS = 3_600_000;
 const noop = (): void => undefined;
@@ -36,9 +31,7 @@ let harness: WorkflowHarness;
 let buyer: Buyer;
 let gateway: PaystackGateway;
 beforeAll(async () => {
-  stack = await startStack();
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack, { fundsMinor: 1n });
+  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 1n }));
   gateway = createPaystackGateway({
     baseUrl: stack.gatewayUrl,
     secretKey: 'sk_test_simulator',

@@ -1,27 +1,20 @@
 // Moves above the limit: kept for a second person, who is another one, and made once after that. What is on record of a move stays.
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
+import { untilClosed, type Buyer } from '../support/buyer.ts';
 import { newOperator, type Operator } from '../support/move-maker.ts';
-import { startStack, type Stack } from '../support/stack.ts';
-import { createWorkflowHarness, type WorkflowHarness } from '../support/workflow-harness.ts';
+import type { Stack } from '../support/stack.ts';
+import { closeWorkflows, startWorkflows, type WorkflowHarness } from '../support/workflow-harness.ts';
 
 let stack: Stack;
 let harness: WorkflowHarness;
 let buyer: Buyer;
 let operator: Operator;
 beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } });
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  ({ stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } }));
   operator = newOperator(stack);
 });
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 async function delivered(): Promise<string> {
   const { transactionId } = await harness.purchase({ account: buyer.account });

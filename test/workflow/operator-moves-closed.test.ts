@@ -5,13 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Move } from '../../src/domain/moves.ts';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { fundOutside, movedBy, untilFunding } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
 import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   HURRIED,
   PATIENT,
   type WorkflowHarness,
@@ -22,20 +22,14 @@ let harness: WorkflowHarness;
 let buyer: Buyer;
 let operator: Operator;
 beforeAll(async () => {
-  stack = await startStack({ supplier: { activateAfterMs: null } });
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
   operator = newOperator(stack);
 });
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 const SOON_OVER = { ...PATIENT, checkoutMs: 500 };
 const by = { by: 'ada', reason: REASON };

@@ -2,9 +2,8 @@
 // on record, and what does not fit is refused with what would.
 import { WorkflowUpdateFailedError } from '@temporalio/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
 import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
 import {
   atGateway,
@@ -14,10 +13,11 @@ import {
   looksAtGateway,
   untilStatus,
 } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   HURRIED,
   PATIENT,
   type Order,
@@ -30,20 +30,14 @@ let buyer: Buyer;
 let operator: Operator;
 beforeAll(async () => {
   // An eSIM in use cannot be cancelled any more: here none goes into use by itself.
-  stack = await startStack({ supplier: { activateAfterMs: null } });
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
   operator = newOperator(stack);
 });
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Looks so rarely that whatever happens, happens by a move. */
 const RARELY = {

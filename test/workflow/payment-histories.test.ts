@@ -2,15 +2,15 @@
 // what was known is lost by it.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { createPaymentLooks } from '../../src/adapters/temporal/payment-looks.ts';
-import { newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   PATIENT,
   untilListed,
   type WorkflowHarness,
@@ -26,16 +26,10 @@ let stack: Stack;
 let harness: WorkflowHarness;
 let buyer: Buyer;
 beforeAll(async () => {
-  stack = await startStack();
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack, { fundsMinor: 0n });
+  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n }));
 });
 afterEach(() => clearGatewayFaults(stack));
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 const runIdOf = async (workflowId: string): Promise<string> =>
   (await stack.temporal.workflow.getHandle(workflowId).describe()).runId;

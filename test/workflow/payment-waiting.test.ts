@@ -2,10 +2,9 @@
 // never gives money up for lost while the gateway does not say.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { nextPollMs } from '../../src/domain/payment.ts';
-import { findPurchaseRow, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
 import { fetchHistory, type HistoryJson } from '../support/history.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
 import {
   atGateway,
   buyOutside,
@@ -14,10 +13,11 @@ import {
   looksAtGateway,
   untilStatus,
 } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   PATIENT,
   untilListed,
   untilRow,
@@ -28,25 +28,22 @@ let stack: Stack;
 let harness: WorkflowHarness;
 let buyer: Buyer;
 beforeAll(async () => {
-  stack = await startStack({
-    env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({
-        answerWithinMs: 3_000,
-        openChargeForMs: 6_000,
-        pollFirstMs: 300,
-        pollMaxMs: 500,
-      }),
+  ({ stack, harness, buyer } = await startWorkflows(
+    {
+      env: {
+        SIMWAY_TEST_TIMINGS: JSON.stringify({
+          answerWithinMs: 3_000,
+          openChargeForMs: 6_000,
+          pollFirstMs: 300,
+          pollMaxMs: 500,
+        }),
+      },
     },
-  });
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack, { fundsMinor: 0n });
+    { fundsMinor: 0n },
+  ));
 });
 afterEach(() => clearGatewayFaults(stack));
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Takes money for a second and a half. */
 const SOON_OVER = { ...PATIENT, checkoutMs: 1_500, slowLookMs: 300 };

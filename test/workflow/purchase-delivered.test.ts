@@ -1,12 +1,12 @@
 // The ways a purchase comes to its eSIM: at once, after busy calls, after a lost answer, late. Each with one order at the supplier, a posted
 // hold, and a history that stays small and tells operations everything but secrets.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   HURRIED,
   untilListed,
   type WorkflowHarness,
@@ -20,17 +20,11 @@ let harness: WorkflowHarness;
 let buyer: Buyer;
 let topUpTarget: { esimId: string; iccid: string };
 beforeAll(async () => {
-  stack = await startStack();
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  ({ stack, harness, buyer } = await startWorkflows());
   topUpTarget = await harness.topUpTarget(buyer);
 });
 afterEach(() => stack.clearFaults());
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 const BOTH = [
   { type: 'BASE', order: () => ({ account: buyer.account }) },

@@ -1,13 +1,13 @@
 // Refused for good: the money goes back, the purchase says why, the supplier holds nothing. And refusals that are not to be believed,
 // because something may have been taken before them.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   HURRIED,
   PATIENT,
   untilListed,
@@ -19,17 +19,11 @@ let harness: WorkflowHarness;
 let buyer: Buyer;
 let topUpTarget: { esimId: string; iccid: string };
 beforeAll(async () => {
-  stack = await startStack();
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  ({ stack, harness, buyer } = await startWorkflows());
   topUpTarget = await harness.topUpTarget(buyer);
 });
 afterEach(() => stack.clearFaults());
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 const REFUSALS = [
   { fault: { outOfStock: 1 }, reason: 'OUT_OF_STOCK' },

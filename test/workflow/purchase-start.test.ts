@@ -6,10 +6,10 @@ import { runWorker } from '../../src/roles/worker.ts';
 import { SUPPLIER_QUEUE } from '../../workflows/contract.ts';
 import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import {
-  createWorkflowHarness,
+  closeWorkflows,
+  startWorkflows,
   HURRIED,
   untilListed,
   type WorkflowHarness,
@@ -23,18 +23,12 @@ let stack: Stack;
 let harness: WorkflowHarness;
 let buyer: Buyer;
 beforeAll(async () => {
-  stack = await startStack({
+  ({ stack, harness, buyer } = await startWorkflows({
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ ...HURRIED, answerWithinMs: ANSWER_WITHIN_MS }) },
-  });
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  }));
 });
 afterEach(() => stack.clearFaults());
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => closeWorkflows({ stack, harness }));
 
 async function withoutWorker(what: () => Promise<void>): Promise<void> {
   await stack.stopWorker();

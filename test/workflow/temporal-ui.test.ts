@@ -14,15 +14,15 @@ import {
   REASON,
   TRANSACTION_ID,
 } from '../../workflows/search-attributes.ts';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { type Buyer } from '../support/buyer.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { fetchHistory, payloadTexts } from '../support/history.ts';
 import { atGateway, buyOutside, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
-import { startStack, type Stack } from '../support/stack.ts';
+import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import {
   ANXIOUS,
-  createWorkflowHarness,
+  startWorkflows,
   PATIENT,
   untilListed,
   type WorkflowHarness,
@@ -32,9 +32,7 @@ let stack: Stack;
 let harness: WorkflowHarness;
 let buyer: Buyer;
 beforeAll(async () => {
-  stack = await startStack();
-  harness = await createWorkflowHarness(stack);
-  buyer = await newBuyer(stack);
+  ({ stack, harness, buyer } = await startWorkflows());
 });
 afterEach(async () => {
   await stack.clearFaults();

@@ -1,4 +1,4 @@
-/** What this adapter says beside its answers: things that an operator must look at. A pino logger fits. */
+/** What this adapter says beside its answers: things that an operator must look at. A logger of src/observe fits. */
 export interface Logger {
   warn(fields: object, message: string): void;
 }

@@ -13,7 +13,7 @@ import type { Network } from './network.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Rules } from './target.ts';
 
-/** What receivers are told in docs/API.md: long enough for any honest one. */
+/** What receivers are told in docs/WEBHOOKS.md: long enough for any honest one. */
 const TIME_LIMIT_MS = 15_000;
 /** What a merchant sees of an answer. */
 const KEPT_BYTES = 1_024;

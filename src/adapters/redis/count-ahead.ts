@@ -17,8 +17,8 @@ export interface CountAheadOptions {
 const HURRY_MS = 20;
 /** A bucket that nobody asked for so long gives back what it has. */
 const IDLE_MS = 100;
-/** A sixty-fourth of a call's cost is next to nothing. */
-const MAX_AHEAD = 64;
+/** So small a part of a call's cost is next to nothing. */
+const MAX_AHEAD = 256;
 /** Of what the window has left; the limits of Standard and Premium are too small for any. */
 const SHARE_AHEAD = 256;
 /** Points given back after the window's end would count against the next one. */

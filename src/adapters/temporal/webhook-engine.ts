@@ -8,7 +8,7 @@ import {
   DELIVER_NOW_SIGNAL,
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
-  ORDERS_QUEUE,
+  WEBHOOKS_QUEUE,
   type DeliverWebhookInput,
 } from '../../../workflows/contract.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
@@ -78,8 +78,8 @@ async function beginOrWake(
     DELIVER_WEBHOOK_WORKFLOW,
     {
       workflowId: id,
-      taskQueue: ORDERS_QUEUE,
-      args: [{ messageId: id }],
+      taskQueue: WEBHOOKS_QUEUE,
+      args: [{ messageId: id, inTask: true }],
       signal: DELIVER_NOW_SIGNAL,
       // A message that was opened again has ended before.
       workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,

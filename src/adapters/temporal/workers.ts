@@ -1,10 +1,17 @@
 /**
- * Temporal workers of one world, one per queue. Only orders and ops load the workflow bundle, with explicit cache sizes; poller options
- * are the ones that work in this SDK (autoscaling behaviours).
+ * Temporal workers of one world, one per queue. Only orders, webhooks and ops load the workflow bundle, with explicit cache sizes; poller
+ * options are the ones that work in this SDK (autoscaling behaviours).
  */
-import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import {
+  NativeConnection,
+  Worker,
+  type ActivityInterceptorsFactory,
+  type WorkerOptions,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
 import workerThreads from 'node:worker_threads';
 import {
+  ATTEMPTS_IN_TASKS,
   GATEWAY_QUEUE,
   OPS_QUEUE,
   ORDERS_QUEUE,
@@ -53,9 +60,12 @@ export interface Workers {
 
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const connection = await NativeConnection.connect({ address: options.address });
+  const graceIsOver = new AbortController();
   const workers = await withPreparedThreads(() =>
     Promise.all(
-      options.queues.map((queue) => Worker.create({ connection, ...workerOptions(options, queue) })),
+      options.queues.map((queue) =>
+        Worker.create({ connection, ...workerOptions(options, queue, graceIsOver.signal) }),
+      ),
     ),
   );
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
@@ -64,7 +74,11 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
     arePolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
     stop: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
-      await finished;
+      const grace = setTimeout(
+        () => graceIsOver.abort(new Error('the worker has to stop')),
+        options.shutdownGraceMs,
+      );
+      await finished.finally(() => clearTimeout(grace));
     },
   };
 }
@@ -86,19 +100,47 @@ async function withPreparedThreads<T>(create: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What one queue's worker is made with, all but its connection. */
-export function workerOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
+/** What one queue's worker is made with, all but its connection. `graceIsOver`: local activities are given up then. */
+export function workerOptions(
+  options: WorkersOptions,
+  queue: QueueName,
+  graceIsOver?: AbortSignal,
+): Omit<WorkerOptions, 'connection'> {
+  const { steps } = options;
   return {
     ...queueOptions(options, queue),
     ...versioning(options),
-    ...(options.steps
-      ? { interceptors: { activity: [options.steps.activity] }, sinks: options.steps.sinks }
-      : {}),
+    interceptors: {
+      activity: [...(graceIsOver ? [endsWith(graceIsOver)] : []), ...(steps ? [steps.activity] : [])],
+    },
+    ...(steps ? { sinks: steps.sinks } : {}),
     namespace: options.namespace,
     identity: options.identity,
     shutdownGraceTime: options.shutdownGraceMs,
     shutdownForceTime: options.shutdownGraceMs * 2,
   };
+}
+
+/**
+ * The SDK cancels other activities at the end of the grace time, and waits for local ones until it stops the hard way. No race with one
+ * promise for all: that would remember every activity there ever was.
+ */
+function endsWith(graceIsOver: AbortSignal): ActivityInterceptorsFactory {
+  const running = new Set<(reason: Error) => void>();
+  const giveUp = (): void => running.forEach((reject) => reject(graceIsOver.reason as Error));
+  graceIsOver.addEventListener('abort', giveUp, { once: true });
+  return ({ info }) => ({
+    inbound: {
+      execute: async (input, next) => {
+        if (!info.isLocal) return next(input);
+        graceIsOver.throwIfAborted();
+        const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+        next(input).then(resolve, reject);
+        running.add(reject);
+        return promise.finally(() => running.delete(reject));
+      },
+    },
+  });
 }
 
 /**
@@ -128,6 +170,10 @@ const ACROSS_THE_NETWORK = {
 } as const;
 
 const ROOM_TO_BE_TURNED_AWAY = 50;
+/** Attempts that hang in their tasks hold half of the places at most. */
+const DELIVERY_TASKS = 2 * ATTEMPTS_IN_TASKS;
+/** Most deliveries are over within their first task; those that wait are read back, which is quick. */
+const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;
 
 function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
   switch (queue) {
@@ -148,7 +194,12 @@ function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOpt
     case 'webhooks':
       return {
         taskQueue: WEBHOOKS_QUEUE,
+        workflowBundle: options.bundle,
         activities: options.activities.webhooks,
+        maxCachedWorkflows: Math.min(options.maxCachedWorkflows, CACHED_DELIVERIES),
+        maxConcurrentWorkflowTaskExecutions: DELIVERY_TASKS,
+        maxConcurrentLocalActivityExecutions: DELIVERY_TASKS,
+        workflowTaskPollerBehavior: AUTOSCALING,
         ...ACROSS_THE_NETWORK,
         // More than are ever under way, so that whoever finds no room is told so at once.
         maxConcurrentActivityTaskExecutions: options.webhookAttempts + ROOM_TO_BE_TURNED_AWAY,

@@ -10,14 +10,15 @@ import {
   newRequestState,
   routeLabel,
   routeOf,
-  writeAnswer,
   type Middleware,
   type RequestKoa,
 } from '../request.ts';
+import { createSendAnswer } from '../send-answers.ts';
 
 const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents): Middleware {
+  const send = createSendAnswer((ctx, { status }) => report(ctx, status, events));
   return async (ctx, next) => {
     const state = newRequestState(performance.now());
     ctx.state = state;
@@ -32,8 +33,7 @@ export function answerErrors(events: HttpEvents): Middleware {
       }
       state.answer = refuse(ctx, error, events);
     }
-    writeAnswer(ctx, state.answer);
-    report(ctx, state.answer.status, events);
+    send(ctx, state.answer);
   };
 }
 
@@ -56,7 +56,7 @@ function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
     route: routeLabel(ctx),
     method: ctx.req.method ?? '',
     status,
-    durationMs: performance.now() - state.startedAtMs,
+    durationMs: Math.round((performance.now() - state.startedAtMs) * 100) / 100,
     clientAddress: state.clientAddress,
     accountId: state.principal?.account.id,
     personId: state.session?.person.personId,

@@ -103,7 +103,7 @@ function setLowBalanceRoute(): Route {
       summary: 'Set when the wallet counts as low',
       description:
         'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
-        'again only after the balance has been above it.',
+        'again only after the balance has been at it or above. Where the balance is below it already, it is sent now.',
     },
     async handle({ world, principal, body }) {
       const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);

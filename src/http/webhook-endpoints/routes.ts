@@ -1,5 +1,6 @@
 /** Where an account wants to be told: making endpoints, changing them, their secrets, samples, and sending again what failed. */
 import { isId } from '../../domain/ids.ts';
+import { MAX_PREVIOUS_SECRETS } from '../../domain/webhooks.ts';
 import { toJson } from '../json.ts';
 import { presentPage } from '../page.ts';
 import { defineRoute, type PathParameter, type Route } from '../route.ts';
@@ -182,14 +183,15 @@ function rotateRoute(): Route {
     ...CHANGING,
     method: 'POST',
     path: `${ONE}/rotate-secret`,
+    errors: [...CHANGING.errors, 'WEBHOOK_SECRET_LIMIT'],
     responses: { 200: { description: 'The endpoint, with its new secret', schema: newEndpointSchema } },
     docs: {
       operationId: 'rotateWebhookSecret',
       tag: TAG,
       summary: 'Change the secret of a webhook endpoint',
       description:
-        'For 24 hours every message carries two signatures, of the new secret and of the one before, so that no receiver has to ' +
-        'be changed at the same moment. The new one is shown this once.',
+        'The secret before goes on signing for 24 hours: every message carries a signature of each, so that no receiver has to be ' +
+        `changed at the same moment. The new one is shown this once. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
     },
     async handle({ world, principal, params, idempotency }) {
       const made = await world.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
@@ -240,7 +242,7 @@ function recoverRoute(): Route {
       summary: 'Send again what failed in a range of time',
       description:
         'Every message of this endpoint that failed for good and was written in that range, each once, under the id that it had. ' +
-        'At most 14 days back. What is still being tried goes on as planned.',
+        'At most 14 days back. Samples are left out, and what is still being tried goes on as planned.',
     },
     async handle({ world, principal, params, body, idempotency }) {
       const { from, to } = body;

@@ -54,7 +54,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
   },
   'wallet.low_balance': {
     summary: 'The wallet has fallen below its threshold',
-    when: 'When the balance falls below the amount set with `PUT /api/wallet/low-balance`: once, until it has been above it again.',
+    when: 'When the balance falls below the amount set with `PUT /api/wallet/low-balance`, or is below it as it is set: once, until it has been at it or above again.',
     data: z.object({
       balance: money('What can be spent now'),
       threshold: money('The amount that was set'),

@@ -111,7 +111,8 @@ function resendRoute(): Route {
       tag: TAG,
       summary: 'Send a message again',
       description:
-        'At once and under the id that it had, whatever became of it before; then on the whole schedule if need be. A receiver ' +
+        'At once and under the id that it had, whatever became of it before or is still to come; then on the whole schedule, ' +
+        'from its beginning, if need be. A receiver ' +
         'that has taken it already knows it by its id.',
     },
     async handle({ world, principal, params, idempotency }) {

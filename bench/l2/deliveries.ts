@@ -1,0 +1,36 @@
+/** Deliveries that are still open on Temporal, the service's own and the floor's alike: told and ended between slices. */
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { connectClient } from '../../src/adapters/temporal/connect.ts';
+import { DELIVER_WEBHOOK_WORKFLOW } from '../../workflows/contract.ts';
+
+export interface Deliveries {
+  /** By the server's list, which may be a moment behind. */
+  count(): Promise<number>;
+  /** Ends all that are open, whatever they wait for. */
+  terminate(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const OPEN = `WorkflowType = '${DELIVER_WEBHOOK_WORKFLOW}' AND ExecutionStatus = 'Running'`;
+
+export function deliveriesIn(namespace: {
+  readonly address: string;
+  readonly namespace: string;
+}): Deliveries {
+  const temporal = connectClient(namespace);
+  const { workflow } = temporal.client;
+  return {
+    count: async () => (await workflow.count(OPEN)).count,
+    terminate: async () => {
+      for await (const { workflowId } of workflow.list({ query: OPEN })) {
+        await workflow
+          .getHandle(workflowId)
+          .terminate()
+          .catch((error: unknown) => {
+            if (!(error instanceof WorkflowNotFoundError)) throw error;
+          });
+      }
+    },
+    close: () => temporal.close(),
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * L2 with webhooks: purchases of merchants with an endpoint that answers at once, with a slow one and with none, beside an empty workflow
+ * with one abandoned child. A purchase is answered before its message is on its way, so what a slice leaves to deliver is worked off before
+ * the next side's turn, and told.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createApiClient, type EndpointJson } from '../../src/roles/webhooks-client.ts';
+import type { BenchOptions } from '../support/options.ts';
+import { compare, count, type Findings } from '../support/report.ts';
+import { interleave, series, spreadOf, type Samples } from '../support/rounds.ts';
+import type { Servers } from '../support/servers.ts';
+import type { Service } from '../support/service.ts';
+import { startBuyer, type Buyer } from './buyer.ts';
+import { deliveriesIn, type Deliveries } from './deliveries.ts';
+import type { Floors } from './floors.ts';
+import { largestHistory } from './history.ts';
+import { startReceiver, type Receiver } from './receiver.ts';
+import { DEFAULT_SLICE_MS, findSaturation, sidesOf, type Clients, type Way, type Ways } from './sides.ts';
+
+const ENDPOINTS = '/api/webhooks/endpoints';
+const LONGEST_SETTLING_MS = 30_000;
+const LOOK_EVERY_MS = 250;
+
+type SideName = 'quick' | 'slow' | 'without' | 'floor';
+
+/** `buyer` buys for merchants without an endpoint. */
+export async function compareWebhooks(run: {
+  readonly servers: Servers;
+  readonly service: Service;
+  readonly buyer: Buyer;
+  readonly floors: Floors;
+  readonly options: BenchOptions;
+  readonly findings: Findings;
+}): Promise<void> {
+  const { servers, service, buyer, floors, options, findings } = run;
+  const receiver = await startReceiver();
+  const deliveries = deliveriesIn({ address: service.temporalAddress, namespace: service.namespace });
+  const children = deliveriesIn({ address: service.temporalAddress, namespace: floors.namespace });
+  servers.onClose(() => Promise.all([receiver, deliveries, children].map((one) => one.close())));
+  const quick = await quickWay(await startBuyer(servers, service), service, receiver, deliveries);
+  const floor: Way = {
+    once: () => floors.run('emptyWithChild'),
+    settle: async () => ({ open: await untilNone(() => children.count()) }),
+  };
+  const clients = await findSaturation({ quick, floor }, options);
+  const ways: Ways<SideName> = {
+    quick,
+    slow: await slowWay(await startBuyer(servers, service), service, receiver, deliveries),
+    without: { once: () => buyer.buy() },
+    floor,
+  };
+  const samples = await interleave({
+    sides: sidesOf(ways, (name) => (name === 'floor' ? clients.floor : clients.quick)),
+    rounds: options.rounds,
+    sliceMs: options.sliceMs ?? DEFAULT_SLICE_MS,
+    onRound: options.progress,
+  });
+  judge(findings, samples, clients);
+  await measureHistory(findings, service, floors, quick);
+  await untilNone(() => quick.missing());
+  findings.counts.push(
+    count({
+      promise: 'L2',
+      what: `messages that did not arrive, of ${receiver.taken.size + quick.missing()} purchases`,
+      unit: 'count',
+      value: quick.missing(),
+      limit: { atMost: 0 },
+    }),
+  );
+}
+
+interface QuickWay extends Way {
+  once(): Promise<string>;
+  /** Purchases whose message has not come yet. */
+  missing(): number;
+}
+
+async function quickWay(
+  buyer: Buyer,
+  service: Service,
+  receiver: Receiver,
+  deliveries: Deliveries,
+): Promise<QuickWay> {
+  await addEndpoints(buyer, service, receiver.quickUrl);
+  let bought = 0;
+  const missing = (): number => bought - receiver.taken.size;
+  return {
+    missing,
+    once: async () => {
+      const transactionId = await buyer.buy();
+      bought += 1;
+      return transactionId;
+    },
+    settle: async () => {
+      const open = await untilNone(missing);
+      await untilNone(() => deliveries.count());
+      return { open };
+    },
+  };
+}
+
+async function slowWay(
+  buyer: Buyer,
+  service: Service,
+  receiver: Receiver,
+  deliveries: Deliveries,
+): Promise<Way> {
+  let endpoints = await addEndpoints(buyer, service, receiver.slowUrl);
+  return {
+    once: () => buyer.buy(),
+    // Merchants this slow never catch up: what waits for them would come back during everybody's slices, more of it each round. So it ends
+    // here. With new endpoints every slice begins as an outage does, unknown to the worker as slow, which is when they cost most.
+    settle: async () => {
+      const open = await deliveries.count();
+      await endpoints.remove();
+      const hanging = await untilNone(() => receiver.hanging());
+      await deliveries.terminate();
+      endpoints = await addEndpoints(buyer, service, receiver.slowUrl);
+      return { open, hanging };
+    },
+  };
+}
+
+/** One endpoint for each merchant, made as merchants make them. */
+async function addEndpoints(
+  buyer: Buyer,
+  { apiUrl }: Service,
+  url: string,
+): Promise<{ remove(): Promise<unknown> }> {
+  const endpoints = await Promise.all(
+    buyer.apiKeys.map(async (key) => {
+      const client = createApiClient({ apiUrl, key });
+      const { id } = await client.call<EndpointJson>('POST', ENDPOINTS, { url });
+      return { remove: () => client.call('DELETE', `${ENDPOINTS}/${id}`) };
+    }),
+  );
+  return { remove: () => Promise.all(endpoints.map((endpoint) => endpoint.remove())) };
+}
+
+/** Waits until nothing is left, within reason; answers how much there was at first. */
+async function untilNone(left: () => Promise<number> | number): Promise<number> {
+  const endsAtMs = performance.now() + LONGEST_SETTLING_MS;
+  const first = await left();
+  for (let now = first; now > 0 && performance.now() < endsAtMs; now = await left())
+    await sleep(LOOK_EVERY_MS);
+  return first;
+}
+
+function judge(findings: Findings, samples: Samples, clients: Clients<'quick' | 'floor'>): void {
+  const rate = (side: SideName): readonly number[] => series(samples, side, 'rate');
+  const what = { promise: 'L2', unit: 'per second' };
+  const withQuick = `purchases with a webhook endpoint, ${clients.quick} clients`;
+  const floor = `empty workflow with one abandoned child, ${clients.floor} clients`;
+  findings.comparisons.push(
+    compare(
+      { ...what, what: withQuick, baselineName: floor, limit: { atLeast: 0.6 } },
+      rate('quick'),
+      rate('floor'),
+    ),
+    compare(
+      {
+        ...what,
+        what: `purchases with a slow webhook endpoint, ${clients.quick} clients`,
+        baselineName: 'with one that answers at once',
+        limit: { atLeast: 0.8 },
+      },
+      rate('slow'),
+      rate('quick'),
+    ),
+    compare(
+      { ...what, what: withQuick, baselineName: 'without an endpoint' },
+      rate('quick'),
+      rate('without'),
+    ),
+    compare(
+      {
+        promise: 'L2',
+        what: 'processor time of a purchase and its message, all programs together',
+        unit: 'ms',
+        baselineName: 'empty workflow with one abandoned child',
+      },
+      series(samples, 'quick', 'cpuMs'),
+      series(samples, 'floor', 'cpuMs'),
+    ),
+  );
+  const median = (side: SideName, figure: string): string =>
+    spreadOf(series(samples, side, figure)).median.toFixed(0);
+  findings.remarks.push(
+    `still to deliver when a slice ended, medians: ${median('quick', 'open')} to quick endpoints; ${median('slow', 'open')} to slow ones, ` +
+      `of which ${median('slow', 'hanging')} hung in an attempt; ${median('floor', 'open')} children of the floor`,
+  );
+}
+
+async function measureHistory(
+  findings: Findings,
+  { temporalAddress: address, namespace }: Service,
+  floors: Floors,
+  quick: QuickWay,
+): Promise<void> {
+  const ours = await largestHistory({ address, namespace }, () => quick.once());
+  const floor = await largestHistory({ address, namespace: floors.namespace }, () =>
+    floors.run('emptyWithChild'),
+  );
+  const what = { promise: 'L2', what: 'history of a purchase with a webhook endpoint' };
+  findings.counts.push(
+    count({ ...what, unit: 'events', value: ours.events }),
+    count({ ...what, unit: 'bytes', value: ours.bytes }),
+  );
+  findings.remarks.push(
+    `events of a purchase with a webhook endpoint: ${ours.types.join(', ')}`,
+    `the empty workflow with one abandoned child has ${floor.events} events in ${floor.bytes} bytes`,
+  );
+}

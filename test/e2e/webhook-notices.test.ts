@@ -1,0 +1,118 @@
+// A merchant with a single endpoint that ends: nobody is left to be told by webhook, so its owner is told by e-mail, over a real mail server.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newBuyer } from '../support/buyer.ts';
+import { startMailServer, type MailServer, type ReceivedMail } from '../support/mail-server.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
+
+/** The first four attempts at a message take 4 s, five days of failure 14 minutes. */
+const SPEED = 500;
+const FIVE_DAYS_MS = (5 * 86_400_000) / SPEED;
+const FROM = 'notices@simway.example';
+
+let mail: MailServer;
+let stack: Stack;
+let receiver: Receiver;
+beforeAll(async () => {
+  [mail, receiver] = await Promise.all([startMailServer(), startReceiver()]);
+  stack = await startStack({
+    env: {
+      SIMWAY_SMTP_URL: mail.url,
+      SIMWAY_MAIL_FROM: FROM,
+      SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED),
+      SIMWAY_SWEEP_WEBHOOKS_MS: '1000',
+    },
+  });
+});
+afterAll(async () => {
+  await stack.close();
+  await Promise.all([receiver.close(), mail.close()]);
+});
+
+const rowOf = ({ endpointId }: Listener) =>
+  stack.owner
+    .selectFrom('webhook_endpoints')
+    .selectAll()
+    .where('id', '=', endpointId)
+    .executeTakeFirstOrThrow();
+
+/** A purchase that is told to a single endpoint, which answers so. */
+async function boughtBeside(status: number): Promise<{ listener: Listener; email: string }> {
+  const buyer = await newBuyer(stack);
+  const listener = await receiver.listen(stack, buyer.account, { answer: answerStatus(status) });
+  const { email } = await stack.accounts
+    .selectFrom('accounts')
+    .select('email')
+    .where('id', '=', buyer.account.accountId)
+    .executeTakeFirstOrThrow();
+  await buyer.buy('SIM-OK');
+  return { listener, email };
+}
+
+async function mailTo(email: string): Promise<ReceivedMail> {
+  const [letter] = await until(
+    () => mail.mails.filter(({ to }) => to.includes(email)),
+    (mails) => mails.length > 0,
+    { what: `a mail to ${email}` },
+  );
+  return letter!;
+}
+
+/** As it is once the schedule of its message is over and nothing else was sent there: it failed long ago, and no attempt is left. */
+async function goQuiet({ endpointId }: Listener): Promise<void> {
+  const message = () =>
+    stack.owner
+      .updateTable('webhook_messages')
+      .set({ status: 'FAILED', next_attempt_at: null, closed_at: new Date() })
+      .where('endpoint_id', '=', endpointId)
+      .where('attempts', '>=', 4)
+      .returning('id')
+      .execute();
+  await until(message, (closed) => closed.length === 1, { what: 'a message that was tried four times' });
+  await stack.owner
+    .updateTable('webhook_endpoints')
+    .set({ failing_since: new Date(Date.now() - FIVE_DAYS_MS) })
+    .where('id', '=', endpointId)
+    .execute();
+}
+
+describe('the owner of a single endpoint hears by e-mail', () => {
+  it('that it was disabled after five days of failure, though nothing was sent there by then', async () => {
+    const { listener, email } = await boughtBeside(500);
+    await goQuiet(listener);
+    const letter = await mailTo(email);
+    const row = await rowOf(listener);
+    expect(row).toMatchObject({ enabled: false, disabled_reason: 'FAILING' });
+
+    const { host } = new URL(listener.url);
+    const [notice] = await stack.owner
+      .selectFrom('notices')
+      .selectAll()
+      .where('account_id', '=', row.account_id)
+      .execute();
+    expect(letter).toMatchObject({ from: FROM, to: [email] });
+    expect(letter.headers).toMatchObject({
+      subject: `Webhook endpoint disabled: ${host} (test)`,
+      'message-id': `<${notice!.id}@simway.example>`,
+    });
+    for (const words of [listener.endpointId, 'FAILING', row.failing_since!.toISOString()])
+      expect(letter.body).toContain(words);
+    // A path may be somebody's secret, as the signing secret certainly is.
+    expect(letter.body).not.toContain(new URL(listener.url).pathname);
+    expect(letter.body).not.toContain(listener.secret.slice(6));
+  });
+
+  it('that it was disabled by its own word, once', async () => {
+    const { listener, email } = await boughtBeside(410);
+    const letter = await mailTo(email);
+    expect(await rowOf(listener)).toMatchObject({ enabled: false, disabled_reason: 'GONE' });
+    expect(letter.body).toContain('410 Gone');
+    await until(
+      () => stack.owner.selectFrom('notices').select('id').where('sent_at', 'is', null).execute(),
+      (unsent) => unsent.length === 0,
+      { what: 'every notice sent' },
+    );
+    expect(mail.mails.filter(({ to }) => to.includes(email))).toHaveLength(1);
+  });
+});
