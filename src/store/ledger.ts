@@ -2,7 +2,7 @@
  * The ledger's verbs: hold, post, void, transfer. Each is one statement, so it is whole or absent, and each is keyed, so doing it twice
  * is doing it once. Positive amounts credit the account they name. Balances move by trigger (migrations/world ledger).
  */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../domain/money.ts';
 import { CROSSING, crossingOf, tellLowBalance, type Crossing } from './low-balance.ts';
 import type { WorldDb } from './tables.ts';
@@ -125,23 +125,49 @@ export async function placeHold(
  * placed: delivering without money is a bug to be seen, not swallowed.
  */
 export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
-  const result = await sql`
-    with hold as (
+  const { rows } = await sql<Posted>`
+    with ${posting(id, sql`${costUsdE4}::bigint`)}
+    select ${POSTED}`.execute(db);
+  return expectPosted(db, id, rows[0]);
+}
+
+/** What a statement that posts a hold answers of it. */
+export interface Posted {
+  readonly has_posted: boolean;
+}
+
+/** The column of Posted, for the select list of a statement whose `with` has `posting`. */
+export const POSTED = sql`exists (select from posted) as has_posted`;
+
+/** Queries for a `with`, the last of them called `posted`: post a hold that is held. The cost may be a query's one value. */
+export function posting(id: string, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    hold as (
       update holds set status = 'POSTED', closed_at = now() where id = ${id} and status = 'HELD' returning id, currency, amount_minor
     ), booked as (
       insert into ledger_transactions (operation_key, kind, transaction_id)
       select id || ':post', 'post', id from hold returning id
-    )
-    insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
-    select booked.id, entry.account, entry.currency, entry.amount_minor
-      from booked, hold, lateral (values
-        ('held:' || hold.currency, hold.currency, -hold.amount_minor),
-        ('revenue:' || hold.currency, hold.currency, hold.amount_minor),
-        ('supplier-cost:USD4', 'USD4', ${costUsdE4}::bigint),
-        ('supplier-prepaid:USD4', 'USD4', ${-costUsdE4}::bigint)
-      ) entry (account, currency, amount_minor)
-     where entry.amount_minor <> 0`.execute(db);
-  if (result.numAffectedRows !== 0n) return 'posted';
+    ), posted as (
+      insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+      select booked.id, entry.account, entry.currency, entry.amount_minor
+        from booked, hold, (select ${costUsdE4} as e4) cost, lateral (values
+          ('held:' || hold.currency, hold.currency, -hold.amount_minor),
+          ('revenue:' || hold.currency, hold.currency, hold.amount_minor),
+          ('supplier-cost:USD4', 'USD4', cost.e4),
+          ('supplier-prepaid:USD4', 'USD4', -cost.e4)
+        ) entry (account, currency, amount_minor)
+       where entry.amount_minor <> 0
+      returning ledger_transaction_id
+    )`;
+}
+
+/** Throws where the hold was not posted, now or before. */
+export async function expectPosted(
+  db: WorldDb,
+  id: string,
+  answered: Posted | undefined,
+): Promise<'posted' | 'already'> {
+  if (answered?.has_posted) return 'posted';
   await expectClosedAs(db, id, 'POSTED');
   return 'already';
 }

@@ -10,7 +10,15 @@ import { purchaseStatusesBefore } from '../domain/states.ts';
 import { toPackage, type StoredPackage } from './catalogue.ts';
 import { insertKey } from './idempotency.ts';
 import { inTransaction } from './in-transaction.ts';
-import { placeHold, postHold, voidHold, voidHoldToSuspense } from './ledger.ts';
+import {
+  expectPosted,
+  placeHold,
+  POSTED,
+  posting,
+  voidHold,
+  voidHoldToSuspense,
+  type Posted,
+} from './ledger.ts';
 import { CLAIMS, lockPayments } from './payments.ts';
 import { CHANGED, changesOf, tellPurchase, tellStatus, type ChangedPurchase } from './purchase-messages.ts';
 import { creditRefund, dueRefund } from './refunds.ts';
@@ -224,7 +232,7 @@ export async function settlePurchase(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await keepGoods?.(trx);
-    const { rows } = await sql<ChangedPurchase & { cost_usd_e4: bigint }>`
+    const { rows } = await sql<ChangedPurchase & Posted>`
       with closed as (
         update purchases
            set status = 'SUCCESS', updated_at = now(), closed_at = now(), ${nobodyNeeded}
@@ -235,9 +243,9 @@ export async function settlePurchase(
          where transaction_id in (select transaction_id from closed) and status = 'PENDING'
       ), told as (
         insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
-      )
-      select closed.cost_usd_e4, ${changesOf('closed')}`.execute(trx);
-    await postHold(trx, transactionId, rows[0]?.cost_usd_e4 ?? 0n);
+      ), ${posting(transactionId, sql`(select cost_usd_e4 from closed)`)}
+      select ${POSTED}, ${changesOf('closed')}`.execute(trx);
+    await expectPosted(trx, transactionId, rows[0]);
     await tellPurchase(trx, transactionId, rows[0], written);
   });
 }
