@@ -1,14 +1,14 @@
 // Promise W4: an endpoint in trouble hurts only itself. A tenth of the endpoints hang and a tenth fail; what the others wait for a message,
 // from its row to its receiver, stays within half as much again of what they waited with everybody well, in the same run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { createRandom, perSecond, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver-webhook.support.ts';
 
 const ENDPOINTS = size({ ci: 20, prove: 100 });
-const PER_SECOND = size({ ci: 10, prove: 200 });
+const PER_SECOND = perSecond({ ci: 10, prove: 200 });
 const FOR_MS = size({ ci: 10_000, prove: 120_000 });
 const WARM_UP_MS = 2_000;
 /** Few, so that two endpoints that hang would soon hold them all. */
@@ -109,7 +109,7 @@ describe('endpoints that hang or fail', () => {
         const during = p99(await waitsOf(sent, well));
         const troubled = [...sent].filter(([, { shop }]) => !well.includes(shop));
         console.log(
-          `p99 ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
+          `W4: ${PER_SECOND} messages a second, p99 ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
         );
         expect(during).toBeLessThanOrEqual(before * TIMES + SLACK_MS);
         // Theirs wait for better times; none is lost.

@@ -1,5 +1,5 @@
 // How big a proof runs: the size of continuous integration, or the one that promises are stated at (`npm run prove`, which provides
-// `proveSize` in vitest.prove.config.ts). Also hands out seeds: SIMWAY_TEST_SEED repeats a run.
+// `proveSize` in vitest.prove.config.ts). Also hands out seeds: SIMWAY_TEST_SEED repeats a run; and paces: SIMWAY_TEST_PER_SECOND lowers one.
 import { randomInt } from 'node:crypto';
 import { inject } from 'vitest';
 
@@ -13,6 +13,12 @@ declare module 'vitest' {
 /** The member that fits this run. */
 export function size<T>(sizes: { readonly ci: T; readonly prove: T }): T {
   return inject('proveSize') === 'prove' ? sizes.prove : sizes.ci;
+}
+
+/** How many a second: as `size`, or at full size what SIMWAY_TEST_PER_SECOND names, for a machine that cannot carry what is promised. */
+export function perSecond(sizes: { readonly ci: number; readonly prove: number }): number {
+  const given = process.env['SIMWAY_TEST_PER_SECOND'];
+  return size({ ...sizes, prove: given === undefined || given === '' ? sizes.prove : Number(given) });
 }
 
 /** A seed for this run: a new one each time, or the one that SIMWAY_TEST_SEED names. */
