@@ -158,22 +158,29 @@ export async function recordAttempt(
   });
 }
 
-/** One statement. A message that was closed meanwhile stays so, unless it arrived after all. */
+/**
+ * One statement. A message that was closed meanwhile stays so, unless it arrived after all; one that was opened again meanwhile is due with
+ * its whole schedule before it, which this attempt is no part of.
+ */
 async function keep(
   db: WorldDb,
-  { messageId, attempts, endpoint }: WebhookDelivery,
+  { messageId, attempts, attemptsInSeries, endpoint }: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
 ): Promise<boolean> {
   const waitMs = verdict.status === 'PENDING' ? verdict.waitMs : null;
   const isDelivered = verdict.status === 'DELIVERED';
+  const openedAgain = sql`(status = 'PENDING' and series_from <> ${attempts - attemptsInSeries} and not ${isDelivered})`;
   const { rows } = await sql`
     with moved as (
       update webhook_messages
          set attempts = attempts + 1, updated_at = now(),
-             status = case when ${isDelivered} or status = 'PENDING' then ${verdict.status} else status end,
-             next_attempt_at = case when status = 'PENDING' then now() + ${waitMs}::float8 * interval '1 ms' end,
-             closed_at = case when status = 'PENDING' and ${waitMs}::float8 is not null then null
+             series_from = case when ${openedAgain} then attempts + 1 else series_from end,
+             status = case when ${openedAgain} then status
+                           when ${isDelivered} or status = 'PENDING' then ${verdict.status} else status end,
+             next_attempt_at = case when ${openedAgain} then next_attempt_at
+                                    when status = 'PENDING' then now() + ${waitMs}::float8 * interval '1 ms' end,
+             closed_at = case when ${openedAgain} or status = 'PENDING' and ${waitMs}::float8 is not null then null
                               when status = 'PENDING' or ${isDelivered} then now() else closed_at end
        where id = ${messageId} and attempts = ${attempts} and status <> 'DELIVERED'
       returning id

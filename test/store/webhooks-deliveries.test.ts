@@ -305,6 +305,25 @@ describe('opened again', () => {
     expect(await load(one.messageId)).toMatchObject({ attempts: 1, attemptsInSeries: 0, dueInMs: 0 });
   });
 
+  it('while its last attempt is under way: that one ends nothing, and is no part of the new schedule', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    const last = await load(one.messageId);
+    await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
+    expect(await recordAttempt(books.world, last, refused, GIVEN_UP)).toMatchObject({ isNew: true });
+    expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 2, log: [500, 500] });
+    expect(await load(one.messageId)).toMatchObject({ attempts: 2, attemptsInSeries: 0, dueInMs: 0 });
+  });
+
+  it('while an attempt is under way that arrives: it has arrived', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    const last = await load(one.messageId);
+    await reopenMessage(books.world, one.endpoint.accountId, one.messageId, NOW);
+    await recordAttempt(books.world, last, made(), DELIVERED);
+    expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 2, log: [500, 200] });
+  });
+
   it('nobody else’s', async () => {
     const one = await waiting();
     expect(await reopenMessage(books.world, newAccountId(), one.messageId, NOW)).toBeUndefined();
