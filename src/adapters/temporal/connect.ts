@@ -1,5 +1,11 @@
 /** Connections to Temporal: the API's light gRPC client, and a check that a namespace is there and ready. */
-import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type WorkflowClientInterceptor,
+} from '@temporalio/client';
 
 export interface TemporalClient {
   readonly client: Client;
@@ -19,15 +25,48 @@ class AskableConnection extends Connection {
   }
 }
 
+/** Timers count whole milliseconds. */
+const TIMER_SLACK_MS = 10;
+
+/**
+ * The SDK's retries, which can be ended: one that is begun on a closed connection throws where nobody can catch it, and would end the process
+ * in the middle of its stop.
+ */
+function endableRetries() {
+  const usual = defaultGrpcRetryOptions();
+  let isOver = false;
+  let lastAtMs = 0;
+  return {
+    interceptor: makeGrpcRetryInterceptor({
+      retryableDecider: (attempt, status) => !isOver && usual.retryableDecider(attempt, status),
+      delayFunction: (attempt, status) => {
+        const delayMs = usual.delayFunction(attempt, status);
+        lastAtMs = Math.max(lastAtMs, performance.now() + delayMs);
+        return delayMs;
+      },
+    }),
+    /** Resolves when those that were put off have begun; none follows. */
+    end: async (): Promise<void> => {
+      isOver = true;
+      const leftMs = lastAtMs - performance.now();
+      if (leftMs > 0) await new Promise((resolve) => setTimeout(resolve, leftMs + TIMER_SLACK_MS));
+    },
+  };
+}
+
 /** Opens lazily: the process starts while Temporal is down and works once it is back. */
 export function connectClient(options: {
   readonly address: string;
   readonly namespace: string;
   readonly interceptor?: WorkflowClientInterceptor | undefined;
 }): TemporalClient {
+  const retries = endableRetries();
   // `lazy` makes an instance of the class it is called on, which its type does not say.
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
-  const connection = AskableConnection.lazy({ address: options.address }) as AskableConnection;
+  const connection = AskableConnection.lazy({
+    address: options.address,
+    interceptors: [retries.interceptor],
+  }) as AskableConnection;
   const { namespace, interceptor } = options;
   const client = new Client({
     connection,
@@ -42,6 +81,9 @@ export function connectClient(options: {
         connection.workflowService.describeNamespace({ namespace: options.namespace }),
       );
     },
-    close: () => connection.close(),
+    close: async () => {
+      await retries.end();
+      await connection.close();
+    },
   };
 }
