@@ -31,7 +31,8 @@ beforeAll(async () => {
     processes: 'own',
     worker: false,
     env: {
-      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000 }),
+      // A slow machine is late with a refusal, and would answer 201 PROCESSING before it.
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 1_000, answerWithinMs: 25_000 }),
       SIMWAY_LIVE_SUPPLIER_URL: live.url,
       SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
     },
