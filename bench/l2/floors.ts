@@ -55,8 +55,8 @@ export async function startFloors(
   });
   servers.onClose(() => worker.stop());
   await worker.untilReady({ line: /^\{"ready":true/, deadlineMs: 60_000 });
-  // Closed by the end of the process: a call that is being retried would throw from its timer if it were closed under it.
   const temporal = connectClient({ address, namespace });
+  servers.onClose(() => temporal.close());
   const run = async (workflow: FloorName): Promise<string> => {
     const input = inputOf();
     const operation = () =>

@@ -12,7 +12,7 @@ import { startBuyer, type Buyer } from './buyer.ts';
 import { costOfPurchases } from './costs.ts';
 import { startFloors, type Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
-import { DEFAULT_SLICE_MS, findSaturation, sidesOf, type Clients, type Ways } from './sides.ts';
+import { DEFAULT_SLICE_MS, findSaturation, sidesOf, type Clients, type Run, type Ways } from './sides.ts';
 import { soakPurchases } from './soak.ts';
 import { compareWebhooks } from './webhooks.ts';
 
@@ -36,13 +36,7 @@ export async function benchPurchase(servers: Servers, options: BenchOptions): Pr
 
 type SideName = 'purchase' | 'sameShape' | 'empty';
 
-async function comparePurchases(run: {
-  readonly service: Service;
-  readonly buyer: Buyer;
-  readonly floors: Floors;
-  readonly options: BenchOptions;
-  readonly findings: Findings;
-}): Promise<void> {
+async function comparePurchases(run: Run): Promise<void> {
   const { service, buyer, floors, options, findings } = run;
   const ways: Ways<SideName> = {
     purchase: { once: () => buyer.buy() },

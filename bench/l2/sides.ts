@@ -2,7 +2,20 @@
 import { cpuDuring } from '../support/cpu.ts';
 import { closedLoop, figuresOf } from '../support/load.ts';
 import type { BenchOptions } from '../support/options.ts';
+import type { Findings } from '../support/report.ts';
 import { interleave, series, type Side } from '../support/rounds.ts';
+import type { Service } from '../support/service.ts';
+import type { Buyer } from './buyer.ts';
+import type { Floors } from './floors.ts';
+
+/** What L2's parts share: who buys where, beside which floors, and where it is noted. */
+export interface Run {
+  readonly service: Service;
+  readonly buyer: Buyer;
+  readonly floors: Floors;
+  readonly options: BenchOptions;
+  readonly findings: Findings;
+}
 
 /** How a side does its work once. */
 export interface Way {

@@ -1,21 +1,14 @@
 /** L2's soak: half the rate that saturates, for fifteen minutes, without one error; memory and connections watched. */
 import { closedLoop, figuresOf, paced } from '../support/load.ts';
-import type { BenchOptions } from '../support/options.ts';
-import { count, type Findings } from '../support/report.ts';
+import { count } from '../support/report.ts';
 import { quantile } from '../support/rounds.ts';
-import type { Service } from '../support/service.ts';
 import { minutesText, startWatch } from '../support/watch.ts';
-import type { Buyer } from './buyer.ts';
+import type { Run } from './sides.ts';
 
 const SATURATING_CLIENTS = 16;
 const CAPACITY_SLICE_MS = 20_000;
 
-export async function soakPurchases(run: {
-  readonly buyer: Buyer;
-  readonly service: Service;
-  readonly options: BenchOptions;
-  readonly findings: Findings;
-}): Promise<void> {
+export async function soakPurchases(run: Omit<Run, 'floors'>): Promise<void> {
   const { buyer, service, options, findings } = run;
   const once = (): Promise<string> => buyer.buy();
   const load = { clients: SATURATING_CLIENTS, forMs: options.sliceMs ?? CAPACITY_SLICE_MS };

@@ -5,7 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createApiClient, type EndpointJson } from '../../src/roles/webhooks-client.ts';
-import type { BenchOptions } from '../support/options.ts';
 import { compare, count, type Findings } from '../support/report.ts';
 import { interleave, series, spreadOf, type Samples } from '../support/rounds.ts';
 import type { Servers } from '../support/servers.ts';
@@ -15,7 +14,15 @@ import { deliveriesIn, type Deliveries } from './deliveries.ts';
 import type { Floors } from './floors.ts';
 import { largestHistory } from './history.ts';
 import { startReceiver, type Receiver } from './receiver.ts';
-import { DEFAULT_SLICE_MS, findSaturation, sidesOf, type Clients, type Way, type Ways } from './sides.ts';
+import {
+  DEFAULT_SLICE_MS,
+  findSaturation,
+  sidesOf,
+  type Clients,
+  type Run,
+  type Way,
+  type Ways,
+} from './sides.ts';
 
 const ENDPOINTS = '/api/webhooks/endpoints';
 const LONGEST_SETTLING_MS = 30_000;
@@ -24,14 +31,7 @@ const LOOK_EVERY_MS = 250;
 type SideName = 'quick' | 'slow' | 'without' | 'floor';
 
 /** `buyer` buys for merchants without an endpoint. */
-export async function compareWebhooks(run: {
-  readonly servers: Servers;
-  readonly service: Service;
-  readonly buyer: Buyer;
-  readonly floors: Floors;
-  readonly options: BenchOptions;
-  readonly findings: Findings;
-}): Promise<void> {
+export async function compareWebhooks(run: Run & { readonly servers: Servers }): Promise<void> {
   const { servers, service, buyer, floors, options, findings } = run;
   const receiver = await startReceiver();
   const deliveries = deliveriesIn({ address: service.temporalAddress, namespace: service.namespace });

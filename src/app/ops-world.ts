@@ -13,6 +13,7 @@ import type { AccountsDb } from '../store/tables.ts';
 import type { Books, Daily, TrialBalance, Waiting } from './books.ts';
 import type { MovePreview, MoveRecord, MoveRequest, Moves } from './moves.ts';
 import type { Session } from './ops-views.ts';
+import { inTime } from './patience.ts';
 import { tellStory, type Story } from './purchase-story.ts';
 import { dismiss, replay, type PutRightDeps, type Replayed } from './put-right.ts';
 import type { Differences, OpenDifference } from './reconcile.ts';
@@ -167,13 +168,11 @@ async function reconcile(
   { person }: Session,
   range: { readonly from: Date; readonly to: Date } | undefined,
 ): Promise<ReconcileSummary | 'running' | null> {
-  let timer: NodeJS.Timeout | undefined;
-  const longEnough = new Promise<'running'>((resolve) => {
-    timer = setTimeout(resolve, reconcileWithinMs, 'running');
-  });
   const run = compare({ askedBy: person.email, ...(range ? { range } : {}) });
   try {
-    return await Promise.race([run, longEnough]);
+    // How it ends after that is told by Temporal, and by the differences it finds.
+    const compared = await inTime(run, reconcileWithinMs);
+    return compared.late ? 'running' : compared.value;
   } catch (error) {
     const isAway = error instanceof EngineUnavailable;
     const why = error instanceof Error ? error.message : String(error);
@@ -183,10 +182,6 @@ async function reconcile(
     );
     refusal.cause = error;
     throw refusal;
-  } finally {
-    clearTimeout(timer);
-    // How it ends after that is told by Temporal, and by the differences it finds.
-    run.catch(() => undefined);
   }
 }
 

@@ -16,22 +16,12 @@ import {
   type NewApiKey,
 } from '../../src/store/accounts.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
+import { newAccount } from '../support/facts.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());
 
 const hex = (): string => randomBytes(16).toString('hex');
-
-const newAccount = (given: Partial<NewAccount> = {}): NewAccount => ({
-  id: `acc-${hex()}`,
-  type: 'USER',
-  name: 'Ada',
-  email: 'ada@example.com',
-  currency: 'NGN',
-  plan: 'STANDARD',
-  enterpriseRequestsPerMinute: null,
-  ...given,
-});
 
 async function account(given: Partial<NewAccount> = {}): Promise<string> {
   const made = newAccount(given);

@@ -9,11 +9,13 @@ import { createNoticeActivities } from '../../activities/notices.ts';
 import { createWebhookChores } from '../../activities/webhook-chores.ts';
 import { FAILING_LIMIT_MS } from '../../src/domain/webhooks.ts';
 import type { Mail, MailOutcome } from '../../src/ports/mailer.ts';
+import { insertAccount } from '../../src/store/accounts.ts';
 import { claimNotice, forgetNotices, markNoticeSent, postponeNotice } from '../../src/store/notices.ts';
 import { disableEndpoint } from '../../src/store/webhook-disabling.ts';
 import { findEndpoint, updateEndpoint, type Endpoint } from '../../src/store/webhook-endpoints.ts';
 import { noMessages } from '../../src/store/webhook-messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
+import { newAccount } from '../support/facts.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
 
 let books: Books;
@@ -35,18 +37,7 @@ const gone = (endpoint: Endpoint, written = noMessages()) =>
 async function owned(): Promise<{ endpoint: Endpoint; email: string }> {
   const accountId = newAccountId();
   const email = `${randomBytes(6).toString('hex')}@merchant.example`;
-  await books.accounts
-    .insertInto('accounts')
-    .values({
-      id: accountId,
-      type: 'MERCHANT',
-      name: 'A test',
-      email,
-      currency: 'USD',
-      plan: 'STANDARD',
-      enterprise_requests_per_minute: null,
-    })
-    .execute();
+  await insertAccount(books.accounts, newAccount({ id: accountId, email }));
   return { endpoint: await newEndpoint(books.world, accountId), email };
 }
 

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import type { ChargeQuote, OutsideMethod, PaymentPurpose } from '../../src/domain/payment.ts';
 import type { PurchaseInput } from '../../src/domain/purchase.ts';
+import { insertAccount } from '../../src/store/accounts.ts';
 import { replaceCatalogue } from '../../src/store/catalogue.ts';
 import { findFunding, openFunding } from '../../src/store/fundings.ts';
 import { findWallet } from '../../src/store/ledger.ts';
@@ -19,7 +20,7 @@ import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
 import { openPurchase } from '../../src/store/purchases.ts';
 import type { WorldDb } from '../../src/store/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
-import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
 import { paymentViolations } from '../support/payment-books.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -103,20 +104,9 @@ export function usePaymentBooks(): PaymentBooks {
     },
     payer: (options) => newPayer(books.world, options),
     account: async (email) => {
-      const id = `acc-${randomUUID()}`;
-      await books.accounts
-        .insertInto('accounts')
-        .values({
-          id,
-          type: 'MERCHANT',
-          name: 'A test',
-          email,
-          currency: 'USD',
-          plan: 'STANDARD',
-          enterprise_requests_per_minute: null,
-        })
-        .execute();
-      return id;
+      const account = newAccount({ email });
+      await insertAccount(books.accounts, account);
+      return account.id;
     },
     look: (payer, seen) => look(books.world, payer, seen),
     payment: async ({ reference }) => (await findPayment(books.world, reference))!,

@@ -1,10 +1,11 @@
 // Whether a text gives a secret away.
 
 /**
- * Anywhere, as it stands. Four digits stand by chance in ids, times and amounts, so a PIN's count only as a text, or a word, of their own.
+ * Anywhere, as it stands. Four digits stand by chance in ids, times and numbers, so a PIN's count only where they are no part of any: a PIN is
+ * never written as a number.
  */
 export function givesAway(text: string, secret: string): boolean {
   return /^\d{4}$/.test(secret)
-    ? new RegExp(`(?<=^|["'\\s=])${secret}(?=$|["'\\s,;])`, 'm').test(text)
+    ? new RegExp(`(?<![\\da-f.-]|":)${secret}(?![\\da-f-])`).test(text)
     : text.includes(secret);
 }

@@ -17,14 +17,17 @@ export function size<T>(sizes: { readonly ci: T; readonly prove: T }): T {
 
 /** How many a second: as `size`, or at full size what SIMWAY_TEST_PER_SECOND names, for a machine that cannot carry what is promised. */
 export function perSecond(sizes: { readonly ci: number; readonly prove: number }): number {
-  const given = process.env['SIMWAY_TEST_PER_SECOND'];
-  return size({ ...sizes, prove: given === undefined || given === '' ? sizes.prove : Number(given) });
+  return size({ ...sizes, prove: numberIn('SIMWAY_TEST_PER_SECOND') ?? sizes.prove });
 }
 
 /** A seed for this run: a new one each time, or the one that SIMWAY_TEST_SEED names. */
 export function seedOfRun(): number {
-  const given = process.env['SIMWAY_TEST_SEED'];
-  return given === undefined || given === '' ? randomInt(2 ** 31) : Number(given);
+  return numberIn('SIMWAY_TEST_SEED') ?? randomInt(2 ** 31);
+}
+
+function numberIn(variable: string): number | undefined {
+  const given = process.env[variable] ?? '';
+  return given === '' ? undefined : Number(given);
 }
 
 /** Runs a proof with a seed; whatever fails says which, so that it can be repeated. */

@@ -3,7 +3,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
-import { givesAway } from '../support/secrets.ts';
 import type { Stack } from '../support/stack.ts';
 import {
   closeWorkflows,
@@ -73,8 +72,11 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
         name,
       ).toEqual([]);
     }
+    // Four digits may well be part of an id or a time: what counts is a value of its own.
     expect(esim.pin).toMatch(/^\d{4}$/);
-    expect(texts.filter((text) => givesAway(text, esim.pin!))).toEqual([]);
+    expect(texts.filter((text) => new RegExp(`(?<![\\da-f])${esim.pin!}(?![\\da-f])`).test(text))).toEqual(
+      [],
+    );
   });
 
   it('tells operations what it is, in search attributes and summaries', async () => {
