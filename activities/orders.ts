@@ -1,13 +1,8 @@
 /** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
 import { closeFundingUnpaid, openFunding } from '../src/store/fundings.ts';
 import { flagMoney } from '../src/store/payments.ts';
-import {
-  closeUnpaid,
-  failPurchase,
-  flagAttention,
-  openPurchase,
-  tellProcessing,
-} from '../src/store/purchases.ts';
+import { openPurchase } from '../src/store/purchase-opening.ts';
+import { closeUnpaid, failPurchase, flagAttention, tellProcessing } from '../src/store/purchases.ts';
 import { messagesOf, noMessages } from '../src/store/webhook-messages.ts';
 import type { AttentionReason, OrderActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';

@@ -75,7 +75,8 @@ async function readProcess(pid: string): Promise<ProcessInfo | null> {
     ]);
     // The name in brackets may hold anything; the numbers stand after the last bracket.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const ticks = Number(fields[11]) + Number(fields[12]);
+    // Its own, and that of children which have ended: Postgres's backends come and go.
+    const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
     const words = commandLine.split('\0').filter(Boolean);
     return {
       pid: Number(pid),

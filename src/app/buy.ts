@@ -13,6 +13,7 @@ import { findPurchase } from '../store/purchase-reads.ts';
 import { packageNotFound } from './browse.ts';
 import { quoteCharge } from './charges.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from './engine-answers.ts';
+import { esimView } from './esim-view.ts';
 import { lookAgain } from './esims.ts';
 import { findEarlierTry } from './idempotency.ts';
 import { createPricer } from './prices.ts';
@@ -55,7 +56,7 @@ export async function buy(
   });
   requireAccepted(answer, command.idempotency);
   if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
-  return readBack(deps, input, goods.item);
+  return readBack(deps, input, goods.item, status === 'SUCCESS');
 }
 
 /** A retry whose first request got far enough to leave a row is answered from Postgres, whatever has changed since. */
@@ -161,11 +162,27 @@ function freezeQuote(
   };
 }
 
-/** The rows say how it stands; before there are any, the purchase is told as PROCESSING from what was frozen. */
-async function readBack(deps: BuyDeps, input: PurchaseInput, item: CataloguePackage): Promise<PurchaseView> {
+/**
+ * The rows say how it stands; before there are any, the purchase is told as PROCESSING from what was frozen. Of a delivered one, only the eSIM
+ * is not known here already.
+ */
+async function readBack(
+  deps: BuyDeps,
+  input: PurchaseInput,
+  item: CataloguePackage,
+  isDelivered: boolean,
+): Promise<PurchaseView> {
+  if (isDelivered && input.packageType === 'BASE') {
+    const esim = await ifReachable(() => findEsim(deps.db, input.esimId));
+    // A retry that joined its first try froze another eSIM's id.
+    if (esim) return { ...frozenView(input, item), status: 'SUCCESS', esim: esimView(esim) };
+  }
   const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));
   if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
-  if (record) return standingView(deps, record);
+  return record ? standingView(deps, record) : frozenView(input, item);
+}
+
+function frozenView(input: PurchaseInput, item: CataloguePackage): PurchaseView {
   return {
     transactionId: input.transactionId,
     packageType: input.packageType,

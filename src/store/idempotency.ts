@@ -1,5 +1,5 @@
 /** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { IdempotencyMark } from '../domain/purchase.ts';
 import { asFailureReason, type Refusal } from '../domain/refusals.ts';
 import type { WorldDb } from './tables.ts';
@@ -54,19 +54,31 @@ export interface Sent {
  * outcome in the meantime makes this one fail and be tried again: it then finds that outcome.
  */
 export async function insertKey(trx: WorldDb, sent: Sent, refusal?: Refusal): Promise<void> {
-  const { accountId, transactionId, idempotency } = sent;
-  if (!idempotency) return;
+  const queries = keepingKey(sent, refusal, sql<boolean>`true`);
+  if (queries.length > 0) await sql`with ${sql.join(queries)} select`.execute(trx);
+}
+
+/** Queries for a `with` that do the same where `only` holds; none where there is no key. */
+export function keepingKey(
+  { accountId, transactionId, idempotency }: Sent,
+  refusal: Refusal | undefined,
+  only: RawBuilder<boolean>,
+): RawBuilder<unknown>[] {
+  if (!idempotency) return [];
   const { key, path, fingerprint } = idempotency;
   const [reason, detail] = [refusal?.reason ?? null, refusal?.detail ?? null];
-  await sql`
-    with taken as (
+  return [
+    sql`taken as (
       update idempotency_keys set begun = false, refusal_reason = ${reason}, refusal_detail = ${detail}
-       where account_id = ${accountId} and key = ${key} and transaction_id = ${transactionId} and begun
+       where account_id = ${accountId} and key = ${key} and transaction_id = ${transactionId} and begun and ${only}
       returning key
-    )
-    insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, refusal_reason, refusal_detail)
-    select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}, ${reason}, ${detail}
-     where not exists (select from taken)`.execute(trx);
+    )`,
+    sql`kept as (
+      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, refusal_reason, refusal_detail)
+      select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}, ${reason}, ${detail}
+       where ${only} and not exists (select from taken)
+    )`,
+  ];
 }
 
 /**

@@ -88,27 +88,8 @@ export async function placeHold(
   hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
   written: Written = noMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
-  const { amountMinor, currency } = hold.amount;
-  const { rows } = await sql<Crossing>`
-    with wallet as (
-      select account_id, ledger_account_id, currency, balance_minor from wallets
-       where account_id = ${hold.accountId} and currency = ${currency} and balance_minor >= ${amountMinor}
-         for update
-    ), low as (${crossingOf(amountMinor)}
-    ), hold as (
-      insert into holds (id, account_id, currency, amount_minor)
-      select ${hold.id}, account_id, currency, ${amountMinor}::bigint from wallet
-      on conflict (id) do nothing returning id
-    ), booked as (
-      insert into ledger_transactions (operation_key, kind, transaction_id)
-      select id || ':hold', 'hold', id from hold returning id
-    )
-    insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
-    select booked.id, entry.account, wallet.currency, entry.amount_minor
-      from booked, wallet, lateral (values
-        (wallet.ledger_account_id, ${-amountMinor}::bigint), ('held:' || wallet.currency, ${amountMinor}::bigint)
-      ) entry (account, amount_minor)
-    returning ${CROSSING}`.execute(db);
+  const { currency } = hold.amount;
+  const { rows } = await sql<Crossing>`with ${holding(hold)} select ${CROSSING} from booked`.execute(db);
   const [booked] = rows;
   if (booked) {
     const { id, accountId } = hold;
@@ -118,6 +99,34 @@ export async function placeHold(
   }
   const existing = await db.selectFrom('holds').select('id').where('id', '=', hold.id).executeTakeFirst();
   return existing ? 'already' : 'insufficient';
+}
+
+/** Queries for a `with` that place a hold: `hold` has a row where they do, beside `low` for a crossing. Nothing where `only` does not hold. */
+export function holding(
+  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
+  only: RawBuilder<boolean> = sql<boolean>`true`,
+): RawBuilder<unknown> {
+  const { amountMinor, currency } = hold.amount;
+  return sql`
+    wallet as (
+      select account_id, ledger_account_id, currency, balance_minor from wallets
+       where account_id = ${hold.accountId} and currency = ${currency} and balance_minor >= ${amountMinor}
+         for update
+    ), low as (${crossingOf(amountMinor)}
+    ), hold as (
+      insert into holds (id, account_id, currency, amount_minor)
+      select ${hold.id}, account_id, currency, ${amountMinor}::bigint from wallet where ${only}
+      on conflict (id) do nothing returning id
+    ), booked as (
+      insert into ledger_transactions (operation_key, kind, transaction_id)
+      select id || ':hold', 'hold', id from hold returning id
+    ), held as (
+      insert into ledger_entries (ledger_transaction_id, ledger_account_id, currency, amount_minor)
+      select booked.id, entry.account, wallet.currency, entry.amount_minor
+        from booked, wallet, lateral (values
+          (wallet.ledger_account_id, ${-amountMinor}::bigint), ('held:' || wallet.currency, ${amountMinor}::bigint)
+        ) entry (account, amount_minor)
+    )`;
 }
 
 /**

@@ -87,7 +87,13 @@ export function crossingOf(amountMinor: bigint) {
        and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`;
 }
 
-/** The columns of Crossing, for the returning list of a statement whose `with` calls it `low`. */
+/** Stands for it where no money is taken. */
+export const NOT_LOW = sql`low as (select null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as listeners)`;
+
+/** Nobody is to be told of a crossing. */
+export const UNHEARD = sql<boolean>`not exists (select from low where listeners is not null)`;
+
+/** The columns of Crossing, for the select list of a statement whose `with` calls it `low`. */
 export const CROSSING = sql`
   (select threshold_minor from low), (select left_minor from low), (select listeners from low), now() as at`;
 

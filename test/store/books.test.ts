@@ -9,7 +9,8 @@ import { divideHalfUp } from '../../src/domain/money.ts';
 import { insertRates } from '../../src/store/rates.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
 import { ensureWallet, fundWallet, transfer } from '../../src/store/ledger.ts';
-import { failPurchase, openPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { openPurchase } from '../../src/store/purchase-opening.ts';
+import { failPurchase, settlePurchase } from '../../src/store/purchases.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 

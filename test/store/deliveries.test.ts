@@ -12,7 +12,8 @@ import {
 import { findEsim, keepProfile, refreshEsim } from '../../src/store/esims.ts';
 import { ensureWallet, fundWallet } from '../../src/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
-import { openPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { openPurchase } from '../../src/store/purchase-opening.ts';
+import { settlePurchase } from '../../src/store/purchases.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
 

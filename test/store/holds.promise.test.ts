@@ -14,7 +14,8 @@ import {
   postHold,
   voidHold,
 } from '../../src/store/ledger.ts';
-import { failPurchase, openPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { openPurchase } from '../../src/store/purchase-opening.ts';
+import { failPurchase, settlePurchase } from '../../src/store/purchases.ts';
 import type { WorldDb } from '../../src/store/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';

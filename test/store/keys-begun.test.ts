@@ -7,7 +7,7 @@ import { replaceCatalogue } from '../../src/store/catalogue.ts';
 import { openFunding } from '../../src/store/fundings.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/store/idempotency.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/store/ledger.ts';
-import { openPurchase, type OpenOptions } from '../../src/store/purchases.ts';
+import { openPurchase, type OpenOptions } from '../../src/store/purchase-opening.ts';
 import { openBooks, refusalOf, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 

@@ -17,7 +17,7 @@ import {
   type PaymentRow,
 } from '../../src/store/payments.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
-import { openPurchase } from '../../src/store/purchases.ts';
+import { openPurchase } from '../../src/store/purchase-opening.ts';
 import type { WorldDb } from '../../src/store/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';

@@ -9,13 +9,8 @@ import { findEsim, keepProfile, refreshEsim } from '../../src/store/esims.ts';
 import { findIdempotencyKey } from '../../src/store/idempotency.ts';
 import { ensureWallet, findWallet, fundWallet, HoldConflict } from '../../src/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
-import {
-  failPurchase,
-  flagAttention,
-  openPurchase,
-  settlePurchase,
-  type OpenOptions,
-} from '../../src/store/purchases.ts';
+import { openPurchase, type OpenOptions } from '../../src/store/purchase-opening.ts';
+import { failPurchase, flagAttention, settlePurchase } from '../../src/store/purchases.ts';
 import { auditBooks, openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
 import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
 
@@ -113,6 +108,14 @@ describe('openPurchase', () => {
     expect(results).toContain('accepted');
     for (const refusal of results) expect(['accepted', 'idempotency_keys_pkey']).toContain(refusal);
     expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+    expect(await balance(input)).toBe(8_750n);
+    expect(await whatHappened(input)).toEqual(['wallet-held']);
+  });
+
+  it('at the same time without a key is once, and every run finds it open', async () => {
+    const input = await wanted();
+    const runs = Array.from({ length: 6 }, () => openPurchase(books.world, input, OPEN));
+    expect(await Promise.all(runs)).toEqual(runs.map(() => ({ opened: true })));
     expect(await balance(input)).toBe(8_750n);
     expect(await whatHappened(input)).toEqual(['wallet-held']);
   });

@@ -13,13 +13,8 @@ import { openDatabase } from '../../src/store/database.ts';
 import { keepProfile } from '../../src/store/esims.ts';
 import { ensureWallet, fundWallet, HoldConflict, placeHold, voidHold } from '../../src/store/ledger.ts';
 import { setLowBalance } from '../../src/store/low-balance.ts';
-import {
-  closeUnpaid,
-  failPurchase,
-  openPurchase,
-  settlePurchase,
-  tellProcessing,
-} from '../../src/store/purchases.ts';
+import { openPurchase } from '../../src/store/purchase-opening.ts';
+import { closeUnpaid, failPurchase, settlePurchase, tellProcessing } from '../../src/store/purchases.ts';
 import type { WorldDatabase, WorldDb } from '../../src/store/tables.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/store/webhook-endpoints.ts';
 import { noMessages } from '../../src/store/webhook-messages.ts';
@@ -54,9 +49,14 @@ async function fund(accountId: string, amountMinor: bigint): Promise<void> {
   if (amountMinor > 0n) await fundWallet(books.world, { operationKey, accountId, amount, reason: 'a test' });
 }
 
-/** A purchase of $12.50 from the wallet, opened. */
+/** A purchase of $12.50 from the wallet. */
+function wanted(accountId: string, given: Partial<PurchaseInput> = {}): PurchaseInput {
+  return purchaseInput({ transactionId: `txn-${randomUUID()}`, ...given, accountId });
+}
+
+/** The same, opened. */
 async function opened(accountId: string, given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
-  const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, ...given, accountId });
+  const input = wanted(accountId, given);
   expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
   return input;
 }
@@ -261,6 +261,16 @@ describe('without an endpoint', () => {
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
     expect(await statementsOf((world) => settlePurchase(world, transactionId))).toBe(4);
+  });
+
+  it('opening is a look and one statement that writes all of it, keyed or not', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const idempotency = { key: randomUUID(), path: '/api/esim/buy', fingerprint: 'f' };
+    for (const given of [{}, { idempotency }, { paymentMethod: 'CARD' as const }]) {
+      const input = wanted(accountId, given);
+      expect(await statementsOf((world) => openPurchase(world, input, OPEN))).toBe(2);
+    }
   });
 
   it('taking money asks nothing more, threshold or not', async () => {
