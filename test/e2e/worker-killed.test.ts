@@ -1,6 +1,7 @@
 // The worker killed while a purchase is inside each of its steps: before a step's effect, after it, and in between at the supplier.
 // Whatever was cut off, the next worker ends every purchase once: one order, one debit, or the money back.
 import { sql } from 'kysely';
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { holdOf, newBuyer, type Buyer } from '../support/buyer.ts';
 import { plantGates, type Gate, type Gates } from '../support/gates.ts';
@@ -13,6 +14,7 @@ const FUNDS_MINOR = 10_000n;
 
 let stack: Stack;
 let gates: Gates;
+let locker: pg.Client;
 beforeAll(async () => {
   stack = await startStack({
     processes: 'own',
@@ -24,8 +26,11 @@ beforeAll(async () => {
     },
   });
   gates = await plantGates(stack.databaseUrl);
+  locker = new pg.Client({ connectionString: stack.databaseUrl, options: '-c search_path=test' });
+  await locker.connect();
 }, 120_000);
 afterAll(async () => {
+  await locker.end();
   await gates.close();
   await stack.close();
 });
@@ -93,9 +98,27 @@ async function waitingToOrder(): Promise<Running> {
   return { buyer, answer };
 }
 
+/** Open, nothing written: the look before it waits for the packages, which stay locked until the worker is dead. */
+async function waitingToOpen(): Promise<Running> {
+  const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
+  await locker.query('begin; lock table packages in access exclusive mode');
+  const answer = buyer.buy('SIM-OK');
+  await until(
+    async () => {
+      const { rowCount } = await locker.query(
+        `select 1 from pg_locks where relation = 'packages'::regclass and not granted`,
+      );
+      return rowCount;
+    },
+    (waiting) => waiting === 1,
+    { what: 'the look before opening', everyMs: 20 },
+  );
+  return { buyer, answer };
+}
+
 /** In the order they are set up: the last ones do not wait long. */
 const STEPS = [
-  { step: 'open, before its commit', start: () => waitingAt('open:inside', base('SIM-OK')), ends: 'SUCCESS' },
+  { step: 'open, in its statement', start: () => waitingAt('open:inside', base('SIM-OK')), ends: 'SUCCESS' },
   {
     step: 'open, its commit on the way',
     start: () => waitingAt('open:commit', base('SIM-OK')),
@@ -135,6 +158,7 @@ const STEPS = [
   },
   { step: 'deliver, after ordering', start: waitingForProfile, ends: 'SUCCESS' },
   { step: 'deliver, before ordering', start: waitingToOrder, ends: 'SUCCESS' },
+  { step: 'open, before its statement', start: waitingToOpen, ends: 'SUCCESS' },
 ] as const;
 
 describe('killed once with a purchase inside every step', () => {
@@ -144,6 +168,7 @@ describe('killed once with a purchase inside every step', () => {
     for (const { step, start } of STEPS) running.set(step, await start());
     await stack.children.worker!.kill();
     await gates.openAll();
+    await locker.query('commit');
     await untilWorkerSessionsAreGone();
     for (const [step, it] of running) leftBehind.set(step, await stateOf(it));
     await stack.startWorker();
@@ -152,7 +177,9 @@ describe('killed once with a purchase inside every step', () => {
 
   it('left each step as it was meant to be cut off', () => {
     expect(Object.fromEntries(leftBehind)).toEqual({
-      'open, before its commit': 'nothing',
+      'open, before its statement': 'nothing',
+      // A statement that is a transaction of its own is finished by Postgres, whoever waits for it.
+      'open, in its statement': 'PROCESSING, HELD, no order, no profile',
       'open, its commit on the way': 'PROCESSING, HELD, no order, no profile',
       'deliver, keeping the profile': 'PROCESSING, HELD, ordered, no profile',
       'deliver, its commit on the way': 'SUCCESS, POSTED, ordered, profile',

@@ -1,6 +1,7 @@
 // Gates in a test's own Postgres: places inside the steps of a purchase where the database holds a session for one account until the
 // test lets it go. Planted by the owner as triggers, so the service under test runs unchanged. Killing a worker that waits at a
-// `:commit` gate leaves a step that is done though its worker never heard so; at an `:inside` gate, one that is rolled back.
+// `:commit` gate leaves a step that is done though its worker never heard so; at an `:inside` gate, one that is rolled back where its
+// transaction has more than that statement.
 import pg from 'pg';
 import { until } from './until.ts';
 
