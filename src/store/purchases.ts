@@ -1,6 +1,6 @@
 /**
- * A purchase's life in Postgres after it is opened, one transaction a step. Every step may run twice: the purchase's own row and unique keys decide, not a
- * look before. Refusals are values, never exceptions.
+ * A purchase's life in Postgres after it is opened, one transaction a step. Every step may run twice: the purchase's own row and unique keys
+ * decide, not a look before. Refusals are values, never exceptions.
  */
 import { sql } from 'kysely';
 import type { FailureReason, Refusal } from '../domain/refusals.ts';

@@ -11,7 +11,10 @@ import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-/** Where a request waits when the blow falls: inside a statement (its transaction is lost, if there is more to it) or at a commit (done, and nobody knows). */
+/**
+ * Where a request waits when the blow falls: inside a statement (its transaction is lost, if there is more to it) or at a commit (it is done,
+ * and nobody knows).
+ */
 const POINTS: readonly { readonly kind: Kind; readonly gate: Gate }[] = [
   { kind: 'bought', gate: 'open:inside' },
   { kind: 'bought', gate: 'open:commit' },
