@@ -11,11 +11,10 @@ import type {
   TopUpRequest,
   TopUpTotals,
 } from '../src/ports/esim-supplier.ts';
-import { beginAsking, keepOrderNo, keepTopUp, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
+import { beginAsking, keepOrderNo, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
 import { isPassing } from '../src/store/constraint-errors.ts';
-import { keepProfile } from '../src/store/esims.ts';
+import { keepGoods, KEPT_BEFORE, profileGoods, topUpGoods, type Goods } from '../src/store/goods.ts';
 import { settlePurchase } from '../src/store/purchases.ts';
-import type { WorldDb } from '../src/store/tables.ts';
 import { messagesOf, noMessages } from '../src/store/webhook-messages.ts';
 import type { DeliverOutcome, DeliverRequest, SupplierActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
@@ -121,31 +120,30 @@ export async function deliverProfile(
   delivery: Delivery,
   profile: SupplierProfile,
 ): Promise<DeliverOutcome> {
-  return settle(deps, delivery.transactionId, profile.iccid, (db) =>
-    keepProfile(db, delivery.esimId, esimFactsOf(profile), deps.clock.now()),
-  );
+  const goods = profileGoods(esimFactsOf(profile), deps.clock.now());
+  return settle(deps, delivery.transactionId, profile.iccid, goods);
 }
 
 /**
- * What was delivered is kept in the transaction that settles; where that is refused for good, it is kept alone for the person who is called,
+ * What was delivered is kept with the settling; where that is refused for good, it is kept alone for the person who is called,
  * and later tries ask the supplier for nothing. A database that is away for a moment makes the step fail and be run again.
  */
 export async function settle(
   deps: ActivityDeps,
   transactionId: string,
   iccid: string,
-  keepGoods: (db: WorldDb) => Promise<void> = () => Promise.resolve(),
+  goods: Goods = KEPT_BEFORE,
 ): Promise<DeliverOutcome> {
   const written = noMessages();
   try {
-    await settlePurchase(deps.db, transactionId, keepGoods, written);
+    await settlePurchase(deps.db, transactionId, goods, written);
   } catch (error) {
     if (isPassing(error)) throw error;
     deps.events.settleFailed({
       transactionId,
       detail: error instanceof Error ? error.message : String(error),
     });
-    await keepGoods(deps.db);
+    await keepGoods(deps.db, transactionId, goods);
     return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
   }
   deps.events.purchaseDelivered({ transactionId });
@@ -172,7 +170,7 @@ export async function deliverTopUp(
   delivery: Delivery,
   totals: TopUpTotals,
 ): Promise<DeliverOutcome> {
-  return settle(deps, delivery.transactionId, totals.iccid, (db) => keepTopUp(db, delivery, totals));
+  return settle(deps, delivery.transactionId, totals.iccid, topUpGoods(totals));
 }
 
 function again(orderNo: string | null, retryAfterMs: number | undefined): Step {

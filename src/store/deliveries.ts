@@ -107,29 +107,3 @@ export async function keepOrderNo(db: WorldDb, transactionId: string, orderNo: s
     insert into purchase_events (transaction_id, what, detail)
     select transaction_id, 'ordered-at-supplier', ${orderNo}::text from kept`.execute(db);
 }
-
-export interface TopUpKept {
-  readonly iccid: string;
-  readonly totalVolumeBytes: number;
-  readonly orderUsageBytes: number;
-  readonly totalDuration: number;
-  readonly expiredTime: string | null;
-}
-
-/** Keeps a top-up's new totals on the purchase, for ever, and on the eSIM, until the next look. */
-export async function keepTopUp(db: WorldDb, delivery: Delivery, totals: TopUpKept): Promise<void> {
-  const remaining = Math.max(0, totals.totalVolumeBytes - totals.orderUsageBytes);
-  await sql`
-    with kept as (
-      update purchases
-         set top_up_iccid = ${totals.iccid}, top_up_total_volume_bytes = ${totals.totalVolumeBytes},
-             top_up_remaining_bytes = ${remaining}, updated_at = now()
-       where transaction_id = ${delivery.transactionId} and top_up_total_volume_bytes is null
-      returning esim_id
-    )
-    update esims
-       set total_volume_bytes = ${totals.totalVolumeBytes}, order_usage_bytes = ${totals.orderUsageBytes},
-           total_duration = ${totals.totalDuration}, expired_time = coalesce(${totals.expiredTime}::timestamptz, expired_time),
-           updated_at = now()
-     where id in (select esim_id from kept)`.execute(db);
-}

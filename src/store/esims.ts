@@ -10,16 +10,6 @@ export function findEsim(db: WorldDb, id: string): Promise<EsimRow | undefined> 
   return db.selectFrom('esims').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Keeps a delivered profile; the eSIM opens to its owner only when the purchase settles. */
-export async function keepProfile(db: WorldDb, esimId: string, facts: EsimFacts, now: Date): Promise<void> {
-  await db
-    .updateTable('esims')
-    .set({ ...columnsOf(facts), looked_at: now, updated_at: now })
-    .where('id', '=', esimId)
-    .where('status', '=', 'PENDING')
-    .execute();
-}
-
 /**
  * Takes over what a later look said, unless a newer look came first; a state moves only where the table of moves allows.
  * Returns the row as it now stands.
@@ -35,7 +25,7 @@ export async function refreshEsim(
   await db
     .updateTable('esims')
     .set({
-      ...columnsOf(facts),
+      ...columnsOfFacts(facts),
       ...(to === null
         ? {}
         : { status: sql<EsimStatus>`case when status = any(${from}) then ${to} else status end` }),
@@ -108,7 +98,8 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, (character) => `\\${character}`);
 }
 
-function columnsOf(facts: EsimFacts) {
+/** What a supplier says of an eSIM, beside how it stands. */
+export function columnsOfFacts(facts: EsimFacts) {
   return {
     order_no: facts.orderNo,
     esim_tran_no: facts.esimTranNo,

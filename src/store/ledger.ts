@@ -135,7 +135,7 @@ export function holding(
  */
 export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
   const { rows } = await sql<Posted>`
-    with ${posting(id, sql`${costUsdE4}::bigint`)}
+    with ${posting(sql`${id}`, sql`${costUsdE4}::bigint`)}
     select ${POSTED}`.execute(db);
   return expectPosted(db, id, rows[0]);
 }
@@ -148,8 +148,8 @@ export interface Posted {
 /** The column of Posted, for the select list of a statement whose `with` has `posting`. */
 export const POSTED = sql`exists (select from posted) as has_posted`;
 
-/** Queries for a `with`, the last of them called `posted`: post a hold that is held. The cost may be a query's one value. */
-export function posting(id: string, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
+/** Queries for a `with`, the last of them called `posted`: post a hold that is held. Its id and the cost may each be a query's one value. */
+export function posting(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     hold as (
       update holds set status = 'POSTED', closed_at = now() where id = ${id} and status = 'HELD' returning id, currency, amount_minor

@@ -21,15 +21,18 @@ export interface ChangedPurchase {
 /** What a change of `purchases` returns, for `changesOf` to be read from. */
 export const CHANGED = sql`transaction_id, account_id, package_type, status, esim_id`;
 
-/** Select list and from clause: rows of ChangedPurchase from `purchases`, or from what a change of it returned. */
-export function changesOf(changed: string): RawBuilder<ChangedPurchase> {
+/**
+ * Select list and from clause: rows of ChangedPurchase from `purchases`, or from what a change of it returned; eSIMs likewise, where the same
+ * statement changes them.
+ */
+export function changesOf(changed: string, esims = 'esims'): RawBuilder<ChangedPurchase> {
   const purchase = sql.ref(changed);
   return sql`
     ${purchase}.account_id, ${purchase}.status, goods.id as told_esim_id, goods.iccid as told_iccid,
     goods.qr_code_url as told_qr_code_url, now() as at,
     ${listeners('esim.purchased', sql`${purchase}.account_id`)} as listeners
     from ${purchase}
-    left join esims goods on goods.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
+    left join ${sql.ref(esims)} goods on goods.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
 }
 
 /** Writes the messages of a change. None where the step was done before: then those that it wrote are handed over once more. */

@@ -2,16 +2,17 @@
  * A purchase's life in Postgres after it is opened, one transaction a step. Every step may run twice: the purchase's own row and unique keys
  * decide, not a look before. Refusals are values, never exceptions.
  */
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { FailureReason, Refusal } from '../domain/refusals.ts';
 import { purchaseStatusesBefore } from '../domain/states.ts';
+import { assigned, KEPT_BEFORE, type Goods } from './goods.ts';
 import { inTransaction } from './in-transaction.ts';
 import { expectPosted, POSTED, posting, voidHold, voidHoldToSuspense, type Posted } from './ledger.ts';
 import { CLAIMS, lockPayments } from './payments.ts';
 import { CHANGED, changesOf, tellPurchase, tellStatus, type ChangedPurchase } from './purchase-messages.ts';
 import { creditRefund, dueRefund } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
-import { noMessages, type Written } from './webhook-messages.ts';
+import { listeners, noMessages, type Written } from './webhook-messages.ts';
 
 /** Whoever was called for the purchase is not needed for it any more; a claim on its money stays. */
 const nobodyNeeded = sql`
@@ -19,33 +20,53 @@ const nobodyNeeded = sql`
   attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
 
 /**
- * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One transaction; twice is
- * once. Throws HoldConflict when the money was given back before.
+ * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One statement, which is a
+ * transaction of its own, unless somebody is to be told; twice is once. Throws HoldConflict when the money was given back before.
  */
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
-  keepGoods?: (trx: WorldDb) => Promise<void>,
+  goods: Goods = KEPT_BEFORE,
   written: Written = noMessages(),
 ): Promise<void> {
+  const unheard = await settle(db, transactionId, goods, UNHEARD);
+  if (unheard?.has_posted) return;
   await db.transaction().execute(async (trx) => {
-    await keepGoods?.(trx);
-    const { rows } = await sql<ChangedPurchase & Posted>`
-      with closed as (
-        update purchases
-           set status = 'SUCCESS', updated_at = now(), closed_at = now(), ${nobodyNeeded}
-         where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
-        returning ${CHANGED}, cost_usd_e4
-      ), esim as (
-        update esims set status = 'CREATED', updated_at = now()
-         where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-      ), told as (
-        insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
-      ), ${posting(transactionId, sql`(select cost_usd_e4 from closed)`)}
-      select ${POSTED}, ${changesOf('closed')}`.execute(trx);
-    await expectPosted(trx, transactionId, rows[0]);
-    await tellPurchase(trx, transactionId, rows[0], written);
+    const settled = await settle(trx, transactionId, goods);
+    await expectPosted(trx, transactionId, settled);
+    await tellPurchase(trx, transactionId, settled, written);
   });
+}
+
+/** Nobody is to be told of a change of `purchases`. */
+const UNHEARD = sql<boolean>`${listeners('esim.purchased', sql`purchases.account_id`)} is null`;
+
+/** Nothing is changed, and undefined answered, where the purchase is not open, its hold was voided, or `only` does not hold. */
+async function settle(
+  db: WorldDb,
+  transactionId: string,
+  goods: Goods,
+  only: RawBuilder<boolean> = sql<boolean>`true`,
+): Promise<(ChangedPurchase & Posted) | undefined> {
+  const { rows } = await sql<ChangedPurchase & Posted>`
+    with ready as (
+      select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
+       where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
+         and holds.status <> 'VOIDED' and ${only}
+         for no key update
+    ), closed as (
+      update purchases set status = 'SUCCESS', closed_at = now(), ${nobodyNeeded}, ${assigned(goods.purchase)}
+       where transaction_id in (select transaction_id from ready)
+      returning ${CHANGED}, cost_usd_e4
+    ), esim as (
+      update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(goods.esim)}
+       where id in (select esim_id from closed)
+      returning id, iccid, qr_code_url
+    ), told as (
+      insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
+    ), ${posting(sql`(select transaction_id from closed)`, sql`(select cost_usd_e4 from closed)`)}
+    select ${POSTED}, ${changesOf('closed', 'esim')}`.execute(db);
+  return rows[0];
 }
 
 /** Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. */

@@ -72,6 +72,17 @@ async function topUpAt(gate: Gate): Promise<Running> {
   return waitingAt(gate, () => buyer.buy('TOPUP_SIM-OK', { esimId }), buyer);
 }
 
+/** Its merchant is to be told of it, for which settling takes more than a statement. */
+async function toldAt(gate: Gate): Promise<Running> {
+  const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
+  const endpoint = await stack.call('POST', '/api/webhooks/endpoints', {
+    key: buyer.account.apiKey,
+    body: { url: `${stack.supplierControlUrl}/not-a-receiver` },
+  });
+  expect(endpoint.status, endpoint.text).toBe(201);
+  return waitingAt(gate, base('SIM-OK'), buyer);
+}
+
 /** Deliver, ordered: the supplier has the order and no profile for it yet. */
 async function waitingForProfile(): Promise<Running> {
   const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
@@ -137,8 +148,13 @@ const STEPS = [
   { step: 'top up, keeping the new totals', start: () => topUpAt('top-up:inside'), ends: 'SUCCESS' },
   { step: 'top up, its commit on the way', start: () => topUpAt('top-up:commit'), ends: 'SUCCESS' },
   {
-    step: 'settle, before its commit',
+    step: 'settle, in its statement',
     start: () => waitingAt('close:inside', base('SIM-OK')),
+    ends: 'SUCCESS',
+  },
+  {
+    step: 'settle and tell, before its commit',
+    start: () => toldAt('close:inside'),
     ends: 'SUCCESS',
   },
   {
@@ -181,11 +197,12 @@ describe('killed once with a purchase inside every step', () => {
       // A statement that is a transaction of its own is finished by Postgres, whoever waits for it.
       'open, in its statement': 'PROCESSING, HELD, no order, no profile',
       'open, its commit on the way': 'PROCESSING, HELD, no order, no profile',
-      'deliver, keeping the profile': 'PROCESSING, HELD, ordered, no profile',
+      'deliver, keeping the profile': 'SUCCESS, POSTED, ordered, profile',
       'deliver, its commit on the way': 'SUCCESS, POSTED, ordered, profile',
-      'top up, keeping the new totals': 'PROCESSING, HELD, ordered, profile',
+      'top up, keeping the new totals': 'SUCCESS, POSTED, ordered, profile',
       'top up, its commit on the way': 'SUCCESS, POSTED, ordered, profile',
-      'settle, before its commit': 'PROCESSING, HELD, ordered, no profile',
+      'settle, in its statement': 'SUCCESS, POSTED, ordered, profile',
+      'settle and tell, before its commit': 'PROCESSING, HELD, ordered, no profile',
       'settle, its commit on the way': 'SUCCESS, POSTED, ordered, profile',
       'give back, before its commit': 'PROCESSING, HELD, no order, no profile',
       'give back, its commit on the way': 'FAILED, VOIDED, no order, no profile',

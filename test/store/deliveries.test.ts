@@ -1,15 +1,11 @@
 /** What a delivery keeps between its attempts: every ask counted before it is made, the first order number, the totals of a top-up once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/domain/purchase.ts';
+import { ESIM_STATUSES } from '../../src/domain/states.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
-import {
-  beginAsking,
-  keepOrderNo,
-  keepTopUp,
-  loadDelivery,
-  type TopUpKept,
-} from '../../src/store/deliveries.ts';
-import { findEsim, keepProfile, refreshEsim } from '../../src/store/esims.ts';
+import { beginAsking, keepOrderNo, loadDelivery } from '../../src/store/deliveries.ts';
+import { findEsim, refreshEsim } from '../../src/store/esims.ts';
+import { keepGoods, profileGoods, topUpGoods, type TopUpKept } from '../../src/store/goods.ts';
 import { ensureWallet, fundWallet } from '../../src/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
 import { openPurchase } from '../../src/store/purchase-opening.ts';
@@ -49,8 +45,8 @@ async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> 
 
 async function openTopUp(): Promise<PurchaseInput> {
   const base = await open();
-  await keepProfile(books.world, base.esimId, esimFacts({ esimTranNo: `tran-${base.transactionId}` }), NOW);
-  await settlePurchase(books.world, base.transactionId);
+  const facts = esimFacts({ esimTranNo: `tran-${base.transactionId}` });
+  await settlePurchase(books.world, base.transactionId, profileGoods(facts, NOW));
   await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
   return open({ packageCode: 'TOPUP_NG', packageType: 'TOPUP', esimId: base.esimId });
 }
@@ -105,13 +101,51 @@ describe('a delivery', () => {
     expect(what).toEqual(['wallet-held', 'ordered-at-supplier']);
   });
 
-  it('is delivered once its profile is kept', async () => {
+  it('is delivered once its profile is kept, which opens nothing yet', async () => {
     const { transactionId, esimId } = await open();
-    await keepProfile(books.world, esimId, esimFacts(), NOW);
+    await keepGoods(
+      books.world,
+      transactionId,
+      profileGoods(esimFacts({ pin: '1234', puk: '87654321' }), NOW),
+    );
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
       delivered: true,
       iccid: '8901000000000000001',
       esimTranNo: 'T1',
+    });
+    expect(await findEsim(books.world, esimId)).toMatchObject({
+      status: 'PENDING',
+      iccid: '8901000000000000001',
+      ac: 'LPA:1$rsp.example.com$MATCH-1',
+      smdp_address: 'rsp.example.com',
+      matching_id: 'MATCH-1',
+      pin: '1234',
+      puk: '87654321',
+      expired_time: new Date('2026-07-30T00:00:00.000Z'),
+      activate_time: null,
+      total_volume_bytes: 5_368_709_120n,
+      looked_at: NOW,
+    });
+  });
+
+  it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(
+    'keeps no profile where the eSIM is %s',
+    async (status) => {
+      const { transactionId, esimId } = await open();
+      await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
+      await keepGoods(books.world, transactionId, profileGoods(esimFacts(), NOW));
+      expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', looked_at: null });
+    },
+  );
+
+  it('keeps its profile with the settling, once', async () => {
+    const { transactionId, esimId } = await open();
+    await settlePurchase(books.world, transactionId, profileGoods(esimFacts(), NOW));
+    await settlePurchase(books.world, transactionId, profileGoods(esimFacts({ iccid: 'another' }), NOW));
+    expect(await findEsim(books.world, esimId)).toMatchObject({
+      status: 'CREATED',
+      iccid: '8901000000000000001',
+      looked_at: NOW,
     });
   });
 });
@@ -125,12 +159,15 @@ describe('a top-up', () => {
     expiredTime: '2026-12-31T00:00:00.000Z',
   };
 
-  it('keeps its totals on the purchase and on the eSIM, once', async () => {
+  const changed = { ...totals, totalVolumeBytes: 1, totalDuration: 1 };
+  it.each([
+    ['with the settling', settlePurchase],
+    ['alone', keepGoods],
+  ] as const)('keeps its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
     const { transactionId, esimId } = await openTopUp();
-    const delivery = await loadDelivery(books.world, transactionId);
-    expect(delivery.delivered).toBe(false);
-    await keepTopUp(books.world, delivery, totals);
-    await keepTopUp(books.world, delivery, { ...totals, totalVolumeBytes: 1, totalDuration: 1 });
+    expect((await loadDelivery(books.world, transactionId)).delivered).toBe(false);
+    await keep(books.world, transactionId, topUpGoods(totals));
+    await keep(books.world, transactionId, topUpGoods(changed));
     expect((await loadDelivery(books.world, transactionId)).delivered).toBe(true);
     expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
       top_up_iccid: totals.iccid,
@@ -148,9 +185,8 @@ describe('a top-up', () => {
 
   it('leaves the end of validity alone when the supplier does not name one, and never has less than nothing left', async () => {
     const { transactionId, esimId } = await openTopUp();
-    const delivery = await loadDelivery(books.world, transactionId);
     const used = { ...totals, expiredTime: null, orderUsageBytes: totals.totalVolumeBytes + 5 };
-    await keepTopUp(books.world, delivery, used);
+    await settlePurchase(books.world, transactionId, topUpGoods(used));
     expect((await findEsim(books.world, esimId))?.expired_time).toEqual(new Date('2026-07-30T00:00:00.000Z'));
     expect((await findPurchase(books.world, transactionId))?.purchase.top_up_remaining_bytes).toBe(0n);
   });

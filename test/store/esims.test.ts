@@ -10,7 +10,6 @@ import {
 import {
   findEsim,
   findUnseenEsims,
-  keepProfile,
   keepUsage,
   listEsims,
   refreshEsim,
@@ -73,35 +72,6 @@ const list = async (query: Partial<EsimQuery> = {}) => {
   const page = await listEsims(books.world, { accountId: 'acc-1', page: 1, limit: 10, ...query });
   return { ids: page.rows.map((row) => row.id), total: page.total };
 };
-
-describe('keepProfile', () => {
-  it('keeps what was delivered while the order is pending, and does not open it', async () => {
-    await plant('e', { status: 'PENDING', lookedAt: null });
-    await keepProfile(books.world, 'e', esimFacts({ pin: '1234', puk: '87654321' }), at(1));
-    expect(await findEsim(books.world, 'e')).toMatchObject({
-      status: 'PENDING',
-      iccid: '8901000000000000001',
-      ac: 'LPA:1$rsp.example.com$MATCH-1',
-      smdp_address: 'rsp.example.com',
-      matching_id: 'MATCH-1',
-      pin: '1234',
-      puk: '87654321',
-      expired_time: new Date('2026-07-30T00:00:00.000Z'),
-      activate_time: null,
-      total_volume_bytes: 5_368_709_120n,
-      looked_at: at(1),
-    });
-  });
-
-  it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(
-    'changes nothing once %s',
-    async (status) => {
-      await plant('e', { status });
-      await keepProfile(books.world, 'e', esimFacts(), at(1));
-      expect(await findEsim(books.world, 'e')).toMatchObject({ iccid: '', looked_at: at(0) });
-    },
-  );
-});
 
 describe('refreshEsim', () => {
   const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));

@@ -5,7 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/domain/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
-import { findEsim, keepProfile, refreshEsim } from '../../src/store/esims.ts';
+import { findEsim, refreshEsim } from '../../src/store/esims.ts';
+import { profileGoods } from '../../src/store/goods.ts';
 import { findIdempotencyKey } from '../../src/store/idempotency.ts';
 import { ensureWallet, findWallet, fundWallet, HoldConflict } from '../../src/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
@@ -265,8 +266,7 @@ describe('openPurchase refuses', () => {
 describe('settlePurchase and failPurchase', () => {
   it('settling posts the hold and opens the eSIM', async () => {
     const input = await opened();
-    await keepProfile(books.world, input.esimId, esimFacts(), NOW);
-    await settlePurchase(books.world, input.transactionId);
+    await settlePurchase(books.world, input.transactionId, profileGoods(esimFacts(), NOW));
     expect(await findPurchase(books.world, input.transactionId)).toMatchObject({
       purchase: { status: 'SUCCESS', reason: null },
       esim: { status: 'CREATED', iccid: '8901000000000000001', matching_id: 'MATCH-1' },
@@ -320,8 +320,7 @@ describe('settlePurchase and failPurchase', () => {
 
   it('failing a top-up leaves the eSIM alone', async () => {
     const base = await opened();
-    await keepProfile(books.world, base.esimId, esimFacts(), NOW);
-    await settlePurchase(books.world, base.transactionId);
+    await settlePurchase(books.world, base.transactionId, profileGoods(esimFacts(), NOW));
     await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
     const { accountId, esimId } = base;
     const topUp = await opened({ accountId, esimId, packageCode: 'TOPUP_NG', packageType: 'TOPUP' });

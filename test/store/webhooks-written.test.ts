@@ -10,7 +10,7 @@ import type { PurchaseInput } from '../../src/domain/purchase.ts';
 import type { WebhookEvent } from '../../src/domain/webhooks.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { keepProfile } from '../../src/store/esims.ts';
+import { profileGoods } from '../../src/store/goods.ts';
 import { ensureWallet, fundWallet, HoldConflict, placeHold, voidHold } from '../../src/store/ledger.ts';
 import { setLowBalance } from '../../src/store/low-balance.ts';
 import { openPurchase } from '../../src/store/purchase-opening.ts';
@@ -23,6 +23,7 @@ import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
+const GOODS = profileGoods(esimFacts(), NOW);
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
 
@@ -63,9 +64,7 @@ async function opened(accountId: string, given: Partial<PurchaseInput> = {}): Pr
 
 async function delivered(accountId: string): Promise<PurchaseInput> {
   const input = await opened(accountId);
-  await settlePurchase(books.world, input.transactionId, (trx) =>
-    keepProfile(trx, input.esimId, esimFacts(), NOW),
-  );
+  await settlePurchase(books.world, input.transactionId, GOODS);
   return input;
 }
 
@@ -83,12 +82,7 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, newAccountId());
     const written = noMessages();
     const { transactionId, esimId } = await opened(accountId);
-    await settlePurchase(
-      books.world,
-      transactionId,
-      (trx) => keepProfile(trx, esimId, esimFacts(), NOW),
-      written,
-    );
+    await settlePurchase(books.world, transactionId, GOODS, written);
     const messages = await messagesOf(books.owner, accountId);
     expect(messages.map(({ endpoint }) => endpoint).toSorted()).toEqual([first.id, second.id].toSorted());
     expect(messages[0]).toMatchObject({
@@ -251,16 +245,16 @@ describe('without an endpoint', () => {
     }
   }
 
-  it('costs no statement: settling is begin, one that closes and posts, and commit', async () => {
+  it('costs no statement: settling is one that keeps the goods, closes and posts', async () => {
     const { transactionId } = await opened(await buyer());
-    expect(await statementsOf((world) => settlePurchase(world, transactionId))).toBe(3);
+    expect(await statementsOf((world) => settlePurchase(world, transactionId, GOODS))).toBe(1);
   });
 
-  it('costs one statement where somebody listens', async () => {
+  it('costs four where somebody listens: begin, the same again, the message, commit', async () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
-    expect(await statementsOf((world) => settlePurchase(world, transactionId))).toBe(4);
+    expect(await statementsOf((world) => settlePurchase(world, transactionId, GOODS))).toBe(5);
   });
 
   it('opening is a look and one statement that writes all of it, keyed or not', async () => {
