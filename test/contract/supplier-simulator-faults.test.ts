@@ -252,6 +252,7 @@ describe('magic codes', () => {
     ['SIM-SERVER-ERROR', ['000001', '000001', '0', '0']],
     ['SIM-LOSE-ANSWER', ['lost', '0', '0']],
     ['SIM-NO-TOPUP', ['0', '0']],
+    ['SIM-TOO-DEAR', ['0', '0']],
     ['SIM-SLOW', ['0', '0']],
     ['SIM-NEVER-ALLOCATE', ['0', '0']],
   ])('%s answers %j call by call and takes at most one order', async (code, expected) => {
@@ -305,12 +306,16 @@ describe('magic codes', () => {
     simulator = await startSimulator();
   });
 
-  it('all are listed in ZZ at $2.00 for 1 GB and 7 days, each with its twin but SIM-NO-TOPUP', async () => {
+  it('all are listed in ZZ for 1 GB and 7 days at $2.00, but SIM-TOO-DEAR, each with its twin, but SIM-NO-TOPUP', async () => {
     const { obj } = await simulator.call('package/list', { locationCode: 'ZZ' });
     const listed = (obj as { packageList: Record<string, unknown>[] }).packageList;
     expect(listed.map((each) => each['packageCode'])).toEqual(Object.keys(MAGIC_RULES));
     for (const each of listed)
-      expect(each).toMatchObject({ price: 20_000, volume: 1_073_741_824, duration: 7 });
+      expect(each).toMatchObject({
+        price: each['packageCode'] === 'SIM-TOO-DEAR' ? 10_000_000_000 : 20_000,
+        volume: 1_073_741_824,
+        duration: 7,
+      });
     const twins = await simulator.call('package/list', { type: 'TOPUP', packageCode: 'SIM-SLOW' });
     const codes = (twins.obj as { packageList: { packageCode: string }[] }).packageList.map(
       (each) => each.packageCode,

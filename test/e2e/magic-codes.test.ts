@@ -19,7 +19,9 @@ type Ends =
   /** 400 PACKAGE_UNAVAILABLE, the money back. */
   | 'unavailable'
   /** PROCESSING, then a person is called, the money held. */
-  | 'stuck';
+  | 'stuck'
+  /** 400 INSUFFICIENT_BALANCE, nothing begun. */
+  | 'too-dear';
 
 const CODES: Readonly<Record<string, Ends>> = {
   'SIM-OK': 'delivered',
@@ -34,6 +36,7 @@ const CODES: Readonly<Record<string, Ends>> = {
   'SIM-SLOW': 'delivered-late',
   'SIM-NEVER-ALLOCATE': 'stuck',
   'SIM-NO-TOPUP': 'delivered',
+  'SIM-TOO-DEAR': 'too-dear',
 };
 const SLOW_MS = 12_000;
 const GB = 1024 ** 3;
@@ -113,6 +116,7 @@ describe('the magic codes', () => {
     },
     unavailable: expectUnavailable,
     stuck: expectStuck,
+    'too-dear': expectTooDear,
   };
 
   it('are all that the simulator has and all that the documentation lists', async () => {
@@ -179,6 +183,18 @@ async function expectUnavailable({ type }: Case, bought: Bought): Promise<void> 
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
   expect(await buyer.balanceMinor()).toBe(bought.balanceMinor);
   expect(await stack.supplierOrders(transactionId)).toEqual([]);
+}
+
+async function expectTooDear({ type, code }: Case, { answer, buyer, balanceMinor }: Bought): Promise<void> {
+  expect(answer.status).toBe(400);
+  const refusal = { code: 'INSUFFICIENT_BALANCE' };
+  expect(answer.body).toMatchObject({
+    success: false,
+    ...(type === 'BASE' ? { error: refusal } : { statusCode: 400, ...refusal }),
+  });
+  expect(await buyer.balanceMinor()).toBe(balanceMinor);
+  const codes = (await buyer.purchases()).map((row) => row.package_code);
+  expect(codes).not.toContain(type === 'BASE' ? code : `TOPUP_${code}`);
 }
 
 async function expectStuck({ type }: Case, bought: Bought): Promise<void> {

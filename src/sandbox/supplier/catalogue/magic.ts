@@ -20,7 +20,12 @@ export interface MagicRule {
   neverAllocate?: boolean;
   /** Sold without top-ups, so there is no TOPUP_ twin. */
   noTopUp?: boolean;
+  /** US dollars × 10,000 in place of MAGIC_PRICE_E4. */
+  priceE4?: number;
 }
+
+/** Above every payment method's minimum. */
+const MAGIC_PRICE_E4 = 20_000;
 
 export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-OK': {},
@@ -35,6 +40,7 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-LOSE-ANSWER': { loseAnswer: true },
   'SIM-NEVER-ALLOCATE': { neverAllocate: true },
   'SIM-NO-TOPUP': { noTopUp: true },
+  'SIM-TOO-DEAR': { priceE4: 10_000_000_000 },
   // What the payment gateway's simulator makes of them is told to it; here they are delivered, or refused so that money goes back.
   'SIM-PAY-NOW': {},
   'SIM-PAY-DECLINE': {},
@@ -61,13 +67,13 @@ export function magicRule(packageCode: string): MagicRule | undefined {
   return Object.hasOwn(MAGIC_RULES, base) ? MAGIC_RULES[base] : undefined;
 }
 
-/** The magic BASE packages: 1 GB for 7 days at $2.00 each, above every payment method's minimum. */
+/** The magic BASE packages: 1 GB for 7 days each. */
 export function magicPackages(): WirePackage[] {
-  return Object.entries(MAGIC_RULES).map(([packageCode, rule]) => ({
+  return Object.entries(MAGIC_RULES).map(([packageCode, { noTopUp, priceE4 = MAGIC_PRICE_E4 }]) => ({
     packageCode,
     slug: packageCode,
     name: `Sandbox ${packageCode} 1GB 7Days`,
-    price: 20_000,
+    price: priceE4,
     currencyCode: 'USD',
     volume: 1_073_741_824,
     smsStatus: 1,
@@ -80,10 +86,10 @@ export function magicPackages(): WirePackage[] {
     description: `Sandbox scenario ${packageCode}: 1GB 7Days`,
     activeType: 2,
     favorite: false,
-    retailPrice: 39_900,
+    retailPrice: priceE4 * 2 - 100,
     speed: '3G/4G/5G',
     ipExport: MAGIC_LOCATION.code,
-    supportTopUpType: rule.noTopUp === true ? 1 : 2,
+    supportTopUpType: noTopUp === true ? 1 : 2,
     fupPolicy: '',
     locationNetworkList: [
       {
