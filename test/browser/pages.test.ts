@@ -88,6 +88,8 @@ describe('the Temporal UI', () => {
     await row.getByRole('link', { name: transactionId }).click();
     await page.getByRole('heading', { name: transactionId }).waitFor();
     await page.getByText('Event History').first().waitFor();
+    // The page stands before the events in it do.
+    await page.getByText(account.accountId).first().waitFor();
     const text = await page.locator('body').innerText();
     expect(text).toContain('purchase');
     expect(text).toContain(account.accountId);

@@ -95,16 +95,17 @@ describe('an endpoint that was disabled for failing', () => {
       .set({ enabled: false, disabled_reason: 'FAILING', disabled_at: began, failing_since: began })
       .where('id', '=', listener.endpointId)
       .execute();
-    const bought = await Promise.all([1, 2].map(() => buyer.buy('SIM-OK')));
-    const written = await until(
-      () => messagesOf(listener),
-      (messages) => messages.length === 2,
-      { what: 'two messages' },
+    await Promise.all([1, 2].map(() => buyer.buy('SIM-OK')));
+    // On a slow machine an answer may be 503 though the purchase goes on, and PROCESSING is told as well.
+    const bought = await until(
+      () => buyer.purchases(),
+      (rows) => rows.length === 2 && rows.every(({ closed_at }) => closed_at !== null),
+      { what: 'two purchases closed', withinMs: 60_000 },
     );
-    expect(written.map(({ status, attempts }) => [status, attempts])).toEqual([
-      ['FAILED', 0],
-      ['FAILED', 0],
-    ]);
+    const written = await messagesOf(listener);
+    const count = written.length;
+    expect(count).toBeGreaterThanOrEqual(2);
+    for (const message of written) expect(message).toMatchObject({ status: 'FAILED', attempts: 0 });
     expect((await patch(buyer, listener, { enabled: true })).status).toBe(200);
     expect(listener.received).toEqual([]);
     const recover = () =>
@@ -112,17 +113,18 @@ describe('an endpoint that was disabled for failing', () => {
         key: buyer.account.apiKey,
         body: { from: began.toISOString() },
       });
-    expect((await recover()).body).toEqual({ recovered: 2 });
-    const received = await listener.untilReceived(2);
+    expect((await recover()).body).toEqual({ recovered: count });
+    const received = await listener.untilReceived(count);
     expect(received.map(({ id }) => id).toSorted()).toEqual(written.map(({ id }) => id).toSorted());
-    expect(received.map(({ data }) => data['transactionId']).toSorted()).toEqual(
-      bought.map(({ body }) => body.transactionId).toSorted(),
+    const ended = received.filter(({ data }) => data['status'] === 'SUCCESS');
+    expect(ended.map(({ data }) => data['transactionId']).toSorted()).toEqual(
+      bought.map((row) => row.transaction_id).toSorted(),
     );
     await until(
       () => messagesOf(listener),
       (messages) => messages.every(({ status }) => status === 'DELIVERED'),
-      { what: 'both delivered' },
+      { what: 'all of them delivered' },
     );
     expect((await recover()).body).toEqual({ recovered: 0 });
-  });
+  }, 120_000);
 });

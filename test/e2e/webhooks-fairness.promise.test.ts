@@ -9,12 +9,13 @@ import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver
 
 const ENDPOINTS = size({ ci: 20, prove: 100 });
 const PER_SECOND = perSecond({ ci: 10, prove: 200 });
-const FOR_MS = size({ ci: 10_000, prove: 120_000 });
+const FOR_MS = size({ ci: 20_000, prove: 120_000 });
 const WARM_UP_MS = 2_000;
 /** Few, so that two endpoints that hang would soon hold them all. */
 const ATTEMPTS = size({ ci: 8, prove: 200 });
-/** On a machine that does other things the slowest of a hundred says little: only who waits for an attempt that hangs for 15 s is found out. */
-const SLACK_MS = size({ ci: 8_000, prove: 0 });
+/** On a machine that does other things the slowest of a hundred say little: found out is when many wait for attempts that hang for 15 s. */
+const QUANTILE = size({ ci: 0.9, prove: 0.99 });
+const SLACK_MS = size({ ci: 6_000, prove: 0 });
 const TIMES = 1.5;
 const TICK_MS = 100;
 
@@ -82,9 +83,9 @@ async function waitsOf(
   return theirs.map(([id, { atMs }]) => arrived.get(id)! - atMs);
 }
 
-function p99(waits: readonly number[]): number {
+function quantile(waits: readonly number[]): number {
   const sorted = waits.toSorted((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
+  return sorted[Math.ceil(sorted.length * QUANTILE) - 1] ?? Number.NaN;
 }
 
 describe('endpoints that hang or fail', () => {
@@ -101,15 +102,15 @@ describe('endpoints that hang or fail', () => {
         ];
         // The first ones pay for connections, and for code that has not run yet.
         await waitsOf(await sendSteadily(random, WARM_UP_MS), well);
-        const before = p99(await waitsOf(await sendSteadily(random), well));
+        const before = quantile(await waitsOf(await sendSteadily(random), well));
         // Longer than anybody waits for an answer.
         for (const { listener } of hanging) listener.answerWith(() => undefined);
         for (const { listener } of failing) listener.answerWith(answerStatus(500));
         const sent = await sendSteadily(random);
-        const during = p99(await waitsOf(sent, well));
+        const during = quantile(await waitsOf(sent, well));
         const troubled = [...sent].filter(([, { shop }]) => !well.includes(shop));
         console.log(
-          `W4: ${PER_SECOND} messages a second, p99 ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
+          `W4: ${PER_SECOND} messages a second, p${QUANTILE * 100} ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
         );
         expect(during).toBeLessThanOrEqual(before * TIMES + SLACK_MS);
         // Theirs wait for better times; none is lost.
