@@ -18,8 +18,8 @@ interface Ends {
   readonly attention?: string;
   /** What happened after `opened`. */
   readonly timeline: readonly string[];
-  /** The same where a busy machine looked only after both. */
-  readonly seenTogether?: readonly string[];
+  /** The same where a busy machine looked only after both, or heard of the second first. */
+  readonly onBusyMachine?: readonly string[];
   /** What the gateway then says of the charge. */
   readonly charge: 'success' | 'failed' | 'reversed' | 'abandoned' | 'ongoing';
 }
@@ -59,7 +59,7 @@ const CODES: Readonly<Record<string, Ends>> = {
     ...DELIVERED,
     walletMinor: 230,
     timeline: ['payment-received', 'delivered', 'payment-received-late'],
-    seenTogether: ['payment-received-over', 'delivered'],
+    onBusyMachine: ['payment-received-over', 'delivered'],
   },
   'SIM-PAY-SILENT': { ...DELIVERED, timeline: ['payment-received', 'delivered'] },
   'SIM-PAY-REVERSED': {
@@ -72,6 +72,7 @@ const CODES: Readonly<Record<string, Ends>> = {
     ...DELIVERED,
     attention: 'PAYMENT_DISPUTED',
     timeline: ['payment-received', 'delivered', 'payment-disputed'],
+    onBusyMachine: ['payment-received', 'payment-disputed', 'delivered'],
   },
   'SIM-PAY-REFUNDED': {
     ...UNDELIVERED,
@@ -179,7 +180,7 @@ describe('the payment codes', () => {
           () => confirm(stack, buyer.account, transactionId),
           ({ body }) => body.timeline.at(-1)?.what === 'payment-reversed',
         );
-      const wanted = [ends.timeline, ends.seenTogether ?? ends.timeline].map((what) =>
+      const wanted = [ends.timeline, ends.onBusyMachine ?? ends.timeline].map((what) =>
         ['opened', ...what].join(),
       );
       await until(
