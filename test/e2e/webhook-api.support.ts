@@ -1,0 +1,121 @@
+// A merchant on the whole service, by the API alone: endpoints at an inbox of its own, and what can be asked about its messages.
+import { expect } from 'vitest';
+import type { Stack, TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+
+export const ENDPOINTS = '/api/webhooks/endpoints';
+export const MESSAGES = '/api/webhooks/messages';
+
+export interface Reply<T> {
+  readonly status: number;
+  readonly text: string;
+  readonly replayed: string | null;
+  readonly body: T;
+}
+
+export interface Endpoint {
+  readonly id: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly enabled: boolean;
+  readonly disabledReason: string | null;
+  readonly secret: string;
+}
+
+export interface Message {
+  readonly id: string;
+  readonly event: string;
+  readonly transactionId: string | null;
+  readonly status: string;
+  readonly attempts: number;
+  readonly nextAttemptAt: string | null;
+  readonly body: string;
+}
+
+export interface Attempt {
+  readonly attempt: number;
+  readonly milliseconds: number;
+  readonly outcome: string;
+  readonly status: number | null;
+  readonly answer: string;
+}
+
+export interface List<T> {
+  readonly data: { readonly items: readonly T[]; readonly pagination: { readonly totalItems: number } };
+}
+
+export interface Shop {
+  readonly account: TestAccount;
+  readonly inbox: Inbox;
+  ask<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    options?: { idempotencyKey?: string },
+  ): Promise<Reply<T>>;
+  /** A new endpoint at this path of the inbox. */
+  add(path: string, events?: readonly string[]): Promise<Endpoint>;
+  sample(endpoint: Pick<Endpoint, 'id'>, event?: string): Promise<Message>;
+  /** A purchase from the wallet; answers the id of its message. */
+  bought(): Promise<string>;
+  readMessage(id: string): Promise<Message>;
+  attemptsAt(id: string): Promise<readonly Attempt[]>;
+  untilMessage(id: string, isSo: (message: Message) => boolean): Promise<Message>;
+}
+
+/** Close its inbox afterwards. */
+export async function openShop(stack: Stack): Promise<Shop> {
+  const [inbox, account] = await Promise.all([startInbox(), stack.account()]);
+  const ask: Shop['ask'] = async <T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    { idempotencyKey = '' } = {},
+  ) => {
+    const answer = await stack.call(method, path, {
+      key: account.apiKey,
+      body,
+      ...(idempotencyKey === '' ? {} : { headers: { 'Idempotency-Key': idempotencyKey } }),
+    });
+    return {
+      status: answer.status,
+      text: answer.text,
+      replayed: answer.headers.get('idempotent-replayed'),
+      body: answer.body as unknown as T,
+    };
+  };
+  const readMessage = async (id: string): Promise<Message> =>
+    (await ask<Message>('GET', `${MESSAGES}/${id}`)).body;
+  return {
+    account,
+    inbox,
+    ask,
+    readMessage,
+    add: async (path, events) => {
+      const url = inbox.url + path;
+      const { status, body } = await ask<Endpoint>('POST', ENDPOINTS, { url, ...(events ? { events } : {}) });
+      expect(status).toBe(201);
+      return body;
+    },
+    sample: async ({ id }, event = 'esim.purchased') => {
+      const { status, body } = await ask<Message>('POST', `${ENDPOINTS}/${id}/sample`, { event });
+      expect(status).toBe(201);
+      return body;
+    },
+    bought: async () => {
+      const body = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+      const { transactionId } = (await ask<{ transactionId: string }>('POST', '/api/esim/buy', body)).body;
+      const found = await until(
+        () => ask<List<Message>>('GET', `${MESSAGES}?transactionId=${transactionId}`),
+        ({ body: { data } }) => data.items.length > 0,
+        { what: `the message of ${transactionId}` },
+      );
+      return found.body.data.items[0]!.id;
+    },
+    attemptsAt: async (id) => (await ask<List<Attempt>>('GET', `${MESSAGES}/${id}/attempts`)).body.data.items,
+    untilMessage: (id, isSo) => until(() => readMessage(id), isSo, { what: id }),
+  };
+}
+
+export const isDelivered = ({ status }: Message): boolean => status === 'DELIVERED';
