@@ -67,12 +67,12 @@ export interface Shop {
 /** Close its inbox afterwards. */
 export async function openShop(stack: Stack): Promise<Shop> {
   const [inbox, account] = await Promise.all([startInbox(), stack.account()]);
-  const ask: Shop['ask'] = async <T>(
+  const ask = async <T>(
     method: string,
     path: string,
     body?: unknown,
     { idempotencyKey = '' } = {},
-  ) => {
+  ): Promise<Reply<T>> => {
     const answer = await stack.call(method, path, {
       key: account.apiKey,
       body,

@@ -3,12 +3,13 @@ import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { changePerson, resetPassword } from '../../src/app/people.ts';
 import { createSessions, LOCK_MS, SESSION_IDLE_MS, SESSION_MS } from '../../src/app/sessions.ts';
-import { DomainError } from '../../src/domain/errors.ts';
+import type { DomainError } from '../../src/domain/errors.ts';
 import type { AccountsDb } from '../../src/store/tables.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
 import { ADDRESS, codeOf, openOffice, OWN, WRONG } from './people.support.ts';
 
-const { books, deps, lockedOut, nowMs, pass, passwords, person, sessions, settled, signIn } = await openOffice();
+const { books, deps, lockedOut, nowMs, pass, passwords, person, sessions, settled, signIn } =
+  await openOffice();
 
 describe('a session', () => {
   it('ends after half an hour without a request, and a request begins the half hour anew', async () => {

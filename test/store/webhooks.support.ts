@@ -1,7 +1,16 @@
 // Endpoints and messages in a test's own Postgres, without anybody who sends.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../../src/domain/webhooks.ts';
+import { listAttempts } from '../../src/store/webhook-attempts.ts';
+import {
+  claimDelivery,
+  recordAttempt,
+  type AttemptMade,
+  type Verdict,
+  type WebhookDelivery,
+} from '../../src/store/webhook-deliveries.ts';
 import { createEndpoint, findEndpoint, type Endpoint } from '../../src/store/webhook-endpoints.ts';
+import { findMessage } from '../../src/store/webhook-messages.ts';
 import type { WorldDb } from '../../src/store/tables.ts';
 import { addMessage } from '../support/told-message.ts';
 
@@ -68,4 +77,40 @@ export async function messagesOf(db: WorldDb, accountId: string): Promise<Messag
     status: row.status,
     body: JSON.parse(row.body) as unknown,
   }));
+}
+
+export const DELIVERED: Verdict = { status: 'DELIVERED' };
+export const AGAIN: Verdict = { status: 'PENDING', waitMs: 60_000 };
+export const GIVEN_UP: Verdict = { status: 'FAILED' };
+
+export const made = (given: Partial<AttemptMade> = {}): AttemptMade => ({
+  at: NOW,
+  endedAt: new Date(NOW.getTime() + 20),
+  ms: 20,
+  outcome: 'answered',
+  status: 200,
+  answerStart: 'ok',
+  ...given,
+});
+export const refused = made({ status: 500, answerStart: 'oh no' });
+
+/** A message that waits, and what a delivery step does about it, on these books. */
+export function deliveringOn(world: WorldDb) {
+  const load = async (messageId: string): Promise<WebhookDelivery> =>
+    (await claimDelivery(world, messageId))!;
+  return {
+    load,
+    waiting: async (accountId = newAccountId()): Promise<{ endpoint: Endpoint; messageId: string }> => {
+      const endpoint = await newEndpoint(world, accountId);
+      return { endpoint, messageId: await newMessage(world, endpoint) };
+    },
+    /** Whether it is the first to record this attempt. */
+    attempt: async (messageId: string, how: AttemptMade, verdict: Verdict): Promise<boolean> =>
+      (await recordAttempt(world, await load(messageId), how, verdict)).isNew,
+    stateOf: async ({ endpoint, messageId }: { endpoint: Endpoint; messageId: string }) => {
+      const message = (await findMessage(world, endpoint.accountId, messageId))!;
+      const { items } = await listAttempts(world, messageId, { page: 1, limit: 50 });
+      return { status: message.status, attempts: message.attempts, log: items.map(({ status }) => status) };
+    },
+  };
 }

@@ -1,0 +1,96 @@
+// Finance's command line, asked for help and asked wrongly: it ends with its documented code, says what is wrong, and does nothing.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CommandResult } from '../support/commands.ts';
+import { hereFinance, shellFinance } from '../support/finance.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+
+const WHO = ['--by', 'ada', '--reason', 'a test says so'];
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ worker: false });
+});
+afterAll(() => stack.close());
+
+const shell = (line: string): Promise<CommandResult> => shellFinance(stack.env, line);
+const here = (line: string, more: readonly string[] = []): Promise<CommandResult> =>
+  hereFinance(stack.env, line, { more });
+
+it('lists the commands, and each tells its flags', async () => {
+  const [all, one] = await Promise.all([shell('help'), here('stuck --help')]);
+  expect({ ...all, stdout: '' }).toEqual({ code: 0, stdout: '', stderr: '' });
+  for (const name of [
+    'stuck',
+    'show',
+    'replay',
+    'refund',
+    'credit',
+    'mark-paid',
+    'deliver-other',
+    'cancel',
+    'settle',
+    'dismiss',
+    'approve',
+    'reconcile',
+    'ledger',
+    'trial-balance',
+    'rates set',
+    'rates confirm',
+    'prices set',
+    'prices preview',
+  ])
+    expect(all.stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
+  expect(one.stdout).toContain('--older-than');
+});
+
+it.each([
+  ['no such command', 'stucked', 'usage:'],
+  ['a flag too many', 'stuck --colour red', '--colour'],
+  ['a class that is none', 'stuck --class lost', 'paid-not-delivered'],
+  ['a time that is none', 'stuck --older-than soon', '--older-than'],
+  ['a word too many', 'show txn-1 txn-2', 'txn-2'],
+  ['no id', 'show', 'usage: show'],
+  ['nobody', 'replay txn-1', '--by and --reason'],
+  ['no reason', 'refund txn-1 --by ada', '--reason'],
+  ['neither id nor class', 'replay --currency USD --by ada --reason because', '--class'],
+  ['both id and class', 'replay txn-1 --class workflow-gone --by ada --reason because', 'not both'],
+  [
+    'an amount of three decimals',
+    'refund txn-1 --amount 1.005 --currency USD --by ada --reason because',
+    '--amount',
+  ],
+  ['an amount of no currency', 'refund txn-1 --amount 1.00 --by ada --reason because', '--currency'],
+  [
+    'an amount for many',
+    'refund --class refund-stuck --amount 1 --currency USD --by ada --reason because',
+    'one id',
+  ],
+  ['a flag of another move', 'cancel txn-1 --amount 1 --by ada --reason because', '--amount'],
+  ['a world that is none', 'stuck --world moon', '--world'],
+])('%s: ends 2, says which, does nothing', async (_what, line, word) => {
+  const { code, stdout, stderr } = await here(line);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(word);
+  expect(stderr).not.toMatch(/^ +at /m);
+});
+
+it('ends 2 in a shell as well, 1 for a world that is off and for a database that is away, without a word of its address', async () => {
+  const away = { ...stack.env, DATABASE_URL: 'postgres://finance:hunter2@127.0.0.1:9/simway' };
+  const [wrong, off, gone] = await Promise.all([
+    shell('stuck --colour red'),
+    here('stuck --world live'),
+    hereFinance(away, 'stuck'),
+  ]);
+  expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 2, stdout: '' });
+  expect(off).toEqual({ code: 1, stdout: '', stderr: 'the live world is switched off\n' });
+  expect({ code: gone.code, stdout: gone.stdout }).toEqual({ code: 1, stdout: '' });
+  expect(gone.stderr).toContain('Postgres');
+  expect(gone.stderr).not.toContain('hunter2');
+});
+
+it('refuses ids of nothing', async () => {
+  for (const line of ['show', 'ledger', 'replay', 'refund', 'approve']) {
+    const more = ['replay', 'refund'].includes(line) ? WHO : line === 'approve' ? ['--by', 'ada'] : [];
+    expect(await here(`${line} txn-none`, more), line).toMatchObject({ code: 1 });
+  }
+});
