@@ -3,13 +3,12 @@
  * transactionId as the same request; a refusal after any doubt counts only once the find-twin confirms that nothing was taken.
  */
 import { sleep } from '@temporalio/activity';
-import { esimFactsOf } from '../src/domain/esim.ts';
+import { esimFactsOf, type TopUpTotals } from '../src/domain/esim.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 import type {
   SupplierProfile,
   SupplierRefusal,
   TopUpRequest,
-  TopUpTotals,
 } from '../src/ports/esim-supplier.ts';
 import { beginAsking, keepOrderNo, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
 import { isPassing } from '../src/store/constraint-errors.ts';

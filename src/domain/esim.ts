@@ -30,6 +30,15 @@ export interface ProfileFacts {
   readonly status: EsimStatus | null;
 }
 
+/** What an eSIM holds after a top-up, in all. A supplier may name no new end of validity. */
+export interface TopUpTotals {
+  readonly iccid: string;
+  readonly totalVolumeBytes: number;
+  readonly orderUsageBytes: number;
+  readonly totalDuration: number;
+  readonly expiredTime: string | null;
+}
+
 export interface EsimFacts extends ProfileFacts {
   readonly smdpAddress: string;
   readonly matchingId: string;

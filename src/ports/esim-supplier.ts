@@ -3,7 +3,7 @@
  * never assumed. Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
  */
 import type { CataloguePackage, Region } from '../domain/catalogue.ts';
-import type { ProfileFacts } from '../domain/esim.ts';
+import type { ProfileFacts, TopUpTotals } from '../domain/esim.ts';
 import { Unavailable, type Outcome as AnyOutcome } from './outcome.ts';
 
 export const SUPPLIER_REFUSALS = [
@@ -38,14 +38,6 @@ export interface SupplierProfile extends ProfileFacts {
 
 export type ProfileLook =
   { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
-
-export interface TopUpTotals {
-  readonly iccid: string;
-  readonly totalVolumeBytes: number;
-  readonly orderUsageBytes: number;
-  readonly totalDuration: number;
-  readonly expiredTime: string | null;
-}
 
 export interface OrderRequest {
   /** Ours, at most 50 characters; the vendor takes a repeat as the same request. */

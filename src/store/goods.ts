@@ -3,7 +3,7 @@
  * by the statement that settles or, where that is refused, alone. Install data is secret and never logged.
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
-import type { EsimFacts } from '../domain/esim.ts';
+import type { EsimFacts, TopUpTotals } from '../domain/esim.ts';
 import { columnsOfFacts } from './esims.ts';
 import type { EsimsTable, PurchasesTable, WorldDb } from './tables.ts';
 
@@ -20,16 +20,8 @@ export function profileGoods(facts: EsimFacts, lookedAt: Date): Goods {
   return { purchase: {}, esim: { ...columnsOfFacts(facts), looked_at: lookedAt } };
 }
 
-export interface TopUpKept {
-  readonly iccid: string;
-  readonly totalVolumeBytes: number;
-  readonly orderUsageBytes: number;
-  readonly totalDuration: number;
-  readonly expiredTime: string | null;
-}
-
 /** A top-up's new totals. A supplier that names no end of validity leaves the one before. */
-export function topUpGoods(totals: TopUpKept): Goods {
+export function topUpGoods(totals: TopUpTotals): Goods {
   const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
   return {
     purchase: {

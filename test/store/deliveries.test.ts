@@ -1,11 +1,12 @@
 /** What a delivery keeps between its attempts: every ask counted before it is made, the first order number, the totals of a top-up once. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TopUpTotals } from '../../src/domain/esim.ts';
 import type { PurchaseInput } from '../../src/domain/purchase.ts';
 import { ESIM_STATUSES } from '../../src/domain/states.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
 import { beginAsking, keepOrderNo, loadDelivery } from '../../src/store/deliveries.ts';
 import { findEsim, refreshEsim } from '../../src/store/esims.ts';
-import { keepGoods, profileGoods, topUpGoods, type TopUpKept } from '../../src/store/goods.ts';
+import { keepGoods, profileGoods, topUpGoods } from '../../src/store/goods.ts';
 import { ensureWallet, fundWallet } from '../../src/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
 import { openPurchase } from '../../src/store/purchase-opening.ts';
@@ -151,7 +152,7 @@ describe('a delivery', () => {
 });
 
 describe('a top-up', () => {
-  const totals: TopUpKept = {
+  const totals: TopUpTotals = {
     iccid: '8901000000000000001',
     totalVolumeBytes: 2 * 5_368_709_120,
     orderUsageBytes: 1_000,

@@ -2,8 +2,9 @@
  * The vendor's words for orders and eSIMs → ours. Pure and total: every input has an answer, and what was never seen before maps to
  * "unknown" or null, never to a guess. Catalogue words are in map-catalogue.ts.
  */
+import type { TopUpTotals } from '../../domain/esim.ts';
 import type { EsimStatus } from '../../domain/states.ts';
-import type { EsimUsage, Outcome, SupplierProfile, TopUpTotals } from '../../ports/esim-supplier.ts';
+import type { EsimUsage, Outcome, SupplierProfile } from '../../ports/esim-supplier.ts';
 import type { Answer } from './client.ts';
 import { CODE_ALLOCATING, CODE_WRONG_STATE, meaningOf } from './codes.ts';
 import type { WireEsim, WireTopUp, WireUsage } from './wire.ts';
