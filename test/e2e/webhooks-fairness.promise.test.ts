@@ -17,6 +17,8 @@ const ATTEMPTS = size({ ci: 8, prove: 200 });
 const QUANTILE = size({ ci: 0.9, prove: 0.99 });
 const SLACK_MS = size({ ci: 6_000, prove: 0 });
 const TIMES = 1.5;
+/** A machine that cannot carry the pace lets a queue grow, for everybody alike, and works it off afterwards. */
+const WORKED_OFF_WITHIN_MS = size({ ci: 60_000, prove: 30 * 60_000 });
 const TICK_MS = 100;
 
 interface Shop {
@@ -29,7 +31,10 @@ let harness: DeliveryHarness;
 let receiver: Receiver;
 let shops: Shop[];
 beforeAll(async () => {
-  stack = await startStack({ env: { SIMWAY_WEBHOOK_ATTEMPTS: String(ATTEMPTS) } });
+  stack = await startStack({
+    processes: size({ ci: 'in-test', prove: 'own' }),
+    env: { SIMWAY_WEBHOOK_ATTEMPTS: String(ATTEMPTS) },
+  });
   harness = createDeliveryHarness(stack);
   receiver = await startReceiver();
   shops = await Promise.all(
@@ -77,7 +82,9 @@ async function waitsOf(
   const arrivals = () =>
     new Map(well.flatMap(({ listener }) => listener.received.map(({ id, atMs }) => [id, atMs] as const)));
   const arrived = await until(arrivals, (all) => theirs.every(([id]) => all.has(id)), {
-    withinMs: 60_000,
+    withinMs: WORKED_OFF_WITHIN_MS,
+    // All of them are counted each time.
+    everyMs: 250,
     what: 'every message of those who are well',
   });
   return theirs.map(([id, { atMs }]) => arrived.get(id)! - atMs);
@@ -118,6 +125,6 @@ describe('endpoints that hang or fail', () => {
         for (const [id, { shop }] of troubled)
           expect((await harness.message(shop.account, id)).status).toBe('PENDING');
       }),
-    20 * 60_000,
+    3 * WORKED_OFF_WITHIN_MS,
   );
 });
