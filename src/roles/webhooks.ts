@@ -3,7 +3,7 @@
  * API with the key of a sandbox account and nothing else, so they can do no more than any merchant's program.
  */
 import { parseArgs } from 'node:util';
-import { WEBHOOK_EVENTS } from '../domain/webhooks.ts';
+import { isWebhookEvent, WEBHOOK_EVENTS } from '../domain/webhooks.ts';
 import { OperatorMistake } from './operator-mistake.ts';
 import {
   createApiClient,
@@ -112,7 +112,8 @@ const LOOKS_GROW_BY = 1.5;
 
 async function triggerSample(job: Job): Promise<void> {
   const { client, flags, subject: event } = job;
-  if (event === undefined) throw new OperatorMistake(`trigger takes an event: ${WEBHOOK_EVENTS.join(', ')}`);
+  if (event === undefined || !isWebhookEvent(event))
+    throw new OperatorMistake(`trigger takes an event: ${WEBHOOK_EVENTS.join(', ')}`);
   const sample = { event, ...(flags.status === undefined ? {} : { status: flags.status }) };
   const ids = flags.endpoint === undefined ? await endpointsFor(client, event) : [flags.endpoint];
   for (const id of ids) {

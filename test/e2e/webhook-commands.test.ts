@@ -196,6 +196,7 @@ describe('mistakes', () => {
     [['listen', '--forward', 'nowhere'], /--forward takes a URL/],
     [['listen', '--events', 'no.such'], /400 events\.0: must be one of /],
     [['trigger'], /trigger takes an event: esim\.purchased, /],
+    [['trigger', 'esim.nothing'], /trigger takes an event: esim\.purchased, /],
     [['trigger', 'esim.purchased'], /no endpoint asks for esim\.purchased: run /],
     [['trigger', 'esim.purchased', '--endpoint', 'ep-1'], /404 Webhook endpoint not found/],
     [['trigger', 'esim.purchased', '--package', 'NO-SUCH'], /404 /],
