@@ -7,7 +7,7 @@ import { KEEP_NOTICES_MS } from '../src/domain/notices.ts';
 import { isFailingForGood } from '../src/domain/webhooks.ts';
 import type { SecretBox } from '../src/ports/secret-box.ts';
 import { forgetNotices } from '../src/store/notices.ts';
-import { claimOverdue, forgetMessages, giveBack } from '../src/store/webhook-deliveries.ts';
+import { forgetMessages, listOverdue, markSwept } from '../src/store/webhook-deliveries.ts';
 import { disableEndpoint, listFailing } from '../src/store/webhook-disabling.ts';
 import { noMessages } from '../src/store/webhook-messages.ts';
 import { forgetSecrets, listSealed, reseal } from '../src/store/webhook-secrets.ts';
@@ -44,9 +44,12 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
   const endsAtMs = clock.now().getTime() + RUNS_FOR_MS;
   let handedOver = 0;
   for (;;) {
-    const ids = await claimOverdue(db, { overdueMs: OVERDUE_MS, againAfterMs: AGAIN_AFTER_MS, limit: BATCH });
+    const ids = await listOverdue(db, { overdueMs: OVERDUE_MS, againAfterMs: AGAIN_AFTER_MS, limit: BATCH });
     const left = ids.length === 0 ? ids : await webhooks.sweeper.handOver(ids);
-    await giveBack(db, left);
+    await markSwept(
+      db,
+      ids.filter((id) => !left.includes(id)),
+    );
     handedOver += ids.length - left.length;
     const isOver = ids.length < BATCH || left.length > 0 || clock.now().getTime() > endsAtMs;
     if (isOver) return `${handedOver} messages handed over`;

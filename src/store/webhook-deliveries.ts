@@ -216,28 +216,30 @@ export async function closeUnsent(db: WorldDb, messageId: string): Promise<void>
     .execute();
 }
 
-/** Messages that were due before and that nobody seems to carry, each at most once in `againAfterMs`. */
-export async function claimOverdue(
+/** Messages that were due before and that nobody seems to carry; those handed over less than `againAfterMs` ago are left out. */
+export async function listOverdue(
   db: WorldDb,
   which: { readonly overdueMs: number; readonly againAfterMs: number; readonly limit: number },
 ): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    update webhook_messages set swept_at = now()
-     where id in (
-       select id from webhook_messages
-        where status = 'PENDING' and next_attempt_at < now() - ${which.overdueMs}::float8 * interval '1 ms'
-          and (swept_at is null or swept_at < now() - ${which.againAfterMs}::float8 * interval '1 ms')
-        order by next_attempt_at limit ${which.limit} for update skip locked)
-    returning id`.execute(db);
+  const ago = (ms: number) => sql<Date>`now() - ${ms}::float8 * interval '1 ms'`;
+  const rows = await db
+    .selectFrom('webhook_messages')
+    .select('id')
+    .where('status', '=', 'PENDING')
+    .where('next_attempt_at', '<', ago(which.overdueMs))
+    .where((eb) => eb.or([eb('swept_at', 'is', null), eb('swept_at', '<', ago(which.againAfterMs))]))
+    .orderBy('next_attempt_at')
+    .limit(which.limit)
+    .execute();
   return rows.map((row) => row.id);
 }
 
-/** Claimed, and not handed over after all: whoever looks next may have them. */
-export async function giveBack(db: WorldDb, messageIds: readonly string[]): Promise<void> {
+/** Handed over just now, by the sweep. A sweep that dies before has them handed over once more, which does no harm. */
+export async function markSwept(db: WorldDb, messageIds: readonly string[]): Promise<void> {
   if (messageIds.length === 0) return;
   await db
     .updateTable('webhook_messages')
-    .set({ swept_at: null })
+    .set({ swept_at: sql`now()` })
     .where('id', 'in', [...messageIds])
     .execute();
 }

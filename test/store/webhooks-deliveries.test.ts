@@ -6,8 +6,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { listAttempts } from '../../src/store/webhook-attempts.ts';
 import {
   claimDelivery,
-  claimOverdue,
   forgetMessages,
+  listOverdue,
+  markSwept,
   postpone,
   recordAttempt,
 } from '../../src/store/webhook-deliveries.ts';
@@ -251,26 +252,26 @@ describe('an endpoint that is disabled', () => {
 });
 
 describe('left behind', () => {
-  it('is found once in a while, when it was due long enough, by one of those who look', async () => {
+  it('is found when it was due long enough, until it was handed over, and again after a while', async () => {
     await books.owner.deleteFrom('webhook_messages').execute();
-    const { endpoint, messageId } = await waiting();
-    const [due, later] = [messageId, await newMessage(books.world, endpoint)];
-    await books.owner
-      .updateTable('webhook_messages')
-      .set({ next_attempt_at: new Date(Date.now() - 31_000) })
-      .where('id', '=', due)
-      .execute();
-    const claim = () => claimOverdue(books.world, { overdueMs: 30_000, againAfterMs: 120_000, limit: 10 });
-    const claimed = await Promise.all([claim(), claim(), claim()]);
-    expect(claimed.flat()).toEqual([due]);
-    expect(await claim()).toEqual([]);
-    await books.owner
-      .updateTable('webhook_messages')
-      .set({ swept_at: new Date(Date.now() - 121_000) })
-      .where('id', '=', due)
-      .execute();
-    expect(await claim()).toEqual([due]);
-    expect(later).not.toBe(due);
+    const { endpoint, messageId: later } = await waiting();
+    const [due, longer] = [await newMessage(books.world, endpoint), await newMessage(books.world, endpoint)];
+    const set = (id: string, given: { next_attempt_at?: Date; swept_at?: Date }) =>
+      books.owner.updateTable('webhook_messages').set(given).where('id', '=', id).execute();
+    await set(due, { next_attempt_at: new Date(Date.now() - 31_000) });
+    await set(longer, { next_attempt_at: new Date(Date.now() - 60_000) });
+    await set(later, { next_attempt_at: new Date(Date.now() - 29_000) });
+    const find = (limit = 10) =>
+      listOverdue(books.world, { overdueMs: 30_000, againAfterMs: 120_000, limit });
+    expect(await find()).toEqual([longer, due]);
+    expect(await find(1)).toEqual([longer]);
+    await markSwept(books.world, [longer]);
+    expect(await find()).toEqual([due]);
+    await markSwept(books.world, []);
+    await markSwept(books.world, [due]);
+    expect(await find()).toEqual([]);
+    await set(due, { swept_at: new Date(Date.now() - 121_000) });
+    expect(await find()).toEqual([due]);
   });
 });
 
