@@ -1,22 +1,29 @@
 // Promise W4: an endpoint in trouble hurts only itself. A tenth of the endpoints hang and a tenth fail; what the others wait for a message,
-// from its row to its receiver, stays within half as much again of what they waited with everybody well, in the same run.
+// from its row to its receiver, stays within half as much again of what they waited with everybody well, in the same run. Where the machine
+// does other things as well, waits say little: what is shown there is that those that hang hold their share of the places and no more.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRandom, perSecond, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { answerStatus, startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
+import {
+  answerStatus,
+  startReceiver,
+  type Answering,
+  type Listener,
+  type Receiver,
+} from '../support/webhook-receiver.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver-webhook.support.ts';
 
 const ENDPOINTS = size({ ci: 20, prove: 100 });
 const PER_SECOND = perSecond({ ci: 10, prove: 200 });
-const FOR_MS = size({ ci: 20_000, prove: 120_000 });
+const FOR_MS = size({ ci: 10_000, prove: 120_000 });
 const WARM_UP_MS = 2_000;
 /** Few, so that two endpoints that hang would soon hold them all. */
 const ATTEMPTS = size({ ci: 8, prove: 200 });
-/** On a machine that does other things the slowest of a hundred say little: found out is when many wait for attempts that hang for 15 s. */
-const QUANTILE = size({ ci: 0.9, prove: 0.99 });
-const SLACK_MS = size({ ci: 6_000, prove: 0 });
+const QUANTILE = 0.99;
 const TIMES = 1.5;
+/** What all slow endpoints together may have of the places, as docs/WEBHOOKS.md says. */
+const SHARE = 1 / 4;
 /** A machine that cannot carry the pace lets a queue grow, for everybody alike, and works it off afterwards. */
 const WORKED_OFF_WITHIN_MS = size({ ci: 60_000, prove: 30 * 60_000 });
 const TICK_MS = 100;
@@ -95,36 +102,81 @@ function quantile(waits: readonly number[]): number {
   return sorted[Math.ceil(sorted.length * QUANTILE) - 1] ?? Number.NaN;
 }
 
-describe('endpoints that hang or fail', () => {
-  it(
-    'keep nobody else waiting',
-    () =>
-      withSeed(async (seed) => {
-        const random = createRandom(seed);
-        const tenth = ENDPOINTS / 10;
-        const [hanging, failing, well] = [
-          shops.slice(0, tenth),
-          shops.slice(tenth, 2 * tenth),
-          shops.slice(2 * tenth),
-        ];
-        // The first ones pay for connections, and for code that has not run yet.
-        await waitsOf(await sendSteadily(random, WARM_UP_MS), well);
-        const before = quantile(await waitsOf(await sendSteadily(random), well));
-        // Longer than anybody waits for an answer.
-        for (const { listener } of hanging) listener.answerWith(() => undefined);
-        for (const { listener } of failing) listener.answerWith(answerStatus(500));
-        const sent = await sendSteadily(random);
-        const during = quantile(await waitsOf(sent, well));
-        const troubled = [...sent].filter(([, { shop }]) => !well.includes(shop));
-        console.log(
-          `W4: ${PER_SECOND} messages a second, p${QUANTILE * 100} ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
-        );
-        expect(during).toBeLessThanOrEqual(before * TIMES + SLACK_MS);
-        // Theirs wait for better times; none is lost.
-        expect(troubled.length).toBeGreaterThan(0);
-        for (const [id, { shop }] of troubled)
-          expect((await harness.message(shop.account, id)).status).toBe('PENDING');
-      }),
-    3 * WORKED_OFF_WITHIN_MS,
+/** Attempts that are never answered: how many there are, and the most that there were at once since the last reset. */
+function createHanging() {
+  let [begun, open, most] = [0, 0, 0];
+  const answer: Answering = (response) => {
+    begun += 1;
+    open += 1;
+    most = Math.max(most, open);
+    response.on('close', () => (open -= 1));
+  };
+  return {
+    answer,
+    isOver: (count: number): boolean => begun >= count && open === 0,
+    reset: () => void (most = open),
+    most: () => most,
+  };
+}
+
+const TENTH = ENDPOINTS / 10;
+const parts = () => ({
+  hanging: shops.slice(0, TENTH),
+  failing: shops.slice(TENTH, 2 * TENTH),
+  well: shops.slice(2 * TENTH),
+});
+
+/** From now on, a tenth hangs and a tenth fails. */
+function beginTrouble() {
+  const hanging = createHanging();
+  for (const { listener } of parts().hanging) listener.answerWith(hanging.answer);
+  for (const { listener } of parts().failing) listener.answerWith(answerStatus(500));
+  return hanging;
+}
+
+async function keepNobodyWaiting(random: Random): Promise<void> {
+  const { well } = parts();
+  // The first ones pay for connections, and for code that has not run yet.
+  await waitsOf(await sendSteadily(random, WARM_UP_MS), well);
+  const before = quantile(await waitsOf(await sendSteadily(random), well));
+  beginTrouble();
+  const sent = await sendSteadily(random);
+  const during = quantile(await waitsOf(sent, well));
+  const troubled = [...sent].filter(([, { shop }]) => !well.includes(shop));
+  console.log(
+    `W4: ${PER_SECOND} messages a second, p${QUANTILE * 100} ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
   );
+  expect(during).toBeLessThanOrEqual(before * TIMES);
+  await expectNoneLost(troubled);
+}
+
+async function holdTheirShare(random: Random): Promise<void> {
+  const { hanging, well } = parts();
+  const places = beginTrouble();
+  // One attempt at each, and it is known that nobody answers there.
+  await Promise.all(hanging.map(({ account, listener }) => harness.send(account, listener)));
+  await until(() => places.isOver(hanging.length), Boolean, { withinMs: 60_000, what: 'the first given up' });
+  places.reset();
+  const sent = await sendSteadily(random);
+  await waitsOf(sent, well);
+  expect(places.most()).toBeGreaterThan(0);
+  expect(places.most()).toBeLessThanOrEqual(ATTEMPTS * SHARE);
+  await expectNoneLost([...sent].filter(([, { shop }]) => !well.includes(shop)));
+}
+
+/** Theirs wait for better times. */
+async function expectNoneLost(
+  troubled: readonly (readonly [string, { readonly shop: Shop }])[],
+): Promise<void> {
+  expect(troubled.length).toBeGreaterThan(0);
+  for (const [id, { shop }] of troubled)
+    expect((await harness.message(shop.account, id)).status).toBe('PENDING');
+}
+
+describe('endpoints that hang or fail', () => {
+  const [what, proof] = size<readonly [string, (random: Random) => Promise<void>]>({
+    ci: ['hold their share of the places', holdTheirShare],
+    prove: ['keep nobody else waiting', keepNobodyWaiting],
+  });
+  it(what, () => withSeed((seed) => proof(createRandom(seed))), 3 * WORKED_OFF_WITHIN_MS);
 });
