@@ -5,11 +5,7 @@
 import { sleep } from '@temporalio/activity';
 import { esimFactsOf, type TopUpTotals } from '../src/domain/esim.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
-import type {
-  SupplierProfile,
-  SupplierRefusal,
-  TopUpRequest,
-} from '../src/ports/esim-supplier.ts';
+import type { SupplierProfile, SupplierRefusal, TopUpRequest } from '../src/ports/esim-supplier.ts';
 import { beginAsking, keepOrderNo, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
 import { isPassing } from '../src/store/constraint-errors.ts';
 import { keepGoods, KEPT_BEFORE, profileGoods, topUpGoods, type Goods } from '../src/store/goods.ts';
