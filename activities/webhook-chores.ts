@@ -46,11 +46,9 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
   for (;;) {
     const ids = await listOverdue(db, { overdueMs: OVERDUE_MS, againAfterMs: AGAIN_AFTER_MS, limit: BATCH });
     const left = ids.length === 0 ? ids : await webhooks.sweeper.handOver(ids);
-    await markSwept(
-      db,
-      ids.filter((id) => !left.includes(id)),
-    );
-    handedOver += ids.length - left.length;
+    const taken = ids.filter((id) => !left.includes(id));
+    await markSwept(db, taken);
+    handedOver += taken.length;
     const isOver = ids.length < BATCH || left.length > 0 || clock.now().getTime() > endsAtMs;
     if (isOver) return `${handedOver} messages handed over`;
   }

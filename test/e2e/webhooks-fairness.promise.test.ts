@@ -134,6 +134,9 @@ function beginTrouble() {
   return hanging;
 }
 
+const troubledOf = <Sent extends { readonly shop: Shop }>(sent: ReadonlyMap<string, Sent>) =>
+  [...sent].filter(([, { shop }]) => !parts().well.includes(shop));
+
 async function keepNobodyWaiting(random: Random): Promise<void> {
   const { well } = parts();
   // The first ones pay for connections, and for code that has not run yet.
@@ -142,7 +145,7 @@ async function keepNobodyWaiting(random: Random): Promise<void> {
   beginTrouble();
   const sent = await sendSteadily(random);
   const during = quantile(await waitsOf(sent, well));
-  const troubled = [...sent].filter(([, { shop }]) => !well.includes(shop));
+  const troubled = troubledOf(sent);
   console.log(
     `W4: ${PER_SECOND} messages a second, p${QUANTILE * 100} ${Math.round(before)} ms with all well, ${Math.round(during)} ms with ${troubled.length} of ${sent.size} messages in trouble`,
   );
@@ -161,7 +164,7 @@ async function holdTheirShare(random: Random): Promise<void> {
   await waitsOf(sent, well);
   expect(places.most()).toBeGreaterThan(0);
   expect(places.most()).toBeLessThanOrEqual(ATTEMPTS * SHARE);
-  await expectNoneLost([...sent].filter(([, { shop }]) => !well.includes(shop)));
+  await expectNoneLost(troubledOf(sent));
 }
 
 /** Theirs wait for better times. */
