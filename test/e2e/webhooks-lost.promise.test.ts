@@ -12,7 +12,6 @@ import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver
 
 const MESSAGES = size({ ci: 120, prove: 50_000 });
 const PURCHASES = size({ ci: 6, prove: 200 });
-/** From kill to kill; the next one is up before. */
 const KILL_EVERY_MS = size({ ci: 3_000, prove: 5_000 });
 /** Of few messages those that are under way at a kill are a larger share. */
 const MOST_TWICE = size({ ci: 0.15, prove: 0.01 });
@@ -82,12 +81,10 @@ async function buyAll(): Promise<string[]> {
 
 /** Kills a worker now and then until all is over; answers how many. */
 async function killUntil(isOver: () => boolean): Promise<number> {
-  let killedAtMs = performance.now();
   for (let kills = 0; ; kills += 1) {
-    const isTime = (): boolean => performance.now() > killedAtMs + KILL_EVERY_MS;
-    await until(() => isOver() || isTime(), Boolean, { withinMs: 60_000 });
+    const killAtMs = performance.now() + KILL_EVERY_MS;
+    await until(() => isOver() || performance.now() > killAtMs, Boolean, { withinMs: 60_000 });
     if (isOver()) return kills;
-    killedAtMs = performance.now();
     await workers.replaceOne();
   }
 }
