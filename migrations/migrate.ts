@@ -1,6 +1,7 @@
 /**
  * Brings a database to the present schema: roles, three schemas, their migrations. Run as the owner; safe to run twice and by several
- * processes at once (Kysely's migrator holds a lock). Adds only, so that it can run beside the version before.
+ * processes at once (an advisory lock while a schema is made, the lock of Kysely's migrator for what is in it). Adds only, so that it can
+ * run beside the version before.
  */
 import { sql, type Kysely } from 'kysely';
 import { Migrator, type Migration } from 'kysely/migration';
@@ -53,14 +54,25 @@ export async function migrate({ open, log, isWanted = () => true }: MigrateOptio
 async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void> {
   const role = sql.id(`simway_${schema}`);
   await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`prepare schema ${schema}`}, 0))`.execute(trx);
     // Roles belong to the whole cluster, and advisory locks to one database: another one migrating may win the race.
     await sql`
       do $$ begin
         if not exists (select from pg_roles where rolname = ${sql.lit(`simway_${schema}`)}) then create role ${role} nologin; end if;
       exception when duplicate_object or unique_violation then null;
       end $$`.execute(trx);
-    await sql`grant ${role} to current_user`.execute(trx);
+    await sql`
+      do $$ begin
+        grant ${role} to current_user;
+      exception when unique_violation then null;
+      end $$`.execute(trx);
     await sql`create schema if not exists ${sql.id(schema)}`.execute(trx);
-    await sql`grant usage on schema ${sql.id(schema)} to ${role}`.execute(trx);
+    // Only once: it would fail beside a migration that grants something in this schema and has not ended.
+    await sql`
+      do $$ begin
+        if not has_schema_privilege(${sql.lit(`simway_${schema}`)}, ${sql.lit(schema)}, 'usage') then
+          grant usage on schema ${sql.id(schema)} to ${role};
+        end if;
+      end $$`.execute(trx);
   });
 }

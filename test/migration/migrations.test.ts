@@ -132,6 +132,17 @@ describe('migrate', () => {
     expect(await rowsOf(shared, 'live.world')).toEqual(['(live)']);
   });
 
+  it('beside one that is under way and has granted something in the same schema, fails not and waits not', async () => {
+    const underWay = new pg.Client({ connectionString: url });
+    await underWay.connect();
+    try {
+      await underWay.query('begin; grant usage on schema accounts to simway_test');
+      expect(await migrateDatabase(url, () => undefined)).toBe(0);
+    } finally {
+      await underWay.end();
+    }
+  });
+
   it('goes on where an earlier run was cut off', async () => {
     const cut = await emptyDatabase();
     await migrateDatabase(cut, () => undefined);
