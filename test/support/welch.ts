@@ -4,24 +4,30 @@ export interface Compared {
   /** Below 4.5 in size: no difference that could be told from chance. */
   readonly t: number;
   readonly meansNs: readonly [number, number];
-  readonly samples: number;
 }
+
+/** How long the calls with each of several keys took, in nanoseconds: a list for each key. */
+export type TimesByKey = readonly (readonly number[])[];
 
 /** The slowest calls say more about the machine than about the code, and hide small differences: they are left out of both kinds. */
 const KEPT_SHARE = 0.9;
 
-/** Compares two kinds of calls, nanoseconds each. Throws when there are too few to say anything. */
-export function compareTimes(first: readonly number[], second: readonly number[]): Compared {
-  const all = [...first, ...second].sort((a, b) => a - b);
+/**
+ * Compares calls with keys of two kinds. A key's mean is one sample: each has a place of its own in maps and memory, which makes it tens of
+ * nanoseconds quicker or slower than the next of its kind at every call. Throws when there are too few to say anything.
+ */
+export function compareTimes(first: TimesByKey, second: TimesByKey): Compared {
+  const all = [...first, ...second].flat().sort((a, b) => a - b);
   const slowest = all[Math.trunc(all.length * KEPT_SHARE)];
   if (slowest === undefined) throw new RangeError('nothing was measured');
-  const kinds = [first, second].map((times) => momentsOf(times.filter((time) => time <= slowest)));
-  const [a, b] = kinds as [Moments, Moments];
-  if (a.count < 100 || b.count < 100) throw new RangeError('too few samples');
+  const [a, b] = [first, second].map((keys) => {
+    const kept = keys.map((times) => times.filter((time) => time <= slowest));
+    return momentsOf(kept.filter((times) => times.length > 0).map(meanOf));
+  }) as [Moments, Moments];
+  if (a.count < 100 || b.count < 100) throw new RangeError('too few keys');
   return {
     t: (a.mean - b.mean) / Math.sqrt(a.variance / a.count + b.variance / b.count),
     meansNs: [a.mean, b.mean],
-    samples: first.length + second.length,
   };
 }
 
@@ -31,8 +37,11 @@ interface Moments {
   readonly variance: number;
 }
 
-function momentsOf(times: readonly number[]): Moments {
-  const mean = times.reduce((sum, time) => sum + time, 0) / times.length;
-  const squares = times.reduce((sum, time) => sum + (time - mean) ** 2, 0);
-  return { count: times.length, mean, variance: squares / (times.length - 1) };
+const meanOf = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
+
+function momentsOf(values: readonly number[]): Moments {
+  const mean = meanOf(values);
+  const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0);
+  return { count: values.length, mean, variance: squares / (values.length - 1) };
 }
