@@ -45,6 +45,8 @@ beforeAll(async () => {
 afterEach(() => clearGatewayFaults(stack));
 afterAll(() => closeWorkflows({ stack, harness }));
 
+const LOOK = 'Look at the gateway for the money';
+
 /** Takes money for a second and a half. */
 const SOON_OVER = { ...PATIENT, checkoutMs: 1_500, slowLookMs: 300 };
 
@@ -91,7 +93,11 @@ describe('nobody pays', () => {
     expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
   });
 
-  it('is looked at as often as planned: at the first pause, then a tenth of the waiting, at most the longest', async () => {
+  it.each([
+    ['answers at once', 0],
+    ['is slow', 700],
+  ])('is looked at as often as planned, where the gateway %s', async (_, latencyMs) => {
+    await gatewayFaults(stack, { latencyMs });
     const timings = { ...PATIENT, checkoutMs: 9_000, pollFirstMs: 200, pollMaxMs: 500 };
     const before = await looksAtGateway(stack);
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
@@ -101,17 +107,20 @@ describe('nobody pays', () => {
     const openedAtMs = Math.trunc(startedAtMs(history));
     const expiresAtMs = openedAtMs + timings.checkoutMs;
     // A timer of the server is late by up to a second.
-    expect(timers.length).toBeGreaterThan(5);
+    expect(timers.length).toBeGreaterThan(3);
     for (const { atMs, lastsMs } of timers) {
       const waitedMs = atMs - openedAtMs;
       const planned = Math.min(nextPollMs(waitedMs, 'CARD', timings), expiresAtMs - atMs);
       // Workflow time is whole milliseconds.
       expect(Math.abs(lastsMs - planned), `after ${waitedMs} ms`).toBeLessThanOrEqual(2);
     }
-    // One look a pause, the last one after the end, each asked of the gateway once and by nobody else.
-    const looks = summariesOf(history).filter((summary) => summary === 'Look at the gateway for the money');
-    expect(looks).toHaveLength(timers.length);
-    expect((await looksAtGateway(stack)) - before).toBe(timers.length);
+    // One look a pause, each asked of the gateway once and by nobody else. The last one begins after the end: one that was under way then
+    // does not count, and is followed at once.
+    const looks = looksOf(history);
+    const underWay = looks.filter(({ atMs, heardAtMs }) => atMs < expiresAtMs && heardAtMs >= expiresAtMs);
+    expect(looks).toHaveLength(timers.length + underWay.length);
+    expect(looks.at(-1)!.atMs).toBeGreaterThanOrEqual(expiresAtMs);
+    expect((await looksAtGateway(stack)) - before).toBe(looks.length);
   });
 });
 
@@ -228,6 +237,16 @@ function paymentOf(transactionId: string) {
 const timeOf = (event: HistoryJson['events'][number]): number => Date.parse(String(event['eventTime']));
 
 const startedAtMs = ({ events }: HistoryJson): number => timeOf(events[0]!);
+
+/** When each look began and when its answer was heard, by the workflow's own clock. */
+function looksOf({ events }: HistoryJson): { atMs: number; heardAtMs: number }[] {
+  const starts = events.filter(({ eventType }) => eventType.endsWith('WORKFLOW_TASK_STARTED'));
+  const looks = events.filter((event) => summariesOf({ events: [event] }).includes(LOOK));
+  return looks.map(({ eventId }) => {
+    const next = starts.findIndex((start) => Number(start.eventId) > Number(eventId));
+    return { atMs: timeOf(starts[next - 1]!), heardAtMs: timeOf(starts[next]!) };
+  });
+}
 
 /** When each timer was set, by the workflow's own clock, and how long it was to last. */
 function timersOf({ events }: HistoryJson): { atMs: number; lastsMs: number }[] {
