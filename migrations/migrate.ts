@@ -52,13 +52,14 @@ export async function migrate({ open, log, isWanted = () => true }: MigrateOptio
 }
 
 async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void> {
-  const role = sql.id(`simway_${schema}`);
+  const name = `simway_${schema}`;
+  const role = sql.id(name);
   await db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(hashtextextended(${`prepare schema ${schema}`}, 0))`.execute(trx);
     // Roles belong to the whole cluster, and advisory locks to one database: another one migrating may win the race.
     await sql`
       do $$ begin
-        if not exists (select from pg_roles where rolname = ${sql.lit(`simway_${schema}`)}) then create role ${role} nologin; end if;
+        if not exists (select from pg_roles where rolname = ${sql.lit(name)}) then create role ${role} nologin; end if;
       exception when duplicate_object or unique_violation then null;
       end $$`.execute(trx);
     await sql`
@@ -70,7 +71,7 @@ async function prepareSchema(db: Kysely<unknown>, schema: string): Promise<void>
     // Only once: it would fail beside a migration that grants something in this schema and has not ended.
     await sql`
       do $$ begin
-        if not has_schema_privilege(${sql.lit(`simway_${schema}`)}, ${sql.lit(schema)}, 'usage') then
+        if not has_schema_privilege(${sql.lit(name)}, ${sql.lit(schema)}, 'usage') then
           grant usage on schema ${sql.id(schema)} to ${role};
         end if;
       end $$`.execute(trx);
