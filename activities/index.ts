@@ -1,12 +1,13 @@
 /** All activities by queue, with their errors translated once. */
 import type {
+  DeliverRequest,
   GatewayActivities,
   OpsActivities,
   OrderActivities,
   SupplierActivities,
   WebhookActivities,
 } from '../workflows/contract.ts';
-import { createSupplierActivities } from './deliver.ts';
+import { deliver } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures } from './failure.ts';
 import { createSupplierMoves } from './moves.ts';
@@ -31,7 +32,10 @@ export function createActivities(deps: ActivityDeps): Activities {
   return {
     orders: withFailures(createOrderActivities(deps)),
     supplier: withSignsOfLife(
-      withFailures({ ...createSupplierActivities(deps), ...createSupplierMoves(deps) }),
+      withFailures({
+        deliver: (request: DeliverRequest) => deliver(deps, request),
+        ...createSupplierMoves(deps),
+      }),
     ),
     gateway: withSignsOfLife(withFailures(createGatewayActivities(deps))),
     webhooks: webhookActivities(deps),

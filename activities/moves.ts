@@ -3,7 +3,7 @@
  * or another package ordered only once nothing of the first order can come any more.
  */
 import { esimFactsOf } from '../src/domain/esim.ts';
-import { keepOrderNo, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
+import { beginAsking, keepOrderNo, loadDelivery, type Delivery } from '../src/store/deliveries.ts';
 import { refreshEsim } from '../src/store/esims.ts';
 import { beginMove, closeMove, makeMove } from '../src/store/operator-moves.ts';
 import { messagesOf, noMessages } from '../src/store/webhook-messages.ts';
@@ -12,10 +12,10 @@ import type {
   OrderActivities,
   SupplierActivities,
   SupplierLook,
-  Withdrawal,
 } from '../workflows/contract.ts';
-import { deliverProfile, deliverTopUp, orderOf, settle } from './deliver.ts';
+import { deliverProfile, deliverTopUp, findOrder, orderOf, settle, topUpOf } from './deliver.ts';
 import type { ActivityDeps } from './deps.ts';
+import { withdraw } from './withdraw.ts';
 
 export function createMoveActivities(
   deps: ActivityDeps,
@@ -50,11 +50,16 @@ const wordsOf = (ended: { readonly outcome: string; readonly code?: string }) =>
 
 export function createSupplierMoves(
   deps: ActivityDeps,
-): Pick<SupplierActivities, 'lookAtSupplier' | 'withdrawForMove'> {
+): Pick<SupplierActivities, 'lookAtSupplier' | 'withdrawForMove' | 'withdrawOrder'> {
   return {
     lookAtSupplier: (transactionId) => lookAtSupplier(deps, transactionId),
-    withdrawForMove: async (transactionId, isVouchedFor) =>
-      withdraw(deps, await loadDelivery(deps.db, transactionId), isVouchedFor),
+    withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
+      withdraw(deps, transactionId, { isVouchedFor, ...(graceMs === undefined ? {} : { graceMs }) }),
+    // For purchases that were refused under a build of before, which undo in this way.
+    withdrawOrder: async (transactionId) => {
+      const { left } = await withdraw(deps, transactionId, { isVouchedFor: false });
+      return left === 'nothing';
+    },
   };
 }
 
@@ -76,11 +81,11 @@ async function lookAtSupplier(deps: ActivityDeps, transactionId: string): Promis
 async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
   let { orderNo } = delivery;
   if (orderNo === null) {
-    const held = await deps.supplier.findOrder(whatFor(delivery));
-    if (held.outcome !== 'done') return { did: 'the supplier does not say whether it has the order' };
-    if (held.value === null) return { did: 'the supplier lists no such order' };
-    ({ orderNo } = held.value);
-    await keepOrderNo(deps.db, delivery.transactionId, orderNo);
+    const held = await findOrder(deps, delivery);
+    if (held === undefined) return { did: 'the supplier does not say whether it has the order' };
+    if (held === null) return { did: 'the supplier lists no such order' };
+    ({ orderNo } = held);
+    await keepOrderNo(deps.db, delivery, orderNo);
   }
   const look = await deps.supplier.profile({ orderNo });
   if (look.outcome !== 'done') return { did: `the supplier does not say how order ${orderNo} stands` };
@@ -92,10 +97,12 @@ async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<Sup
 
 /** One that is there is told of again when it is asked for again under the same id, which adds nothing. */
 async function lookForTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
-  const held = await deps.supplier.findTopUp(whatFor(delivery));
+  const held = await deps.supplier.findTopUp(topUpOf(delivery));
   if (held.outcome !== 'done') return { did: 'the supplier does not say whether it has the top-up' };
   if (!held.value.found) return { did: 'the supplier lists no such top-up' };
-  const repeated = await deps.supplier.topUp(orderOf(delivery));
+  const asking = await beginAsking(deps.db, delivery.transactionId, deps.clock.now());
+  if (!asking.mayAsk) return { did: 'the supplier has the top-up, and the purchase is closed' };
+  const repeated = await deps.supplier.topUp(orderOf(asking.delivery));
   if (repeated.outcome !== 'done')
     return { did: 'the supplier has the top-up, and does not say what it came to' };
   return told(await deliverTopUp(deps, delivery, repeated.value));
@@ -116,52 +123,7 @@ async function refresh({ db, supplier, clock }: ActivityDeps, delivery: Delivery
 }
 
 /** What was given back must not be held at the supplier. */
-async function withdrawLeftover(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
-  const withdrawal = await withdraw(deps, delivery, true);
-  return { did: withdrawal.left === 'nothing' ? 'the supplier lists nothing of it' : withdrawal.detail };
+async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierLook> {
+  const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
+  return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };
 }
-
-const NOTHING: Withdrawal = { left: 'nothing' };
-
-/**
- * Cancels what may have been ordered. An order that is not listed may still be being allocated, so that only a person who has the supplier's
- * word for it can take it for nothing; what is there and cannot be cancelled is delivered, whatever anybody says.
- */
-async function withdraw(deps: ActivityDeps, delivery: Delivery, isVouchedFor: boolean): Promise<Withdrawal> {
-  if (!delivery.wasAsked) return NOTHING;
-  const unless = (detail: string): Withdrawal =>
-    isVouchedFor ? NOTHING : { left: 'perhaps-something', detail };
-  if (delivery.packageType === 'TOPUP') {
-    const held = await deps.supplier.findTopUp(whatFor(delivery));
-    if (held.outcome !== 'done') return unless('the supplier does not say whether it has the top-up');
-    if (!held.value.found) return NOTHING;
-    return { left: 'perhaps-something', detail: 'the top-up is there, and cannot be taken back' };
-  }
-  const held = await deps.supplier.findOrder(whatFor(delivery));
-  if (held.outcome !== 'done') return unless('the supplier does not say whether it has the order');
-  if (held.value !== null) return cancelEsim(deps, held.value.esimTranNo);
-  const { orderNo } = delivery;
-  if (orderNo === null) return unless('the supplier may have taken the order without listing it yet');
-  const look = await deps.supplier.profile({ orderNo });
-  if (look.outcome !== 'done') return unless(`the supplier does not say how order ${orderNo} stands`);
-  if (look.value.state === 'allocating') return unless(`order ${orderNo} is still being allocated`);
-  return cancelEsim(deps, look.value.profile.esimTranNo);
-}
-
-/** Throws while nobody knows whether it was cancelled: it is asked for again until that is known. */
-async function cancelEsim({ supplier }: ActivityDeps, esimTranNo: string): Promise<Withdrawal> {
-  const cancelled = await supplier.cancel(esimTranNo);
-  if (cancelled.outcome === 'unknown')
-    throw new Error(`the supplier does not say whether it cancelled ${esimTranNo}`);
-  if (cancelled.outcome === 'done') return NOTHING;
-  return {
-    left: 'perhaps-something',
-    detail: `the eSIM is there, and cannot be cancelled: ${cancelled.reason}`,
-  };
-}
-
-const whatFor = (delivery: Delivery) => ({
-  transactionId: delivery.supplierId,
-  esimTranNo: delivery.esimTranNo,
-  askedAt: delivery.createdAt,
-});

@@ -1,9 +1,11 @@
 /** The scheduled chores: catalogue, exchange rates, usage, old keys. Each may run twice or at once in two processes without harm. */
 import { ApplicationFailure } from '@temporalio/activity';
+import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/domain/retention.ts';
 import { SupplierUnavailable } from '../src/ports/esim-supplier.ts';
 import { countPackages, replaceCatalogue } from '../src/store/catalogue.ts';
-import { findUnseenEsims, keepUsage } from '../src/store/esims.ts';
+import { keepUsage, takeLongestUnseen } from '../src/store/esims.ts';
 import { forgetOldKeys } from '../src/store/idempotency.ts';
+import { forgetGatewayEvents, forgetRates } from '../src/store/retention.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { findLateMoney } from './late-money.ts';
@@ -16,13 +18,13 @@ const USAGE_BATCH = 10;
 /** Per run: 20 calls to the supplier, so that purchases keep most of its 8 requests a second. */
 const MAX_USAGE_PER_RUN = 200;
 const USAGE_OLDER_THAN_MS = 15 * 60_000;
-/** decisions.md: answers are kept 30 days. */
-const KEEP_KEYS_MS = 30 * 24 * 3_600_000;
+/** Well within the activity's two minutes, and money that came late waits for this to end. What is left is the next run's. */
+const FORGETS_FOR_MS = 45_000;
 
 export function createOpsActivities(
   deps: ActivityDeps,
 ): Omit<OpsActivities, 'reconcile' | 'handOverDue' | 'disableFailing' | 'sendNotices' | 'tidyWebhooks'> {
-  const { db, supplier, clock } = deps;
+  const { clock } = deps;
   let syncedAtMs = 0;
   return {
     syncCatalogue: async ({ unlessSyncedWithinMs }) => {
@@ -32,22 +34,34 @@ export function createOpsActivities(
       return line;
     },
     refreshRates: () => refreshRates(deps),
-    refreshUsage: async () => {
-      const before = new Date(clock.now().getTime() - USAGE_OLDER_THAN_MS);
-      const rows = await findUnseenEsims(db, { before, limit: MAX_USAGE_PER_RUN });
-      for (let from = 0; from < rows.length; from += USAGE_BATCH) {
-        const batch = rows.slice(from, from + USAGE_BATCH);
-        await keepUsage(db, await supplier.usage(batch.map((row) => row.esim_tran_no)));
-      }
-      return `${rows.length} eSIMs looked up`;
-    },
+    refreshUsage: () => refreshUsage(deps),
     findLateMoney: () => findLateMoney(deps),
     applyInbox: async () => `${await deps.applyInbox()} gateway events applied`,
-    forgetOldKeys: async () => {
-      const forgotten = await forgetOldKeys(db, new Date(clock.now().getTime() - KEEP_KEYS_MS));
-      return `${forgotten} keys forgotten`;
-    },
+    forgetOldKeys: () => forgetOld(deps),
   };
+}
+
+/** Its name in workflows is that of the first thing it forgot. */
+async function forgetOld({ db, clock }: ActivityDeps): Promise<string> {
+  const now = clock.now().getTime();
+  const isOver = () => clock.now().getTime() > now + FORGETS_FOR_MS;
+  const keys = await forgetOldKeys(db, new Date(now - KEEP_KEYS_MS), isOver);
+  const events = await forgetGatewayEvents(db, new Date(now - KEEP_GATEWAY_EVENTS_MS), isOver);
+  const rates = await forgetRates(db, new Date(now - KEEP_RATES_MS), isOver);
+  return `${keys} keys, ${events} gateway events and ${rates} rates forgotten`;
+}
+
+/** Each batch is taken when it is its turn, so that a run which is cut short leaves the rest to the next one. */
+async function refreshUsage({ db, supplier, clock }: ActivityDeps): Promise<string> {
+  const before = new Date(clock.now().getTime() - USAGE_OLDER_THAN_MS);
+  let asked = 0;
+  while (asked < MAX_USAGE_PER_RUN) {
+    const esimTranNos = await takeLongestUnseen(db, { before, now: clock.now(), limit: USAGE_BATCH });
+    if (esimTranNos.length === 0) break;
+    await keepUsage(db, await supplier.usage(esimTranNos));
+    asked += esimTranNos.length;
+  }
+  return `${asked} eSIMs looked up`;
 }
 
 async function syncCatalogue({ db, supplier, clock, events }: ActivityDeps): Promise<string> {

@@ -1,4 +1,5 @@
 /** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
+import { reopenDelivery } from '../src/store/deliveries.ts';
 import { closeFundingUnpaid, openFunding } from '../src/store/fundings.ts';
 import { flagMoney } from '../src/store/payments.ts';
 import { openPurchase } from '../src/store/purchase-opening.ts';
@@ -34,12 +35,14 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       };
       return { ...(await openPurchase(db, input, options, written)), ...messagesOf(written) };
     },
-    failPurchase: async (transactionId, refusal) => {
+    failPurchase: async (transactionId, refusal, asks) => {
       const written = noMessages();
-      await failPurchase(db, transactionId, refusal, written);
+      if ((await failPurchase(db, transactionId, refusal, written, asks)) === 'open') return 'open';
       events.purchaseFailed({ transactionId, ...refusal });
       return messagesOf(written).messages;
     },
+    reopenDelivery: (transactionId, graceMs) =>
+      reopenDelivery(db, transactionId, { now: clock.now(), graceMs }),
     tellProcessing: async (transactionId) => {
       const written = noMessages();
       await tellProcessing(db, transactionId, written);

@@ -11,15 +11,18 @@ import { findFunding } from '../src/store/fundings.ts';
 import { bookSeen, type SeenCharge } from '../src/store/payment-bookings.ts';
 import {
   beginPayment,
+  CLAIMS,
   findEmail,
   findPayments,
   keepInstructions,
   markPaymentRefused,
   nextPaymentTry,
   touchPayment,
+  wasTaken,
   type NewPayment,
   type PaymentRow,
 } from '../src/store/payments.ts';
+import { asksForDisputes, keepDisputes } from '../src/store/disputes.ts';
 import { findPurchase } from '../src/store/purchase-reads.ts';
 import type { StoredInstructions } from '../src/store/tables.ts';
 import { messagesOf, noMessages, type Written } from '../src/store/webhook-messages.ts';
@@ -149,23 +152,31 @@ export async function lookAtPayment(
   for (const payment of await findPayments(deps.db, transactionId)) {
     if (payment.status !== 'REFUSED') isKnown = (await lookAtTry(deps, payment, written)) && isKnown;
   }
-  const { status, reason } = await standOf(deps, transactionId, purpose);
-  const messages = messagesOf(written);
-  if (status === 'FAILED')
-    return { state: 'ended', reason: asFailureReason(reason ?? ''), isKnown, ...messages };
-  if (status !== 'PENDING') return { state: 'paid', isKnown, ...messages };
-  return { state: isKnown ? 'waiting' : 'unknown', isKnown, ...messages };
+  const { status, reason, attention_reason: attentionReason } = await standOf(deps, transactionId, purpose);
+  const claim = CLAIMS.find((each) => each === attentionReason);
+  const told = { isKnown, ...(claim ? { claim } : {}), ...messagesOf(written) };
+  if (status === 'FAILED') return { state: 'ended', reason: asFailureReason(reason ?? ''), ...told };
+  if (status !== 'PENDING') return { state: 'paid', ...told };
+  return { state: isKnown ? 'waiting' : 'unknown', ...told };
 }
 
 /** Whether the gateway said what it has. */
 async function lookAtTry(deps: ActivityDeps, payment: PaymentRow, written: Written): Promise<boolean> {
+  const askedAt = deps.clock.now();
   const found = await deps.gateway.findCharge(payment.reference);
   if (found.outcome !== 'done') {
     deps.events.gatewayLookFailed({ reference: payment.reference, detail: found.detail });
     return false;
   }
   if (found.value === null) {
-    await touchPayment(deps.db, payment.reference, deps.clock.now());
+    if (wasTaken(payment)) {
+      deps.events.gatewayChargeNotFound({
+        transactionId: payment.transaction_id,
+        reference: payment.reference,
+      });
+      return false;
+    }
+    await touchPayment(deps.db, payment.reference, askedAt);
     return true;
   }
   if (found.value.state === 'unknown') {
@@ -176,7 +187,7 @@ async function lookAtTry(deps: ActivityDeps, payment: PaymentRow, written: Writt
     return false;
   }
   const seen = toSeen(found.value);
-  const booked = await bookSeen(deps.db, payment.reference, seen, deps.clock.now(), written);
+  const booked = await bookSeen(deps.db, payment.reference, seen, askedAt, written);
   if (booked.what !== undefined) {
     deps.events.paymentBooked({
       transactionId: payment.transaction_id,
@@ -184,7 +195,21 @@ async function lookAtTry(deps: ActivityDeps, payment: PaymentRow, written: Writt
       what: booked.what,
     });
   }
-  return true;
+  return (await lookAtDisputes(deps, payment)) && booked.isOutdated !== true;
+}
+
+/** What was disputed once is asked about with every look: it may be over, or there may be another. An operator's look always asks. */
+async function lookAtDisputes(
+  { db, gateway, clock, events }: ActivityDeps,
+  payment: PaymentRow,
+): Promise<boolean> {
+  const { reference } = payment;
+  if (!(await asksForDisputes(db, payment))) return true;
+  const askedAt = clock.now();
+  const found = await gateway.findDisputes(reference);
+  if (found.outcome === 'done') await keepDisputes(db, reference, found.value, askedAt);
+  else events.gatewayLookFailed({ reference, detail: found.detail });
+  return found.outcome === 'done';
 }
 
 function toSeen(look: ChargeLook): SeenCharge {
@@ -201,7 +226,7 @@ async function standOf(
   { db }: ActivityDeps,
   transactionId: string,
   purpose: PaymentPurpose,
-): Promise<{ status: string; reason: string | null }> {
+): Promise<{ status: string; reason: string | null; attention_reason: string | null }> {
   const row =
     purpose === 'funding'
       ? await findFunding(db, transactionId)

@@ -1,11 +1,14 @@
 /**
  * Refunds at the gateway, one step on at a time. The ask is on record before it is made; the gateway takes a repeat as another refund, so
  * after any doubt only its find-twin decides, once nothing sent earlier can still arrive. One that the gateway will not send is credited to
- * the wallet only where the gateway still has the payment's money: what a bank has taken back is with the buyer already.
+ * the wallet only where the gateway still has the payment's money: what a bank has taken back is with the buyer already. Where a person has a
+ * failed one asked for again, that is an attempt under a key of its own, and the find-twin looks for all of them.
  */
 import type { RefundLook } from '../src/ports/payment-gateway.ts';
-import { findPayment } from '../src/store/payments.ts';
+import { findClaim, findPayment } from '../src/store/payments.ts';
 import {
+  attemptKey,
+  attemptKeys,
   beginRefund,
   closeRefundDone,
   closeRefundTakenBack,
@@ -36,14 +39,16 @@ export async function moveRefunds(deps: ActivityDeps, transactionId: string): Pr
     if (step !== 'closed') open += 1;
     if (step !== 'closed' && step !== 'open') needsPerson = step;
   }
-  return { open, needsPerson, ...messagesOf(moving.written) };
+  const claim = open === 0 ? await findClaim(deps.db, transactionId) : undefined;
+  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(moving.written) };
 }
 
 async function moveOn(deps: Moving, refund: RefundRow): Promise<Step> {
-  const { reference, refund_key: refundKey } = refund;
-  const found = await deps.gateway.findRefund({ reference, refundKey });
-  if (found.outcome !== 'done') return 'open';
-  if (found.value !== null) return keep(deps, refund, found.value);
+  const { reference } = refund;
+  const found = await findAttempt(deps, refund);
+  if (found === 'unknown') return 'open';
+  if (found !== null) return keep(deps, refund, found);
+  const refundKey = attemptKey(refund, refund.attempt);
   const now = deps.clock.now();
   if (refund.status === 'STUCK') return stuckUnlessGone(deps, refund, refund.gateway_status ?? '');
   if (refund.asked_at !== null && now.getTime() - refund.asked_at.getTime() < DOUBT_MS) return 'open';
@@ -61,6 +66,23 @@ async function moveOn(deps: Moving, refund: RefundRow): Promise<Step> {
   return gone ? stuckUnlessGone(deps, refund, asked.detail) : credit(deps, refund, asked.detail);
 }
 
+/**
+ * The attempt that counts: the newest, or an earlier one that turns out not to have failed. null: none is out, since a person has had each
+ * failed one asked for again.
+ */
+async function findAttempt(
+  { gateway }: ActivityDeps,
+  refund: RefundRow,
+): Promise<RefundLook | null | 'unknown'> {
+  for (const [before, refundKey] of attemptKeys(refund).entries()) {
+    const found = await gateway.findRefund({ reference: refund.reference, refundKey });
+    if (found.outcome !== 'done') return 'unknown';
+    const isOut = found.value !== null && (before === 0 || found.value.state !== 'failed');
+    if (isOut) return found.value;
+  }
+  return null;
+}
+
 async function keep(deps: Moving, refund: RefundRow, look: RefundLook): Promise<Step> {
   const { refundId, gatewayStatus } = look;
   const refundKey = refund.refund_key;
@@ -72,11 +94,11 @@ async function keep(deps: Moving, refund: RefundRow, look: RefundLook): Promise<
     case 'failed':
       return credit(deps, refund, gatewayStatus);
     case 'needs-attention':
-      await keepRefundState(deps.db, refundKey, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
+      await keepRefundState(deps.db, refund, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
       return 'REFUND_NEEDS_ATTENTION';
     case 'pending':
     case 'unknown':
-      await keepRefundState(deps.db, refundKey, { status: 'PENDING', refundId, gatewayStatus });
+      await keepRefundState(deps.db, refund, { status: 'PENDING', refundId, gatewayStatus });
       return 'open';
   }
 }
@@ -118,7 +140,7 @@ async function takenBack(deps: ActivityDeps, refund: RefundRow): Promise<Step> {
 }
 
 async function stuck(deps: ActivityDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  await keepRefundState(deps.db, refund.refund_key, {
+  await keepRefundState(deps.db, refund, {
     status: 'STUCK',
     refundId: refund.gateway_refund_id,
     gatewayStatus,

@@ -17,6 +17,13 @@ import * as setRates from './world/2026-11-21-set-rates.ts';
 import * as keysBegun from './world/2026-11-21-keys-begun.ts';
 import * as olderSecrets from './world/2026-11-21-older-secrets.ts';
 import * as notices from './world/2026-11-21-notices.ts';
+import * as withdrawals from './world/2026-11-22-withdrawals.ts';
+import * as retention from './world/2026-11-22-retention.ts';
+import * as retiredIds from './world/2026-11-22-retired-ids.ts';
+import * as refundAttempts from './world/2026-11-22-refund-attempts.ts';
+import * as disputes from './world/2026-11-22-disputes.ts';
+import * as usageAsked from './world/2026-11-22-usage-asked.ts';
+import * as paymentWatch from './world/2026-11-22-payment-watch.ts';
 
 export const accountsMigrations: Record<string, Migration> = {
   '2026-11-21-1-accounts': accounts,
@@ -40,4 +47,11 @@ export const worldMigrations: Record<string, Migration> = {
   '2026-11-21-93-keys-begun': keysBegun,
   '2026-11-21-94-older-secrets': olderSecrets,
   '2026-11-21-95-notices': notices,
+  '2026-11-22-1-withdrawals': withdrawals,
+  '2026-11-22-11-refund-attempts': refundAttempts,
+  '2026-11-22-12-disputes': disputes,
+  '2026-11-22-31-usage-asked': usageAsked,
+  '2026-11-22-32-retired-ids': retiredIds,
+  '2026-11-22-33-retention': retention,
+  '2026-11-22-4-payment-watch': paymentWatch,
 };

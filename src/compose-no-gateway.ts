@@ -15,6 +15,9 @@ export const NO_GATEWAY: PaymentGateway = {
   findCharge: refused,
   refund: refused,
   findRefund: refused,
+  paidCharges: () => Promise.resolve({ references: [], count: 0, total: 0, isLast: true }),
+  findDisputes: refused,
+  disputed: async function* () {},
   statement: async function* () {},
   verifyWebhook: () => undefined,
 };

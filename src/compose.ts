@@ -14,12 +14,14 @@ import { createCatalogueMemory, type CatalogueMemory } from './app/catalogue-mem
 import { findStuck, type StuckList } from './app/stuck.ts';
 import type { UseCases, WorldUseCases } from './app/use-cases.ts';
 import { applyInbox } from './app/gateway-events.ts';
+import { createPaymentWatch } from './app/payment-watch.ts';
 import { createReconciliation } from './app/reconcile.ts';
 import { createWorldUseCases } from './app/world-use-cases.ts';
 import { composeOps } from './compose-ops.ts';
 import { composeShared, systemClock, type Shared } from './compose-shared.ts';
 import { composeMailer, composeWebhookEngine, composeWebhooks } from './compose-webhooks.ts';
 import type { Config, Secrets, WorldConfig } from './config.ts';
+import { watchPaceOf } from './domain/payment-watch.ts';
 import { stuckLimits } from './domain/stuck.ts';
 import { createEvents, type Events } from './observe/events.ts';
 import type { Logger } from './observe/logger.ts';
@@ -70,6 +72,8 @@ export interface WorkerWorld {
   readonly temporal: TemporalClient;
   /** What must work for the worker to do its work; one entry each. */
   readonly checks: () => Promise<Check>[];
+  /** Looks for money that no event told of; undefined without a gateway. */
+  readonly watchPayments: (() => Promise<void>) | undefined;
   /** Everything that does not move as it should. */
   readonly stuck: () => Promise<StuckList>;
   close(): Promise<void>;
@@ -145,6 +149,7 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared) {
       timings: world.timings,
       esimFreshMs: world.esimFreshMs,
       topUpsFreshMs: world.topUpsFreshMs,
+      closedPaymentFreshMs: world.closedPaymentFreshMs,
       rateMaxAgeMs: parts.config.rates.maxAgeMs,
       mobileMoneyCurrency: parts.config.mobileMoneyCurrency,
     },
@@ -186,6 +191,16 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
     events,
     settings: world.reconcile,
   });
+  const watchOf = () =>
+    createPaymentWatch({
+      db,
+      gateway: gateway.port,
+      engine,
+      clock: systemClock,
+      events,
+      pace: watchPaceOf(world.timings),
+      pacer: shared.watchPacerFor(world.environment),
+    });
   return {
     world,
     db,
@@ -216,6 +231,7 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
       check(`postgres ${world.environment}`, () => readRevisions(db)),
       check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
     ],
+    watchPayments: world.gateway && watchOf(),
     stuck: () =>
       findStuck({
         db,

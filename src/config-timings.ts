@@ -16,7 +16,8 @@ export function testTimings(
     lookMaxMs: 3_000,
     attentionAfterMs: 120_000,
     slowLookMs: 10_000,
-    doubtMs: 10_000,
+    // An order goes out within 10 s and is answered within 5; the sandbox allocates at once.
+    doubtMs: 20_000,
     ...s.SIMWAY_TEST_TIMINGS,
   };
 }
@@ -30,6 +31,7 @@ export function liveTimings(s: PaymentSettings): PurchaseTimings {
     lookMaxMs: 3_000,
     attentionAfterMs: 600_000,
     slowLookMs: 300_000,
-    doubtMs: 10_000,
+    // An order goes out within 10 s and is answered within 5; the vendor expects up to 30 s until it is allocated and listed.
+    doubtMs: 60_000,
   };
 }

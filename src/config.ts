@@ -48,6 +48,7 @@ export interface WorldConfig {
   readonly timings: PurchaseTimings;
   readonly esimFreshMs: number;
   readonly topUpsFreshMs: number;
+  readonly closedPaymentFreshMs: number;
   readonly reconcile: ReconcileConfig;
 }
 
@@ -215,9 +216,9 @@ const financeSchema = schema
 const LIVE_SUPPLIER_REQUESTS_PER_SECOND = 8;
 const RATE_MAX_AGE_MS = 24 * 3_600_000;
 
-/** Throws ConfigError naming every wrong variable, never its value. */
-export function readConfig(env: Env = process.env): { config: Config; secrets: Secrets } {
-  const settings = readBy(schema, env);
+/** `beneath` holds what `env` leaves out. Throws ConfigError naming every wrong variable, never its value. */
+export function readConfig(env: Env = process.env, beneath: Env = {}): { config: Config; secrets: Secrets } {
+  const settings = readBy(schema, { ...beneath, ...env });
   return { config: deepFreeze(toConfig(settings)), secrets: toSecrets(settings) };
 }
 
@@ -289,6 +290,7 @@ function testWorld(s: Settings): WorldConfig {
     timings: testTimings(s),
     esimFreshMs: 2_000,
     topUpsFreshMs: 3_600_000,
+    closedPaymentFreshMs: 2_000,
     reconcile: reconcileOf(s, 'test'),
   };
 }
@@ -306,6 +308,7 @@ function liveWorld(s: Settings): WorldConfig {
     timings: liveTimings(s),
     esimFreshMs: 60_000,
     topUpsFreshMs: 3_600_000,
+    closedPaymentFreshMs: 60_000,
     reconcile: reconcileOf(s, 'live'),
   };
 }

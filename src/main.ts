@@ -12,12 +12,15 @@ import {
 } from './config.ts';
 import type { Parts } from './compose.ts';
 import { createLogger } from './observe/logger.ts';
+import { requireNode } from './roles/node-version.ts';
 import { OperatorMistake } from './roles/operator-mistake.ts';
 
 // A command spends more on stripping types than on its work; where this cannot be written it goes on without.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'));
 
-const USAGE = `usage: node src/main.ts <role>
+const NOWHERE_TO_WORK = 'set DATABASE_URL, or have npm start running in this checkout';
+
+const USAGE = `usage: npm run simway -- <role>
   dev                         everything embedded, a test key, a first purchase
   api                         HTTP
   worker [--queues a,b]       Temporal workers: orders, supplier, gateway, webhooks, ops
@@ -28,6 +31,7 @@ const USAGE = `usage: node src/main.ts <role>
 `;
 
 async function main(argv: readonly string[]): Promise<void> {
+  requireNode(process.versions.node);
   const [role, ...rest] = argv;
   switch (role) {
     case 'dev': {
@@ -67,12 +71,12 @@ async function main(argv: readonly string[]): Promise<void> {
     case 'key':
     case 'wallet': {
       const { runAccountCommand } = await import('./roles/accounts.ts');
-      print(JSON.stringify(await runAccountCommand(parts('command'), argv)));
+      print(JSON.stringify(await runAccountCommand(await commandParts(), argv)));
       return;
     }
     case 'person': {
       const { runPersonCommand } = await import('./roles/people.ts');
-      print(JSON.stringify(await runPersonCommand(parts('command'), argv)));
+      print(JSON.stringify(await runPersonCommand(await commandParts(), argv)));
       return;
     }
     case 'webhooks': {
@@ -114,8 +118,17 @@ function untilAsked(): Promise<void> {
   });
 }
 
-function parts(processName: Parts['processName']): Parts {
-  const { config, secrets } = readConfig();
+/** Of the installation that the environment names, else of the `npm start` of this checkout. */
+async function commandParts(): Promise<Parts> {
+  if (readDevSettings().databaseUrl !== undefined) return parts('command');
+  const running = await findRunning();
+  if (!running) throw new OperatorMistake(NOWHERE_TO_WORK);
+  return parts('command', running.settings);
+}
+
+/** `beneath` holds what the environment leaves out. */
+function parts(processName: Parts['processName'], beneath: Readonly<Record<string, string>> = {}): Parts {
+  const { config, secrets } = readConfig(undefined, beneath);
   // A command's output is its answer, so that scripts can read it; only problems are told beside it.
   const level = processName === 'command' ? 'error' : config.logLevel;
   const logger = createLogger({ level });
@@ -128,7 +141,7 @@ function parts(processName: Parts['processName']): Parts {
 async function addressesOf({ databaseUrl, temporalAddress }: FinanceSettings) {
   if (databaseUrl !== undefined) return { databaseUrl, temporalAddress };
   const running = await findRunning();
-  if (!running) throw new OperatorMistake('set DATABASE_URL, or have npm start running in this checkout');
+  if (!running) throw new OperatorMistake(NOWHERE_TO_WORK);
   return {
     databaseUrl: running.databaseUrl,
     temporalAddress: temporalAddress ?? running.temporalAddress,

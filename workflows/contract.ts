@@ -11,7 +11,6 @@ import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
 export const FUND_WALLET_WORKFLOW = 'fundWallet';
-export const LATE_PAYMENT_WORKFLOW = 'latePayment';
 /** The update every buyer waits on; its id is the same constant, so that a repeat is the same update. */
 export const ACCEPT_UPDATE = 'accept';
 /** "Look at the gateway now": an update where somebody waits for it, a signal where nobody does. */
@@ -31,7 +30,7 @@ export const DELIVER_NOW_SIGNAL = 'deliverNow';
 /** What a delivery is called in the Temporal UI; what it is about stands in its attributes. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
 
-export const REPAIR_WORKFLOW = 'repair';
+export const AFTER_CLOSING_WORKFLOW = 'afterClosing';
 /** An operator's move: an update on what it is about, or on the workflow that repairs what is closed. */
 export const MOVE_UPDATE = 'move';
 
@@ -98,6 +97,8 @@ export interface DeliverRequest {
   readonly budgetMs: number;
   readonly lookFirstMs: number;
   readonly lookMaxMs: number;
+  /** Longest that an order which was given up may still be taken, and be listed. Absent in those begun by a build of before. */
+  readonly graceMs?: number;
 }
 
 export type DeliverOutcome =
@@ -108,9 +109,13 @@ export type DeliverOutcome =
       readonly outcome: 'refused';
       readonly refusal: Refusal;
       readonly catalogueIsOld: boolean;
-      /** An earlier ask ended unknown, so something of it may still be on its way. */
+      /** An order that was sent earlier may still be taken, or be taken and not yet listed: not the last word. */
       readonly afterDoubt: boolean;
-    };
+      /** Orders sent so far, as this refusal knows them. Absent in outcomes of a build of before. */
+      readonly asks?: number;
+    }
+  /** Its order was being taken back, by a workflow that is gone. */
+  | { readonly outcome: 'withdrawing' };
 
 export type AttentionReason =
   | 'SUPPLIER_NEVER_ALLOCATED'
@@ -141,6 +146,19 @@ export interface PaymentRequest {
   readonly expiresAtMs: number;
 }
 
+/** Something that is claimed back from us, and that only a person can settle. */
+export type Claim = 'PAYMENT_DISPUTED' | 'PAYMENT_REVERSED';
+
+/** `looks`: nobody else asks for a look, so that it begins with one. */
+export interface AfterClosingInput {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  readonly isFromOutside: boolean;
+  readonly timings: RefundTimings;
+  readonly looks?: boolean;
+}
+
+/** Of builds of before. */
 export interface LatePaymentInput {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
@@ -159,12 +177,14 @@ export type PaymentStand = (
 ) & {
   /** Whether the gateway said what it has, so that nothing of it is left to be booked. */
   readonly isKnown: boolean;
+  readonly claim?: Claim;
   readonly messages?: NewMessages;
 };
 
 export interface RefundStand {
   readonly open: number;
   readonly needsPerson: AttentionReason | null;
+  readonly claim?: Claim;
   readonly messages?: NewMessages;
 }
 
@@ -193,10 +213,17 @@ export interface SupplierLook {
   readonly delivery?: DeliverOutcome;
 }
 
-/** Whether the supplier still may deliver what was ordered. */
+/** Whether the supplier still may deliver what was ordered, or has. */
 export type Withdrawal =
-  { readonly left: 'nothing' } | { readonly left: 'perhaps-something'; readonly detail: string };
+  | { readonly left: 'nothing' }
+  | { readonly left: 'perhaps-something' | 'delivered'; readonly detail: string };
 
+/** Something that needs a workflow after closing. */
+export interface LateMoney extends LatePaymentInput {
+  readonly isClaim?: true;
+}
+
+/** Of builds of before. */
 export interface RepairInput {
   readonly wish: MoveWish;
   readonly purpose: PaymentPurpose;
@@ -214,8 +241,15 @@ export interface ReconcileInput {
 export interface OrderActivities {
   readonly openPurchase: (input: PurchaseInput, startedAt: string) => Promise<OpenOutcome>;
   /** One quick ask at the supplier, right inside the purchase's first task. */
-  readonly tryDelivering: (transactionId: string) => Promise<DeliverOutcome>;
-  readonly failPurchase: (transactionId: string, refusal: Refusal) => Promise<NewMessages | undefined>;
+  readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
+  /** `open`: an order was sent since the `asks` that the refusal knows of, or it was delivered; nothing was written. */
+  readonly failPurchase: (
+    transactionId: string,
+    refusal: Refusal,
+    asks?: number,
+  ) => Promise<NewMessages | undefined | 'open'>;
+  /** Opens a purchase again whose withdrawal was left; how long to wait before that, in milliseconds, 0 when it is open. */
+  readonly reopenDelivery: (transactionId: string, graceMs: number) => Promise<number>;
   /** The buyer of a purchase from the wallet is about to hear PROCESSING; so do the merchant's endpoints. */
   readonly tellProcessing: (transactionId: string) => Promise<NewMessages | undefined>;
   readonly flagAttention: (transactionId: string, reason: AttentionReason) => Promise<void>;
@@ -255,12 +289,16 @@ export interface WebhookActivities {
 /** Activities on the supplier's queue: everything that crosses the network to it. */
 export interface SupplierActivities {
   readonly deliver: (request: DeliverRequest) => Promise<DeliverOutcome>;
-  /** Undoes an order that may exist although it was refused. `false`: something is left that cannot be cancelled. */
+  /** For purchases refused under a build of before. `false`: something is left, or was delivered. */
   readonly withdrawOrder: (transactionId: string) => Promise<boolean>;
   /** Only asks: whatever the supplier has is taken over, and nothing is ordered. */
   readonly lookAtSupplier: (transactionId: string) => Promise<SupplierLook>;
   /** Cancels what may have been ordered. `isVouchedFor`: a person has it in writing that the supplier delivers nothing. */
-  readonly withdrawForMove: (transactionId: string, isVouchedFor: boolean) => Promise<Withdrawal>;
+  readonly withdrawForMove: (
+    transactionId: string,
+    isVouchedFor: boolean,
+    graceMs?: number,
+  ) => Promise<Withdrawal>;
 }
 
 /** Activities on the ops queue; each answers with one line for the Temporal UI. */
@@ -269,8 +307,8 @@ export interface OpsActivities {
   readonly refreshRates: () => Promise<string>;
   readonly refreshUsage: () => Promise<string>;
   readonly forgetOldKeys: () => Promise<string>;
-  /** Payments whose time is over and that have news, and refunds that nobody has begun. */
-  readonly findLateMoney: () => Promise<readonly LatePaymentInput[]>;
+  /** Payments whose time is over and that have news, refunds that nobody has begun, and claims that nobody has settled. */
+  readonly findLateMoney: () => Promise<readonly LateMoney[]>;
   /** Applies gateway events that a crash or an outage left in the inbox. */
   readonly applyInbox: () => Promise<string>;
   /** Our books beside the gateway's statement and the supplier's orders; null where nothing has happened yet. */

@@ -2,7 +2,7 @@
  * Operator's moves on a purchase that is being delivered, made at its pauses, so that nothing else asks the supplier meanwhile. Money goes back,
  * or another package is ordered, only once nothing of the first order can come any more, or a person has that in writing.
  */
-import { sleep } from '@temporalio/workflow';
+import { patched, sleep } from '@temporalio/workflow';
 import type { PurchaseInput } from '../src/domain/purchase.ts';
 import type { Refusal } from '../src/domain/refusals.ts';
 import type { DeliverOutcome, MadeMove, NewMessages } from './contract.ts';
@@ -48,13 +48,15 @@ export async function makeAtPause(
 
 async function replaceOrGiveBack(input: PurchaseInput, move: WaitingMove): Promise<Way> {
   const { wish, moveId } = move;
-  // What was sent and given up may still arrive there; only then does its word count.
-  await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
-  const withdrawal = await withdrawForMove(input.transactionId, wish.evidence !== undefined);
+  // Builds of before waited here, and not in the step.
+  if (!patched('withdrawal-waits'))
+    await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
+  const withdrawal = await withdrawForMove(input, wish.evidence !== undefined);
   if (withdrawal.left !== 'nothing') {
-    const { detail } = withdrawal;
-    move.answer(await closeMove(moveId, { refusal: 'SUPPLIER_MAY_DELIVER', detail }));
-    return { way: 'on' };
+    const { left, detail } = withdrawal;
+    const refusal = left === 'delivered' ? 'ALREADY_DELIVERED' : 'SUPPLIER_MAY_DELIVER';
+    move.answer(await closeMove(moveId, { refusal, detail }));
+    return left === 'delivered' ? { way: 'asked', outcome: await deliverOnce(input) } : { way: 'on' };
   }
   const made = await makeMove(moveId, 'delivering');
   move.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
@@ -78,5 +80,7 @@ function wordsFor(outcome: DeliverOutcome): string {
       return `the supplier refuses: ${outcome.refusal.reason}`;
     case 'unknown':
       return `asked the supplier; still open: ${outcome.reason}`;
+    case 'withdrawing':
+      return 'nothing was asked: the order is being taken back';
   }
 }

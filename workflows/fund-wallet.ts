@@ -1,7 +1,6 @@
 /** A wallet funded from outside: opens the payment, waits for the money, credits what came. */
 import {
   allHandlersFinished,
-  CancellationScope,
   condition,
   continueAsNew,
   defineUpdate,
@@ -12,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { FundingInput } from '../src/domain/funding.ts';
 import type { PurchaseAnswer } from '../src/domain/purchase.ts';
+import { followClaim } from './after-closing.ts';
 import { awaitPayment, type Payment } from './await-payment.ts';
 import { callPerson } from './call-person.ts';
 import { ACCEPT_UPDATE, type AttentionReason } from './contract.ts';
@@ -23,12 +23,8 @@ import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts
 import { createOutbox } from './start-deliveries.ts';
 import { openFunding } from './steps.ts';
 
-/** Ends SUCCESS or FAILED; cancelling it from outside changes nothing: money may be on its way. */
-export function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
-  return CancellationScope.nonCancellable(() => carry(input));
-}
-
-async function carry(input: FundingInput): Promise<{ status: string; reason?: string }> {
+/** Ends SUCCESS or FAILED. */
+export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
   let answer: PurchaseAnswer | undefined;
   const desk = listenForMoves('awaiting-money');
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
@@ -43,7 +39,9 @@ async function carry(input: FundingInput): Promise<{ status: string; reason?: st
     beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
     moves: () => desk.count(),
   };
-  const look = listenForLooks(input.transactionId, 'funding');
+  const look = listenForLooks(input.transactionId, 'funding', () =>
+    followClaim(input.transactionId, 'funding', input.timings),
+  );
   await openFunding(input);
   desk.serve('awaiting-money', handsWhileAwaiting(input.transactionId, look));
   const payment = await awaitPayment({

@@ -1,10 +1,10 @@
 /** Everything a worker can run. */
+export { afterClosing } from './after-closing.ts';
+export { latePayment, repair } from './closed-before.ts';
 export { deliverWebhook } from './deliver-webhook.ts';
 export { fundWallet } from './fund-wallet.ts';
-export { latePayment } from './late-payment.ts';
 export { purchase } from './purchase.ts';
 export { reconcile } from './reconcile.ts';
-export { repair } from './repair.ts';
 export {
   applyInbox,
   refreshRates,

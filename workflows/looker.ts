@@ -22,9 +22,20 @@ export interface Looker {
   sawAfter(timeMs: number): boolean;
 }
 
-/** Answers everybody who asks for a look, from now until the workflow ends. */
-export function listenForLooks(transactionId: string, purpose: PaymentPurpose): Looker {
-  const look = createLooker(() => lookAtPayment(transactionId, purpose));
+/**
+ * Answers everybody who asks for a look, from now until the workflow ends. `onClaim`: a look has shown that somebody claims the money back, which
+ * goes on when this workflow has ended.
+ */
+export function listenForLooks(
+  transactionId: string,
+  purpose: PaymentPurpose,
+  onClaim: () => Promise<unknown> = () => Promise.resolve(),
+): Looker {
+  const look = createLooker(async () => {
+    const stand = await lookAtPayment(transactionId, purpose);
+    if (stand.claim !== undefined) await onClaim();
+    return stand;
+  });
   setHandler(defineUpdate<PaymentStand>(LOOK_UPDATE), () => look.now());
   setHandler(defineSignal(LOOK_SIGNAL), async () => {
     await look.now();

@@ -2,7 +2,7 @@
  * The desk for operator's moves in a workflow: judges each before it is taken, puts it on record, and has it made at once or at the story's next
  * pause, whichever the story says. A move is made once, and whoever asked hears what became of it.
  */
-import { ApplicationFailure, condition, defineUpdate, setHandler } from '@temporalio/workflow';
+import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import {
   mayFit,
   movesOfState,
@@ -33,7 +33,7 @@ export interface WaitingMove extends BegunWish {
 
 export interface MoveDesk {
   /** From now on moves are made at once by these hands, and so are those that wait. */
-  serve(state: MoveState, hands: Hands): void;
+  serve(state: MoveState | 'any', hands: Hands): void;
   /** From now on moves wait until the story takes them. */
   hold(state: MoveState): void;
   readonly isWaiting: () => boolean;
@@ -44,15 +44,15 @@ export interface MoveDesk {
   count(): number;
 }
 
-/** Takes moves from now until the workflow ends; at first they wait. */
-export function listenForMoves(first: MoveState): MoveDesk {
+/** Takes moves from now until the workflow ends; at first they wait. `any`: the rows alone say what fits. */
+export function listenForMoves(first: MoveState | 'any'): MoveDesk {
   let state = first;
   let turn = 0;
   let hands: Hands | undefined;
   let parked = 0;
   let ended = 0;
   const waiting: WaitingMove[] = [];
-  const enter = (next: MoveState, served: Hands | undefined): void => {
+  const enter = (next: MoveState | 'any', served: Hands | undefined): void => {
     state = next;
     hands = served;
     turn += 1;
@@ -75,7 +75,12 @@ export function listenForMoves(first: MoveState): MoveDesk {
   setHandler(
     defineUpdate<EndedMove, [MoveWish]>(MOVE_UPDATE),
     (wish) => make(wish).finally(() => (ended += 1)),
-    { validator: (wish: MoveWish) => judge(wish, (move) => mayFit(move, state), movesOfState(state)) },
+    {
+      validator: (wish: MoveWish) => {
+        if (state === 'any') judge(wish);
+        else judge(wish, (move) => mayFit(move, state as MoveState), movesOfState(state));
+      },
+    },
   );
   return {
     serve: (next, served) => enter(next, served),
@@ -125,8 +130,22 @@ export function handsWhenClosed(transactionId: string, look: Looker | undefined)
       const { did } = await lookAtSupplier(transactionId);
       return closeMove(moveId, { did });
     }
+    // The rows judge a stated outcome, by what the gateway says of it now. Builds of before took the person's word.
+    if (wish.move === 'settle-claim' && look && patched('claim-looked-at')) await look.now();
     const made = await makeMove(moveId, 'closed');
     if (made.outcome === 'not-now') return closeMove(moveId, { refusal: 'DOES_NOT_FIT' });
+    await startDeliveries(made.messages, transactionId);
+    return made;
+  };
+}
+
+/** The same, where no workflow carries it any more: one that was opened and never came to be paid is cancelled here. */
+export function handsAfterClosing(transactionId: string, look: Looker | undefined): Hands {
+  const whenClosed = handsWhenClosed(transactionId, look);
+  return async (asked) => {
+    if (asked.wish.move !== 'cancel') return whenClosed(asked);
+    const made = await makeMove(asked.moveId, 'awaiting-money');
+    if (made.outcome === 'not-now') return whenClosed(asked);
     await startDeliveries(made.messages, transactionId);
     return made;
   };

@@ -5,13 +5,11 @@
 import {
   ActivityFailure,
   allHandlersFinished,
-  CancellationScope,
   condition,
   continueAsNew,
   patched,
   setCurrentDetails,
   setHandler,
-  sleep,
   upsertSearchAttributes,
   workflowInfo,
   defineUpdate,
@@ -21,6 +19,7 @@ import type { ChargeQuote, OutsideMethod } from '../src/domain/payment.ts';
 import type { PurchaseAnswer, PurchaseInput } from '../src/domain/purchase.ts';
 import type { Refusal } from '../src/domain/refusals.ts';
 import type { PurchaseStatus } from '../src/domain/states.ts';
+import { followClaim } from './after-closing.ts';
 import { awaitPayment, type AwaitPayment } from './await-payment.ts';
 import { callPerson } from './call-person.ts';
 import { ACCEPT_UPDATE, type AttentionReason, type DeliverOutcome } from './contract.ts';
@@ -28,36 +27,29 @@ import { makeAtPause, type Way } from './delivery-moves.ts';
 import { freshHistory, pauseUntil, sleepUntil } from './fresh-history.ts';
 import { listenForLooks, type Looker } from './looker.ts';
 import { handsWhenClosed, handsWhileAwaiting, listenForMoves, type MoveDesk } from './operator-moves.ts';
+import { giveBack, giveBackAsBefore, type Refused } from './refused.ts';
 import { returnMoney } from './return-money.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from './search-attributes.ts';
 import { createOutbox, type Outbox } from './start-deliveries.ts';
 import {
   deliverOnce,
   deliverWhileBuyerWaits,
-  failPurchase,
   openPurchase,
+  reopenDelivery,
   syncCatalogue,
   tellProcessing,
   tryDelivering,
-  withdrawOrder,
 } from './steps.ts';
-import { createUndo } from './undo.ts';
 
 type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
-type Refused = Extract<DeliverOutcome, { outcome: 'refused' }>;
 
-/** Ends SUCCESS or FAILED; `reason` says why. Cancelling it from outside changes nothing: money is held. */
-export function purchase(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
-  return CancellationScope.nonCancellable(() => carry(input));
-}
-
-async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
+/** Ends SUCCESS or FAILED; `reason` says why. */
+export async function purchase(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
   const { transactionId } = input;
   const desk = listenForMoves(input.charge === undefined ? 'delivering' : 'awaiting-money');
   const buyer = waitingBuyer(input, desk);
   const outside = paidFromOutside(input);
   const story: Story = { input, buyer, outside, desk };
-  const undo = createUndo<Refusal>();
 
   const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
   buyer.outbox.add(opened.messages);
@@ -71,12 +63,6 @@ async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; re
     setCurrentDetails('Paid. The eSIM is being delivered.');
     desk.hold('delivering');
   }
-  undo.before(async (refusal) => {
-    buyer.outbox.add(await failPurchase(transactionId, refusal));
-    return true;
-  });
-  undo.before(() => withdrawOrder(transactionId));
-
   let sinceMs = outside ? Date.now() : workflowInfo().startTime.getTime();
   let delivery = await deliver(story, sinceMs);
   for (;;) {
@@ -90,19 +76,27 @@ async function carry(input: PurchaseInput): Promise<{ status: PurchaseStatus; re
       buyer.outbox.add(delivery.messages);
       return refuse(story, delivery.refusal);
     }
-    if (delivery.afterDoubt) await letDoubtPass(input, buyer);
-    if (await undo.run(delivery.refusal)) {
+    const ended = await endRefused(story, delivery);
+    if (ended === 'given-back') {
       await buyer.refuse(delivery.refusal);
       if (delivery.catalogueIsOld) await syncCatalogueOnce();
       return refuse(story, delivery.refusal);
     }
-    // The supplier refused and yet holds something that cannot be cancelled: deliver what it holds, with a person watching.
-    await callPersonFor(input, 'UNDO_FAILED');
-    const looksAgainMs = input.timings.slowLookMs;
-    const moved = await pause(story, looksAgainMs, 'before looking again at what the supplier holds');
+    if (ended === 'failed') await callPersonFor(input, 'UNDO_FAILED');
+    // The older way to end a refusal left the first answer to what comes next.
+    if (ended === 'not-yet' || patched('last-word')) await buyer.answer('PROCESSING');
+    const { slowLookMs, doubtMs } = input.timings;
+    const waitMs = ended === 'failed' ? slowLookMs : doubtMs;
+    const moved = await pause(story, waitMs, 'before asking the supplier again, after it refused');
     if (moved === 'anew') sinceMs = Date.now();
-    delivery = moved && moved !== 'anew' ? moved : await deliver(story, sinceMs);
+    delivery = moved && moved !== 'anew' ? moved : await deliver(story, sinceMs, ended === 'not-yet');
   }
+}
+
+function endRefused({ input, buyer }: Story, refused: Refused): Promise<'given-back' | 'not-yet' | 'failed'> {
+  const { outbox } = buyer;
+  if (patched('last-word')) return giveBack(input, refused, outbox);
+  return giveBackAsBefore(input, refused, { outbox, onDoubt: () => buyer.answer('PROCESSING') });
 }
 
 /** What all parts of the story share. */
@@ -119,14 +113,15 @@ interface Outside {
   readonly look: Looker;
 }
 
-function paidFromOutside({ transactionId, charge }: PurchaseInput): Outside | undefined {
-  return charge && { charge, look: listenForLooks(transactionId, 'purchase') };
+function paidFromOutside({ transactionId, charge, timings }: PurchaseInput): Outside | undefined {
+  const onClaim = () => followClaim(transactionId, 'purchase', timings);
+  return charge && { charge, look: listenForLooks(transactionId, 'purchase', onClaim) };
 }
 
 /** Ends without goods. What was paid from outside, and is not spent, goes back to where it came from before this ends. */
 async function refuse(story: Story, refusal: Refusal): Promise<{ status: PurchaseStatus; reason?: string }> {
   await story.buyer.refuse(refusal);
-  await closeDesk(story, 'ended');
+  await closeDesk(story, 'ended', () => showFailed(refusal.reason));
   return end('FAILED', { reason: refusal.reason });
 }
 
@@ -134,14 +129,27 @@ async function refuse(story: Story, refusal: Refusal): Promise<{ status: Purchas
  * From here on moves meet a closed purchase, and whoever asked is answered before it ends. Money on its way back is followed until it has gone:
  * where nothing was delivered, and where a move sends some of it.
  */
-async function closeDesk(story: Story, state: 'delivered' | 'ended'): Promise<void> {
+async function closeDesk(
+  story: Story,
+  state: 'delivered' | 'ended',
+  onReturning?: () => void,
+): Promise<void> {
   const { input, outside, desk } = story;
   desk.serve(state, handsWhenClosed(input.transactionId, outside?.look));
   if (state === 'delivered' || !outside) {
     await condition(allHandlersFinished);
     if (desk.count() === 0) return;
   }
-  if (outside) await returnMoney(input.transactionId, input.timings, outside.look, callerOf(story));
+  const watch = { ...callerOf(story), ...(onReturning ? { onReturning } : {}) };
+  if (outside) await returnMoney(input.transactionId, input.timings, outside.look, watch);
+}
+
+/** The row says so from here on, while the money is still on its way back. */
+function showFailed(reason: string): void {
+  upsertSearchAttributes([
+    { key: PURCHASE_STATUS, value: 'FAILED' },
+    { key: REASON, value: reason },
+  ]);
 }
 
 function paymentOf(story: Story, { charge, look }: Outside): AwaitPayment {
@@ -175,14 +183,27 @@ function callerOf(story: Story) {
   };
 }
 
-/** Delivers while the buyer waits, and goes on asking after telling the buyer PROCESSING; ends only with a known outcome. */
-async function deliver(story: Story, beganAtMs: number): Promise<Delivered | Refused | GivenBack> {
+/**
+ * Delivers while the buyer waits, and goes on asking after telling the buyer PROCESSING; ends only with a known outcome. `isAfterDoubt`: the buyer does
+ * not wait, and one ask with time enough for its answer decides: two in a row would put the last word in doubt again.
+ */
+async function deliver(
+  story: Story,
+  beganAtMs: number,
+  isAfterDoubt = false,
+): Promise<Delivered | Refused | GivenBack> {
   const { input, buyer } = story;
   let sinceMs = beganAtMs;
-  let outcome: DeliverOutcome | GivenBack = await tryDelivering(input);
-  if (outcome.outcome === 'unknown') outcome = await deliverWhileBuyerWaits(input, Date.now() - sinceMs);
+  let outcome: DeliverOutcome | GivenBack = await (isAfterDoubt ? deliverOnce(input) : tryDelivering(input));
+  if (outcome.outcome === 'unknown' && !isAfterDoubt)
+    outcome = await deliverWhileBuyerWaits(input, Date.now() - sinceMs);
   let slowLooks = 0;
-  while (outcome.outcome === 'unknown') {
+  while (outcome.outcome === 'unknown' || outcome.outcome === 'withdrawing') {
+    if (outcome.outcome === 'withdrawing') {
+      await reopenDelivery(input);
+      outcome = await deliverOnce(input);
+      continue;
+    }
     await buyer.answer('PROCESSING');
     const next = nextLook(Date.now() - sinceMs, slowLooks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
@@ -194,12 +215,6 @@ async function deliver(story: Story, beganAtMs: number): Promise<Delivered | Ref
     outcome = moved && moved !== 'anew' ? moved : await deliverOnce(input);
   }
   return outcome;
-}
-
-/** A refusal says nothing about what was sent earlier and given up: it counts once none of that can still arrive. */
-async function letDoubtPass(input: PurchaseInput, buyer: Buyer): Promise<void> {
-  await buyer.answer('PROCESSING');
-  await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
 }
 
 /** An operator has ended it. */
@@ -228,7 +243,8 @@ async function pause(
       return { outcome: 'given-back', refusal, ...(messages ? { messages } : {}) };
     }
     if (made.way === 'anew') return 'anew';
-    if (made.way === 'asked' && made.outcome.outcome !== 'unknown') return made.outcome;
+    if (made.way === 'asked' && (made.outcome.outcome === 'delivered' || made.outcome.outcome === 'refused'))
+      return made.outcome;
   }
   await beginAnew(story);
   return undefined;
@@ -247,16 +263,21 @@ interface Buyer {
 /** The buyer hears one answer, the first; everyone who asks under the same id hears the same. */
 function waitingBuyer(input: PurchaseInput, desk: MoveDesk): Buyer {
   let answer: PurchaseAnswer | undefined;
+  let asking = 0;
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
   setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
+    asking += 1;
     await condition(() => answer !== undefined);
+    asking -= 1;
     return answer as PurchaseAnswer;
   });
   const outbox = createOutbox(input.transactionId);
   const give = async (first: PurchaseAnswer): Promise<void> => {
     answer ??= first;
-    // Who waits for the story to go on must not keep it.
-    await condition(() => allHandlersFinished() || desk.isBlocked());
+    await condition(() => asking === 0);
+    // Builds of before waited for everybody who asked anything, and so for callers who ask again and again.
+    if (!allHandlersFinished() && !patched('answered-alone'))
+      await condition(() => allHandlersFinished() || desk.isBlocked());
     await outbox.send();
   };
   return {

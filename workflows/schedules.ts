@@ -1,15 +1,15 @@
 /** The scheduled stories, one activity each: what to do and how often is decided where the schedules are made. */
+import { getExternalWorkflowHandle, patched, proxyActivities, TemporalFailure } from '@temporalio/workflow';
+import { afterClosingId, startAfterClosing } from './after-closing.ts';
 import {
-  getExternalWorkflowHandle,
-  ParentClosePolicy,
-  patched,
-  proxyActivities,
-  startChild,
-  TemporalFailure,
-} from '@temporalio/workflow';
-import { LOOK_SIGNAL, ORDERS_QUEUE, type LatePaymentInput, type OpsActivities } from './contract.ts';
-import { latePayment } from './late-payment.ts';
-import { NEEDS_ATTENTION, TRANSACTION_ID } from './search-attributes.ts';
+  LOOK_SIGNAL,
+  ORDERS_QUEUE,
+  type LateMoney,
+  type LatePaymentInput,
+  type OpsActivities,
+} from './contract.ts';
+import { latePayment } from './closed-before.ts';
+import { startBeside } from './start-beside.ts';
 import { disableFailing, handOverDue, sendNotices } from './webhook-steps.ts';
 
 const {
@@ -54,34 +54,26 @@ export async function sweep(): Promise<string> {
   // Releases up to 0.1.0 ended here.
   if (!patched('late-money')) return forgotten;
   const late = await findLateMoney();
-  for (const input of late) await startLatePayment(input);
+  for (const input of late) await follow(input);
   return `${forgotten}; late money for ${late.length} payments`;
 }
 
 /** One that is running for the same payment is asked to look again. */
-async function startLatePayment(input: LatePaymentInput): Promise<void> {
-  const workflowId = `late-${input.transactionId}`;
-  try {
-    await startChild(latePayment, {
-      workflowId,
-      taskQueue: ORDERS_QUEUE,
-      args: [input],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: 'Money for what is closed: to the wallet, or back',
-      typedSearchAttributes: [
-        { key: TRANSACTION_ID, value: input.transactionId },
-        { key: NEEDS_ATTENTION, value: false },
-      ],
-    });
-  } catch (error) {
-    const isRunning =
-      error instanceof TemporalFailure && error.name === 'WorkflowExecutionAlreadyStartedError';
-    if (!isRunning) throw error;
-    await lookSoon(workflowId);
-  }
+async function follow({ isClaim, ...input }: LateMoney): Promise<void> {
+  if (!patched('after-closing')) return startLatePayment(input);
+  const isStarted = await startAfterClosing({ ...input, isFromOutside: true, looks: true });
+  // One that waits for a person to settle a claim has nothing new to look for.
+  if (!isStarted && isClaim !== true) await lookSoon(afterClosingId(input.transactionId));
 }
 
-/** Whoever has ended meanwhile had looked a moment ago, and the next run looks again. */
+/** What builds of before started for late money. */
+async function startLatePayment(input: LatePaymentInput): Promise<void> {
+  const workflowId = `late-${input.transactionId}`;
+  const isStarted = await startBeside(latePayment, input, { workflowId, taskQueue: ORDERS_QUEUE });
+  if (!isStarted) await lookSoon(workflowId);
+}
+
+/** One that has ended meanwhile had looked a moment ago, and the next run looks again. */
 async function lookSoon(workflowId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).signal(LOOK_SIGNAL);

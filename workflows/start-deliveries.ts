@@ -1,5 +1,4 @@
 /** Hands messages that a step wrote to workflows of their own, which outlive whoever starts them. */
-import { ParentClosePolicy, startChild, TemporalFailure } from '@temporalio/workflow';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
@@ -8,6 +7,7 @@ import {
   type NewMessages,
 } from './contract.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from './search-attributes.ts';
+import { startBeside } from './start-beside.ts';
 
 /** Waits until they have begun and no longer: a child that has not begun when its parent ends is lost. */
 export async function startDeliveries(
@@ -20,23 +20,16 @@ export async function startDeliveries(
 
 /** One that somebody else has begun is on its way. */
 async function start(messageId: string, accountId: string, transactionId: string | null): Promise<void> {
-  try {
-    await startChild<(input: DeliverWebhookInput) => Promise<string>>(DELIVER_WEBHOOK_WORKFLOW, {
-      workflowId: messageId,
-      taskQueue: WEBHOOKS_QUEUE,
-      args: [{ messageId, inTask: true }],
-      parentClosePolicy: ParentClosePolicy.ABANDON,
-      staticSummary: DELIVERY_SUMMARY,
-      typedSearchAttributes: [
-        { key: ACCOUNT_ID, value: accountId },
-        ...(transactionId === null ? [] : [{ key: TRANSACTION_ID, value: transactionId }]),
-      ],
-    });
-  } catch (error) {
-    const isRunning =
-      error instanceof TemporalFailure && error.name === 'WorkflowExecutionAlreadyStartedError';
-    if (!isRunning) throw error;
-  }
+  const input: DeliverWebhookInput = { messageId, inTask: true };
+  await startBeside(DELIVER_WEBHOOK_WORKFLOW, input, {
+    workflowId: messageId,
+    taskQueue: WEBHOOKS_QUEUE,
+    staticSummary: DELIVERY_SUMMARY,
+    typedSearchAttributes: [
+      { key: ACCOUNT_ID, value: accountId },
+      ...(transactionId === null ? [] : [{ key: TRANSACTION_ID, value: transactionId }]),
+    ],
+  });
 }
 
 /** Messages that wait until somebody has been answered. */

@@ -2,7 +2,17 @@
  * How each step of a purchase is run: our own Postgres as local activities, everything across the network on its vendor's queue. Every
  * time limit stands here with its reason.
  */
-import { proxyActivities, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
+import {
+  ApplicationFailure,
+  proxyActivities,
+  proxyLocalActivities,
+  setCurrentDetails,
+  sleep,
+  TemporalFailure,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { nextOwnTryMs } from '../src/domain/looks.ts';
 import type { PaymentPurpose } from '../src/domain/payment.ts';
 import type { PurchaseInput } from '../src/domain/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
@@ -22,24 +32,78 @@ import {
   type RefundStand,
   type SupplierActivities,
   type SupplierLook,
+  type Withdrawal,
 } from './contract.ts';
+import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
 import { startDeliveries, type Outbox } from './start-deliveries.ts';
 
-/** Under 60 % of the purchase's workflow task timeout (5 s), over Postgres's own statement timeout (2 s); retried until it wins. */
+/**
+ * Our own Postgres. An attempt may take longer than Postgres's own statement timeout (2 s), and all of them together stay under 80 % of the purchase's
+ * workflow task timeout (5 s): a step that goes on in its task for longer writes three events every four seconds.
+ */
 const OWN_DATABASE = {
   startToCloseTimeout: '2500ms',
-  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '5s' },
+  scheduleToCloseTimeout: '3500ms',
+  // Five attempts that fail at once are over in 1.5 s. The SDK does not hold failing attempts to the limit above, only slow ones.
+  retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumAttempts: 5 },
 } as const;
 
-const local = (summary: string): OrderActivities =>
-  proxyLocalActivities<OrderActivities>({ ...OWN_DATABASE, summary });
+/** A person should know by then that our database does not take a step. */
+const CALL_AFTER_MS = 60_000;
 
-export const { openPurchase } = local('Open: purchase, eSIM order and wallet hold in one transaction');
-export const { failPurchase } = local('Give back: void the hold, close as FAILED');
-export const { flagAttention } = local('Call a person');
-export const { tellProcessing } = local('Tell the merchant that it goes on');
+type Step = (...args: never[]) => Promise<unknown>;
 
-const { closeUnpaid: closeUnpaidStep } = local('Close unpaid: no money came, or not as agreed');
+/** A step in our own Postgres, as part of a workflow task. It is tried until it wins, unless the books refuse it for good. */
+function own<Name extends keyof OrderActivities>(name: Name, summary: string): OrderActivities[Name] {
+  const step = proxyLocalActivities<OrderActivities>({ ...OWN_DATABASE, summary })[name] as Step;
+  return ((...args: never[]) => untilItWins(summary, () => step(...args))) as OrderActivities[Name];
+}
+
+async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> {
+  const beganAtMs = Date.now();
+  let shownBefore: Parameters<typeof upsertSearchAttributes>[0] | undefined;
+  for (;;) {
+    try {
+      const done = await step();
+      if (shownBefore) upsertSearchAttributes(shownBefore);
+      return done;
+    } catch (error) {
+      if (!(error instanceof TemporalFailure) || isForGood(error)) throw error;
+      setCurrentDetails(`Our database does not take this step, which is tried again: ${what}.`);
+      const failsForMs = Date.now() - beganAtMs;
+      if (failsForMs >= CALL_AFTER_MS && !shownBefore) {
+        // A person may be needed for something else as well.
+        const { typedSearchAttributes: shown } = workflowInfo();
+        shownBefore = [
+          { key: NEEDS_ATTENTION, value: shown.get(NEEDS_ATTENTION) ?? false },
+          { key: REASON, value: shown.get(REASON) ?? null },
+        ];
+        upsertSearchAttributes([
+          { key: NEEDS_ATTENTION, value: true },
+          { key: REASON, value: 'OWN_STEP_FAILS' },
+        ]);
+      }
+      await sleep(nextOwnTryMs(failsForMs), { summary: `before trying again: ${what}` });
+    }
+  }
+}
+
+/** A failure read from the history may lack the wrapping that it had when it happened, so all of them are looked through. */
+function isForGood(failure: TemporalFailure): boolean {
+  for (let error: unknown = failure; error instanceof TemporalFailure; error = error.cause)
+    if (error instanceof ApplicationFailure && error.nonRetryable === true) return true;
+  return false;
+}
+
+export const openPurchase = own(
+  'openPurchase',
+  'Open: purchase, eSIM order and wallet hold in one transaction',
+);
+export const failPurchase = own('failPurchase', 'Give back: void the hold, close as FAILED');
+const reopenStep = own('reopenDelivery', 'Deliver: open again, since nothing was taken back');
+export const flagAttention = own('flagAttention', 'Call a person');
+export const tellProcessing = own('tellProcessing', 'Tell the merchant that it goes on');
+const closeUnpaidStep = own('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
 
 /** Closes what nobody paid; what that has to tell goes into the outbox. */
 export async function closeUnpaid(
@@ -54,13 +118,12 @@ export async function closeUnpaid(
   return 'closed';
 }
 
-export const { openFunding } = local('Open: the wallet is to be funded');
-export const { beginMove } = local('Operator: put the move on record');
-export const { closeMove } = local('Operator: tell what came of the move');
+export const openFunding = own('openFunding', 'Open: the wallet is to be funded');
+export const beginMove = own('beginMove', 'Operator: put the move on record');
+export const closeMove = own('closeMove', 'Operator: tell what came of the move');
+const makeMoveStep = own('makeMove', 'Operator: make the move');
 
-const { makeMove: makeMoveStep } = local('Operator: make the move');
-
-/** What the books refuse for good is refused to whoever asked. */
+/** What the books refuse for good is refused to the operator. */
 export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMove> {
   try {
     return await makeMoveStep(moveId, stage);
@@ -89,7 +152,7 @@ export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
     retry: { maximumAttempts: 1 },
     summary: 'Deliver and settle: one quick ask at the supplier',
   });
-  return unknownOnFailure(tryOnce(input.transactionId));
+  return unknownOnFailure(tryOnce(input.transactionId, input.timings.doubtMs));
 }
 
 /** As many looks as fit before the buyer must be answered. Whatever goes wrong in it is unknown. */
@@ -109,6 +172,7 @@ export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number):
       budgetMs: Math.max(0, limitMs - ANSWER_MARGIN_MS),
       lookFirstMs,
       lookMaxMs,
+      graceMs: input.timings.doubtMs,
     }),
   );
 }
@@ -122,18 +186,18 @@ export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
     retry: { maximumAttempts: 1 },
     summary: 'Look again at the supplier, and settle',
   });
-  const { lookFirstMs, lookMaxMs } = input.timings;
+  const { lookFirstMs, lookMaxMs, doubtMs: graceMs } = input.timings;
   return unknownOnFailure(
-    deliver({ transactionId: input.transactionId, budgetMs: 0, lookFirstMs, lookMaxMs }),
+    deliver({ transactionId: input.transactionId, budgetMs: 0, lookFirstMs, lookMaxMs, graceMs }),
   );
 }
 
-/** An undo retries until the supplier says what it holds. */
+/** How purchases were undone that were refused under a build of before. */
 export const { withdrawOrder } = proxyActivities<SupplierActivities>({
   taskQueue: SUPPLIER_QUEUE,
-  startToCloseTimeout: ONE_LOOK_MS,
+  startToCloseTimeout: '5m',
   heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 3 },
   summary: 'Undo: make sure that the supplier holds no order',
 });
 
@@ -149,14 +213,37 @@ export function lookAtSupplier(transactionId: string): Promise<SupplierLook> {
   return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
 }
 
-/** Cancels what may have been ordered, and asks until it is known whether it was. */
-export const { withdrawForMove } = proxyActivities<SupplierActivities>({
-  taskQueue: SUPPLIER_QUEUE,
-  startToCloseTimeout: ONE_LOOK_MS,
-  heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
-  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
-  summary: 'Operator: make sure that nothing of the order can come',
-});
+/**
+ * Takes back what may have been ordered. It waits until nothing sent earlier can still arrive; a step that fails for good has taken nothing back,
+ * and the purchase is open again.
+ */
+export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolean): Promise<Withdrawal> {
+  const { doubtMs: graceMs } = input.timings;
+  const steps = proxyActivities<SupplierActivities>({
+    taskQueue: SUPPLIER_QUEUE,
+    // For the last order, and for a cancellation of its own that nobody answered.
+    startToCloseTimeout: 2 * graceMs + 2 * ONE_LOOK_MS,
+    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 3 },
+    summary: 'Operator: make sure that nothing of the order can come',
+  });
+  try {
+    return await steps.withdrawForMove(input.transactionId, isVouchedFor, graceMs);
+  } catch (error) {
+    if (!(error instanceof TemporalFailure)) throw error;
+    await reopenDelivery(input);
+    return { left: 'perhaps-something', detail: 'the supplier could not be asked' };
+  }
+}
+
+/** Opens a purchase again whose withdrawal took nothing back, once a cancellation that was given up cannot arrive any more. */
+export async function reopenDelivery({ transactionId, timings }: PurchaseInput): Promise<void> {
+  for (;;) {
+    const waitMs = await reopenStep(transactionId, timings.doubtMs);
+    if (waitMs === 0) return;
+    await sleep(waitMs, { summary: 'until a cancellation that was given up cannot arrive any more' });
+  }
+}
 
 /** One answer of the gateway and what is booked of it, at most 5 s at the transport for each try of the payment. */
 const ONE_GATEWAY_LOOK_MS = 20_000;

@@ -86,7 +86,7 @@ export function createAuthenticator({ db, clock, brand, onError }: AuthenticateO
       poller = startPoller(poll, POLL_INTERVAL_MS, onError);
       poll().catch(onError);
     },
-    stop: () => poller?.stop(),
+    stop: () => void poller?.stop(),
   };
 }
 

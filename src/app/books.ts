@@ -1,96 +1,34 @@
 /**
- * The books for finance: the trial balance, what each day earned, and money that waits. Guarantee: every figure is a sum of ledger entries, or
- * says that it is one of rows; amounts become decimals only as text.
+ * The books for finance: the trial balance, what each day and each merchant earned, and money that waits. Guarantee: every figure is a sum of
+ * ledger entries, or says that it is one of rows; amounts become decimals only as text (books-tables.ts).
  */
+import type {
+  ByMerchant,
+  Daily,
+  Earned,
+  Report,
+  TrialBalance,
+  Waiting,
+  WaitingLine,
+  WaitsFor,
+} from '../domain/books.ts';
 import { csvOf } from '../domain/csv.ts';
-import { divideHalfUp, formatMinor } from '../domain/money.ts';
-import type { PackageType } from '../domain/states.ts';
-import {
-  readBalances,
-  readDailySales,
-  readWaiting,
-  type DailySales,
-  type WaitingItems,
-} from '../store/books.ts';
+import { balanceOn, classOf, sidesOf, type LedgerKind } from '../domain/ledger-accounts.ts';
+import { divideHalfUp } from '../domain/money.ts';
+import { readBalances, readSales, readWaiting, type Sales, type WaitingItems } from '../store/books.ts';
 import type { WorldDb } from '../store/tables.ts';
+import { toTable, type Table } from './books-tables.ts';
 
-export interface TrialBalanceLine {
-  /** All wallets of a currency together: `wallet:NGN`. */
-  readonly account: string;
-  readonly kind: string;
-  readonly currency: string;
-  /** How many ledger accounts the line is. */
-  readonly accounts: number;
-  readonly debitMinor: bigint;
-  readonly creditMinor: bigint;
-}
-
-export interface TrialBalance {
-  readonly report: 'trial-balance';
-  readonly lines: readonly TrialBalanceLine[];
-  readonly totals: readonly {
-    readonly currency: string;
-    readonly debitMinor: bigint;
-    readonly creditMinor: bigint;
-    /** Debit and credit are one amount. */
-    readonly isBalanced: boolean;
-  }[];
-}
-
-export interface DailyLine {
-  /** UTC, `2026-11-21`. */
-  readonly day: string;
-  readonly currency: string;
-  /** Null: booked on revenue without a purchase. */
-  readonly packageType: PackageType | null;
-  readonly deliveries: number;
-  readonly soldMinor: bigint;
-  /** What was taken off, or put back on, after the sale. */
-  readonly correctedMinor: bigint;
-  /** Sold and corrected. */
-  readonly revenueMinor: bigint;
-  /** As the supplier was paid, US dollars × 10,000. */
-  readonly costUsdE4: bigint;
-  /** The same at the rates that the sales were made at, half up once a line. */
-  readonly costMinor: bigint;
-  /** Revenue less cost; the gateway's fees are not in the ledger. */
-  readonly marginMinor: bigint;
-}
-
-export interface Daily {
-  readonly report: 'daily';
-  readonly lines: readonly DailyLine[];
-}
-
-/** What money waits for. The last three are what the ledger has, without counting items. */
-export type WaitsFor =
-  'delivery' | 'refund' | 'claims-and-disputes' | 'payout-by-gateway' | 'gateway-to-confirm';
-
-export interface WaitingLine {
-  readonly waitsFor: WaitsFor;
-  readonly currency: string;
-  readonly amountMinor: bigint;
-  readonly items: number | null;
-  readonly oldestAt: Date | null;
-}
-
-export interface Waiting {
-  readonly report: 'waiting';
-  readonly lines: readonly WaitingLine[];
-}
-
-export type Report = TrialBalance | Daily | Waiting;
-
-/** A report as text: what a terminal or a file shows. */
-export interface Table {
-  readonly columns: readonly string[];
-  readonly rows: readonly (readonly string[])[];
+/** From then, and before then. */
+export interface BooksRange {
+  readonly from: Date;
+  readonly to: Date;
 }
 
 export interface Books {
   trialBalance(): Promise<TrialBalance>;
-  /** What was booked in [from, to). */
-  daily(range: { readonly from: Date; readonly to: Date }): Promise<Daily>;
+  daily(range: BooksRange): Promise<Daily>;
+  byMerchant(range: BooksRange): Promise<ByMerchant>;
   waiting(): Promise<Waiting>;
   toTable(report: Report): Table;
   /** RFC 4180. */
@@ -100,10 +38,25 @@ export interface Books {
 export function createBooks({ db }: { readonly db: WorldDb }): Books {
   return {
     trialBalance: () => trialBalance(db),
-    daily: async (range) => ({
-      report: 'daily',
-      lines: (await readDailySales(db, range)).map(toDailyLine),
-    }),
+    daily: async (range) => {
+      const sales = await readSales(db, range, 'day');
+      const lines = sales.map((one) => ({
+        day: one.day ?? '',
+        packageType: one.packageType,
+        ...earnedOf(one),
+      }));
+      return { report: 'daily', lines, totals: totalsOf(lines) };
+    },
+    byMerchant: async (range) => {
+      const sales = await readSales(db, range, 'account');
+      const lines = sales.map((one) => ({
+        accountId: one.accountId,
+        email: one.email,
+        packageType: one.packageType,
+        ...earnedOf(one),
+      }));
+      return { report: 'merchants', lines, totals: totalsOf(lines) };
+    },
     waiting: () => waiting(db),
     toTable,
     toCsv: (report) => {
@@ -114,17 +67,17 @@ export function createBooks({ db }: { readonly db: WorldDb }): Books {
 }
 
 async function trialBalance(db: WorldDb): Promise<TrialBalance> {
-  const lines = (await readBalances(db)).map(({ account, kind, currency, accounts, balanceMinor }) => ({
+  const lines = (await readBalances(db)).map(({ account, kind, currency, accounts, creditMinor }) => ({
     account,
     kind,
+    class: classOf(kind),
     currency,
     accounts,
-    debitMinor: balanceMinor < 0n ? -balanceMinor : 0n,
-    creditMinor: balanceMinor > 0n ? balanceMinor : 0n,
+    ...sidesOf(creditMinor),
   }));
   const totals = [...Map.groupBy(lines, (line) => line.currency)].map(([currency, own]) => {
-    const debitMinor = own.reduce((sum, line) => sum + line.debitMinor, 0n);
-    const creditMinor = own.reduce((sum, line) => sum + line.creditMinor, 0n);
+    const debitMinor = sumOf(own, (line) => line.debitMinor);
+    const creditMinor = sumOf(own, (line) => line.creditMinor);
     return { currency, debitMinor, creditMinor, isBalanced: debitMinor === creditMinor };
   });
   return { report: 'trial-balance', lines, totals };
@@ -133,143 +86,74 @@ async function trialBalance(db: WorldDb): Promise<TrialBalance> {
 /** Cost units × rate micros → minor units: 10,000 units are a dollar, a dollar is 100 of its own minor units. */
 const SCALE = (10_000n * 1_000_000n) / 100n;
 
-function toDailyLine(sales: DailySales): DailyLine {
-  const { day, currency, packageType, deliveries, soldMinor, correctedMinor, costUsdE4, costScaled } = sales;
-  const revenueMinor = soldMinor + correctedMinor;
-  const costMinor = costScaled < 0n ? -divideHalfUp(-costScaled, SCALE) : divideHalfUp(costScaled, SCALE);
-  return {
-    day,
+function earnedOf({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costScaled }: Sales): Earned {
+  return withMargin({
     currency,
-    packageType,
     deliveries,
     soldMinor,
     correctedMinor,
-    revenueMinor,
     costUsdE4,
-    costMinor,
-    marginMinor: revenueMinor - costMinor,
+    costMinor: divideAwayFromZero(costScaled, SCALE),
+  });
+}
+
+function totalsOf(lines: readonly Earned[]): Earned[] {
+  const byCurrency = [...Map.groupBy(lines, (line) => line.currency)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  return byCurrency.map(([currency, own]) =>
+    withMargin({
+      currency,
+      deliveries: own.reduce((sum, line) => sum + line.deliveries, 0),
+      soldMinor: sumOf(own, (line) => line.soldMinor),
+      correctedMinor: sumOf(own, (line) => line.correctedMinor),
+      costUsdE4: sumOf(own, (line) => line.costUsdE4),
+      costMinor: sumOf(own, (line) => line.costMinor),
+    }),
+  );
+}
+
+function withMargin(sums: Omit<Earned, 'revenueMinor' | 'marginMinor' | 'marginBps'>): Earned {
+  const { currency, deliveries, soldMinor, correctedMinor, costUsdE4, costMinor } = sums;
+  const revenueMinor = soldMinor + correctedMinor;
+  const marginMinor = revenueMinor - costMinor;
+  const marginBps =
+    revenueMinor > 0n ? Number(divideAwayFromZero(marginMinor * 10_000n, revenueMinor)) : null;
+  return {
+    ...{ currency, deliveries, soldMinor, correctedMinor, revenueMinor, costUsdE4, costMinor },
+    ...{ marginMinor, marginBps },
   };
+}
+
+/** Rounded half up, below zero half down. */
+function divideAwayFromZero(numerator: bigint, denominator: bigint): bigint {
+  return numerator < 0n ? -divideHalfUp(-numerator, denominator) : divideHalfUp(numerator, denominator);
+}
+
+function sumOf<T>(lines: readonly T[], amountOf: (line: T) => bigint): bigint {
+  return lines.reduce((sum, line) => sum + amountOf(line), 0n);
 }
 
 async function waiting(db: WorldDb): Promise<Waiting> {
-  const { holds, refunds, balances } = await readWaiting(db);
-  const refundsIn = new Map(refunds.map((one) => [one.currency, one.amountMinor]));
-  const ofKind = (kind: string) => balances.filter((one) => one.kind === kind && one.balanceMinor !== 0n);
-  const booked = (waitsFor: WaitsFor, currency: string, amountMinor: bigint): WaitingLine => ({
-    waitsFor,
-    currency,
-    amountMinor,
-    items: null,
-    oldestAt: null,
-  });
+  const { holds, refunds, disputes, claims, payouts, unconfirmed } = await readWaiting(db);
   return {
     report: 'waiting',
     lines: [
-      ...holds.map((one) => counted('delivery', one)),
-      ...refunds.map((one) => counted('refund', one)),
-      // Refunds wait in suspense; the rest of it is claims (below zero) and money at risk.
-      ...balances
-        .filter((one) => one.kind === 'suspense')
-        .map(({ currency, balanceMinor }) =>
-          booked('claims-and-disputes', currency, balanceMinor - (refundsIn.get(currency) ?? 0n)),
-        )
-        .filter((line) => line.amountMinor !== 0n),
-      ...ofKind('gateway-clearing').map(({ currency, balanceMinor }) =>
-        booked('payout-by-gateway', currency, -balanceMinor),
-      ),
-      ...ofKind('evidence').map(({ currency, balanceMinor }) =>
-        booked('gateway-to-confirm', currency, -balanceMinor),
-      ),
+      ...holds.map((one) => lineFor('delivery', 'held', one)),
+      ...refunds.map((one) => lineFor('refund', 'suspense', one)),
+      ...disputes.map((one) => lineFor('dispute', 'suspense', one)),
+      // The other side of what suspense is for: money that we miss.
+      ...claims.map((one) => lineFor('claim', 'suspense', { ...one, amountMinor: -one.amountMinor })),
+      ...payouts.map((one) => lineFor('payout-by-gateway', 'gateway-clearing', one)),
+      ...unconfirmed.map((one) => lineFor('gateway-to-confirm', 'evidence', one)),
     ],
   };
 }
 
-function counted(waitsFor: WaitsFor, { currency, amountMinor, items, oldestAt }: WaitingItems): WaitingLine {
-  return { waitsFor, currency, amountMinor, items, oldestAt };
-}
-
-function toTable(report: Report): Table {
-  switch (report.report) {
-    case 'trial-balance':
-      return trialBalanceTable(report);
-    case 'daily':
-      return dailyTable(report);
-    case 'waiting':
-      return waitingTable(report);
-  }
-}
-
-function trialBalanceTable({ lines, totals }: TrialBalance): Table {
-  return {
-    columns: ['account', 'kind', 'currency', 'accounts', 'debit', 'credit'],
-    rows: [
-      ...lines.map((line) => [
-        line.account,
-        line.kind,
-        line.currency,
-        String(line.accounts),
-        decimalOf(line.debitMinor, line.currency),
-        decimalOf(line.creditMinor, line.currency),
-      ]),
-      ...totals.map(({ currency, debitMinor, creditMinor }) => [
-        'total',
-        '',
-        currency,
-        '',
-        decimalOf(debitMinor, currency),
-        decimalOf(creditMinor, currency),
-      ]),
-    ],
-  };
-}
-
-const DAILY_COLUMNS = [
-  'day',
-  'currency',
-  'package_type',
-  'deliveries',
-  'sold',
-  'corrected',
-  'revenue',
-  'cost_usd',
-  'cost',
-  'margin',
-];
-
-function dailyTable({ lines }: Daily): Table {
-  return {
-    columns: DAILY_COLUMNS,
-    rows: lines.map((line) => [
-      line.day,
-      line.currency,
-      line.packageType ?? '',
-      String(line.deliveries),
-      formatMinor(line.soldMinor),
-      formatMinor(line.correctedMinor),
-      formatMinor(line.revenueMinor),
-      decimalOf(line.costUsdE4, 'USD4'),
-      formatMinor(line.costMinor),
-      formatMinor(line.marginMinor),
-    ]),
-  };
-}
-
-function waitingTable({ lines }: Waiting): Table {
-  return {
-    columns: ['waits_for', 'currency', 'amount', 'items', 'oldest_at'],
-    rows: lines.map((line) => [
-      line.waitsFor,
-      line.currency,
-      decimalOf(line.amountMinor, line.currency),
-      line.items === null ? '' : String(line.items),
-      line.oldestAt?.toISOString() ?? '',
-    ]),
-  };
-}
-
-/** An amount as a decimal, exactly: `USD4` has four places, every other currency two. */
-export function decimalOf(amountMinor: bigint, currency: string): string {
-  if (currency !== 'USD4') return formatMinor(amountMinor);
-  const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(5, '0');
-  return `${amountMinor < 0n ? '-' : ''}${digits.slice(0, -4)}.${digits.slice(-4)}`;
+function lineFor(
+  waitsFor: WaitsFor,
+  kind: LedgerKind,
+  { currency, amountMinor, items, oldestAt }: WaitingItems,
+): WaitingLine {
+  return { waitsFor, currency, amountMinor: balanceOn(kind, amountMinor), items, oldestAt };
 }

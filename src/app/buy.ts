@@ -8,18 +8,18 @@ import { DomainError } from '../domain/errors.ts';
 import type { FrozenQuote, PurchaseInput } from '../domain/purchase.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { findEsim } from '../store/esims.ts';
-import { beginKey } from '../store/idempotency.ts';
+import { beginKey, type IdempotencyRecord } from '../store/idempotency.ts';
 import { findPurchase } from '../store/purchase-reads.ts';
 import { packageNotFound } from './browse.ts';
 import { quoteCharge } from './charges.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from './engine-answers.ts';
 import { esimView } from './esim-view.ts';
 import { lookAgain } from './esims.ts';
-import { findEarlierTry } from './idempotency.ts';
+import { identifyRequest } from './identify-request.ts';
 import { createPricer } from './prices.ts';
 import { standingView } from './purchase-view.ts';
 import type { TopUps } from './top-ups.ts';
-import { newEsimId, newTransactionId } from './transaction-id.ts';
+import { newEsimId } from './transaction-id.ts';
 import type { BuyCommand, RequestContext } from './use-cases.ts';
 import type { PricedPackage, PurchaseView } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
@@ -34,15 +34,16 @@ export async function buy(
   context: RequestContext,
 ): Promise<PurchaseView> {
   const askedAtMs = deps.clock.now().getTime();
-  const earlier = await findEarlier(deps, principal, command);
-  if (earlier) return earlier;
+  const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
+  const answered = earlier && (await answerEarlier(deps, earlier));
+  if (answered) return answered;
   const goods =
     command.packageType === 'BASE' ? chooseBase(deps, command) : await chooseTopUp(deps, principal, command);
-  const input = freeze(deps, principal, command, context, { ...goods, askedAtMs });
+  const input = freeze(deps, principal, command, context, { ...goods, transactionId, askedAtMs });
   const startedAtMs = deps.clock.now().getTime();
   const answer = await askEngine(
     input.transactionId,
-    (deadlineMs) => deps.engine.purchase(input, deadlineMs),
+    (deadlineMs) => deps.engine.purchase(input, deadlineMs, titleOf(principal, command, goods.item)),
     input.timings.answerWithinMs,
     async () => (await ifReachable(() => findPurchase(deps.db, input.transactionId))) !== undefined,
   );
@@ -59,14 +60,14 @@ export async function buy(
   return readBack(deps, input, goods.item, status === 'SUCCESS');
 }
 
+/** What operations read: the package and, where a company buys, its name. A person's name stays out of Temporal. */
+function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: CataloguePackage): string {
+  const buyer = account.type === 'MERCHANT' ? account.name : 'a user';
+  return `${packageType === 'BASE' ? 'eSIM' : 'Top-up'} ${name} for ${buyer}`;
+}
+
 /** A retry whose first request got far enough to leave a row is answered from Postgres, whatever has changed since. */
-async function findEarlier(
-  deps: BuyDeps,
-  principal: Principal,
-  command: BuyCommand,
-): Promise<PurchaseView | undefined> {
-  const record = await findEarlierTry(deps, principal, command.idempotency);
-  if (!record) return undefined;
+async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<PurchaseView | undefined> {
   if (record.refusal) throw refused(record.refusal);
   const purchase = await findPurchase(deps.db, record.transactionId);
   if (purchase?.purchase.reason)
@@ -101,11 +102,14 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
     fitting.find((topUp) => topUp.packageCode === `TOPUP_${command.packageCode}`);
   if (!item) {
     if (!(await deps.topUps.find(command.packageCode))) throw packageNotFound();
-    throw invalidTopUp('this top-up package does not fit the package of the eSIM');
+    throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
   }
   const fresh = row.esim_tran_no === '' ? row : await lookAgain(deps, row);
   if (fresh.status !== 'ACTIVE')
-    throw invalidTopUp(`the eSIM is ${fresh.status}, only an ACTIVE one can be topped up`);
+    throw new DomainError(
+      'INVALID_TOPUP',
+      `Only an ACTIVE eSIM can be topped up, this one is ${fresh.status}`,
+    );
   return { item, esimId: row.id };
 }
 
@@ -114,20 +118,16 @@ function freeze(
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
-  goods: Goods & { readonly askedAtMs: number },
+  goods: Goods & { readonly transactionId: string; readonly askedAtMs: number },
 ): PurchaseInput {
-  const { account, environment } = principal;
+  const { account } = principal;
   const catalogue = deps.catalogue.current();
   const { price, rate } = createPricer(deps, catalogue, account, account.currency);
   const priced = price(goods.item);
   const method = command.paymentMethod;
   const tag = command.idempotency;
   return {
-    transactionId: newTransactionId(deps.idSecret, {
-      environment,
-      accountId: account.id,
-      idempotencyKey: tag?.key,
-    }),
+    transactionId: goods.transactionId,
     accountId: account.id,
     packageType: command.packageType,
     packageCode: goods.item.packageCode,
@@ -201,8 +201,4 @@ function frozenView(input: PurchaseInput, item: CataloguePackage): PurchaseView 
     payment: null,
     timeline: [],
   };
-}
-
-function invalidTopUp(details: string): DomainError {
-  return new DomainError('INVALID_TOPUP', 'This eSIM cannot be topped up with this package', { details });
 }

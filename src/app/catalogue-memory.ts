@@ -82,7 +82,7 @@ export function createCatalogueMemory(options: CatalogueMemoryOptions): Catalogu
       poller = startPoller(refresh, options.pollIntervalMs ?? POLL_INTERVAL_MS, options.onError);
     },
     refresh,
-    stop: () => poller?.stop(),
+    stop: () => void poller?.stop(),
   };
 }
 

@@ -4,48 +4,53 @@ import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../observe/subject.ts';
 import { EngineUnavailable, type WhosePayment } from '../ports/purchase-engine.ts';
 import { findFunding } from '../store/fundings.ts';
-import { findPayment } from '../store/payments.ts';
+import { beginConfirming, findPayment, forgetConfirming } from '../store/payments.ts';
 import { findPurchase } from '../store/purchase-reads.ts';
 import { engineAway } from './engine-answers.ts';
-import { fundingView } from './funding.ts';
 import { getTransaction } from './transactions.ts';
 import type { WhichPayment } from './use-cases.ts';
-import type { FundingView, PaymentStanding, PurchaseView } from './views.ts';
+import type { PaymentStanding, TransactionView } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
 
-type ConfirmDeps = Pick<WorldDeps, 'db' | 'engine' | 'settings'>;
+type ConfirmDeps = Pick<WorldDeps, 'db' | 'clock' | 'engine' | 'settings'>;
 
 /** TRANSACTION_NOT_FOUND, also for another account's. SERVICE_UNAVAILABLE when nobody could be sent to look; a gateway that is away is no error. */
 export async function confirmPayment(
   deps: ConfirmDeps,
   principal: Principal,
   which: WhichPayment,
-): Promise<{ readonly purchase: PurchaseView } | { readonly funding: FundingView }> {
+): Promise<TransactionView> {
   const payment = await findOwn(deps, principal, which);
-  if (payment.isFromOutside) await look(deps, payment);
-  if (payment.purpose === 'purchase') {
-    return { purchase: await getTransaction(deps, principal, payment.transactionId) };
-  }
-  const row = await findFunding(deps.db, payment.transactionId);
-  if (!row) throw notFound();
-  return { funding: await fundingView(deps, row) };
+  if (payment.isFromOutside && (await isWorthALook(deps, payment))) await look(deps, payment);
+  return getTransaction(deps, principal, payment.transactionId);
 }
 
-async function look({ engine, settings }: ConfirmDeps, payment: WhosePayment): Promise<void> {
+/** A closed payment is looked at for callers once per `closedPaymentFreshMs`: each look is a workflow and a call to the gateway. */
+async function isWorthALook(
+  { db, clock, settings }: ConfirmDeps,
+  { transactionId, isClosed }: OwnPayment,
+): Promise<boolean> {
+  if (!isClosed) return true;
+  return beginConfirming(db, transactionId, { now: clock.now(), freshMs: settings.closedPaymentFreshMs });
+}
+
+interface OwnPayment extends WhosePayment {
+  readonly isFromOutside: boolean;
+  readonly isClosed: boolean;
+}
+
+async function look({ db, engine, settings }: ConfirmDeps, payment: OwnPayment): Promise<void> {
   try {
     await engine.look(payment, settings.timings.answerWithinMs);
   } catch (error) {
+    if (payment.isClosed) await forgetConfirming(db, payment.transactionId);
     if (error instanceof EngineUnavailable)
       throw engineAway('The payment cannot be looked at right now, it is looked at again by itself', error);
     throw error;
   }
 }
 
-async function findOwn(
-  { db }: ConfirmDeps,
-  principal: Principal,
-  which: WhichPayment,
-): Promise<WhosePayment & { readonly isFromOutside: boolean }> {
+async function findOwn({ db }: ConfirmDeps, principal: Principal, which: WhichPayment): Promise<OwnPayment> {
   const transactionId =
     'transactionId' in which ? which.transactionId : (await findPayment(db, which.reference))?.transaction_id;
   if (transactionId === undefined) throw notFound();
@@ -57,6 +62,7 @@ async function findOwn(
     transactionId,
     purpose: purchase ? 'purchase' : 'funding',
     isFromOutside: row.payment_method !== 'WALLET',
+    isClosed: row.status === 'SUCCESS' || row.status === 'FAILED',
   };
 }
 

@@ -62,7 +62,7 @@ export function requireAccepted(
 const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {
   INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
   PACKAGE_UNAVAILABLE: 'This package is not available right now',
-  INVALID_TOPUP: 'This eSIM cannot be topped up with this package',
+  INVALID_TOPUP: 'Only an ACTIVE eSIM can be topped up',
   PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
   PAYMENT_FAILED: 'The payment could not be started',
 };

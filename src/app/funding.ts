@@ -5,9 +5,8 @@ import { findFunding, type FundingRow } from '../store/fundings.ts';
 import { beginKey } from '../store/idempotency.ts';
 import { quoteCharge } from './charges.ts';
 import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
-import { findEarlierTry } from './idempotency.ts';
+import { identifyRequest } from './identify-request.ts';
 import { findPaymentView } from './payment-view.ts';
-import { newTransactionId } from './transaction-id.ts';
 import type { FundCommand, RequestContext } from './use-cases.ts';
 import type { FundingView } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
@@ -19,9 +18,10 @@ export async function fundWallet(
   command: FundCommand,
   context: RequestContext,
 ): Promise<FundingView> {
-  const earlier = await findEarlier(deps, principal, command);
-  if (earlier) return earlier;
-  const input = freeze(deps, principal, command, context);
+  const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
+  const written = earlier && (await findFunding(deps.db, transactionId));
+  if (written) return fundingView(deps, written);
+  const input = freeze(deps, principal, command, { ...context, transactionId });
   const answer = await askEngine(
     input.transactionId,
     (deadlineMs) => deps.engine.fundWallet(input, deadlineMs),
@@ -37,37 +37,22 @@ export async function fundWallet(
   return view ?? notWrittenYet(input);
 }
 
-async function findEarlier(
-  deps: WorldDeps,
-  principal: Principal,
-  command: FundCommand,
-): Promise<FundingView | undefined> {
-  const record = await findEarlierTry(deps, principal, command.idempotency);
-  if (!record) return undefined;
-  const row = await findFunding(deps.db, record.transactionId);
-  return row && fundingView(deps, row);
-}
-
 function freeze(
   deps: WorldDeps,
-  { account, environment }: Principal,
+  { account }: Principal,
   command: FundCommand,
-  context: RequestContext,
+  request: RequestContext & { readonly transactionId: string },
 ): FundingInput {
   const amount = { amountMinor: command.amountMinor, currency: account.currency };
   const tag = command.idempotency;
   return {
-    transactionId: newTransactionId(deps.idSecret, {
-      environment,
-      accountId: account.id,
-      idempotencyKey: tag?.key,
-    }),
+    transactionId: request.transactionId,
     accountId: account.id,
     paymentMethod: command.paymentMethod,
     amountMinor: String(command.amountMinor),
     currency: account.currency,
     charge: quoteCharge(deps, deps.catalogue.current(), command.paymentMethod, amount),
-    requestId: context.requestId,
+    requestId: request.requestId,
     timings: deps.settings.timings,
     ...(tag ? { idempotency: tag } : {}),
   };

@@ -44,9 +44,14 @@ export async function findEarlierTry(
 ): Promise<IdempotencyRecord | undefined> {
   if (!tag) return undefined;
   const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
-  if (record) noteSubject(record);
-  if (record && isStillRunning(record, deps.clock.now())) throw keyInUse();
+  if (record) checkEarlierTry(deps, record);
   return record;
+}
+
+/** IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running. */
+export function checkEarlierTry(deps: Pick<WorldDeps, 'clock'>, record: IdempotencyRecord): void {
+  noteSubject(record);
+  if (isStillRunning(record, deps.clock.now())) throw keyInUse();
 }
 
 /** Keys of other writes than purchases and fundings name what those were about (keyed-writes.ts). */

@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../domain/ids.ts';
+import type { DisputeOutcome } from '../domain/disputes.ts';
 import type { Money } from '../domain/money.ts';
 import {
   ASKING_MOVES,
@@ -23,9 +24,12 @@ import type { PurchaseStatus } from '../domain/states.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { EngineMove, OperatorEngine } from '../ports/operator-engine.ts';
 import { EngineUnavailable } from '../ports/purchase-engine.ts';
-import { judgeWaiting, listMoves, listWaiting, wishOf } from '../store/move-approvals.ts';
+import { countSettledBefore } from '../store/claims.ts';
+import { findApprovable, judgeWaiting, listMoves, listWaiting, wishOf } from '../store/move-approvals.ts';
+import { foreseeEffect, type Foresight } from '../store/move-foresight.ts';
 import { findMoveSubject, type MoveSubject } from '../store/move-subject.ts';
 import { auditRefusal, foreseeMove } from '../store/operator-moves.ts';
+import { attemptKey, findStuckRefunds } from '../store/refunds.ts';
 import type { MoveRow } from '../store/tables-moves.ts';
 import type { WorldDb } from '../store/tables.ts';
 import { carriedFrom } from './move-inputs.ts';
@@ -41,6 +45,12 @@ export interface MoveRequest {
   readonly packageCode?: string;
   /** Given back although it was delivered. */
   readonly goodwill?: boolean;
+  /** settle-claim: how it ended. */
+  readonly outcome?: DisputeOutcome;
+  /** settle-claim: which dispute, where several are open. */
+  readonly disputeId?: string;
+  /** settle-claim: against the gateway's word; a second person must approve. */
+  readonly overrides?: boolean;
   /** Absent: made of what is asked for, so that asking for the same twice is once; looks and retries are new each time. */
   readonly moveKey?: string;
 }
@@ -92,6 +102,10 @@ export interface Moves {
   /** undefined: no such purchase or funding. */
   preview(transactionId: string): Promise<MovePreview | undefined>;
   make(request: MoveRequest): Promise<MoveOutcome>;
+  /** What `make` would do now: the same step, taken back. Nothing is written. */
+  foresee(request: MoveRequest): Promise<Foresight>;
+  /** What `approve` would do now. */
+  foreseeApproved(moveId: string): Promise<Foresight | undefined>;
   /** The second person's word; the move is then made. The same person is refused, and that is on record. */
   approve(moveId: string, by: string): Promise<MoveOutcome>;
   /** The second person says no. */
@@ -123,7 +137,17 @@ export function createMoves(deps: MovesDeps): Moves {
       const subject = await findMoveSubject(deps.db, transactionId);
       return subject && previewOf(subject);
     },
-    make: (request) => make(deps, wishFor(request)),
+    make: async (request) => make(deps, wishFor(request, await stateTagOf(deps.db, request))),
+    foresee: async (request) =>
+      foreseeEffect(deps.db, wishFor(request, await stateTagOf(deps.db, request)), deps.clock.now()),
+    foreseeApproved: async (moveId) => {
+      const waiting = await findApprovable(deps.db, moveId, deps.clock.now());
+      if (!waiting) return undefined;
+      // Under its own key it only waits; as a new one it is judged by how things are.
+      const asNew = { ...wishOf(waiting), moveId: newMoveId(), moveKey: newMoveId() };
+      const seen = await foreseeEffect(deps.db, asNew, deps.clock.now());
+      return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
+    },
     approve: async (moveId, by) => {
       const judged = await judgeWaiting(
         deps.db,
@@ -162,7 +186,7 @@ const declined = (moveId: string, by: string): MoveOutcome => ({
 
 const newMoveId = (): string => makeId('move', randomBytes(16).toString('hex'));
 
-function wishFor(request: MoveRequest): MoveWish {
+function wishFor(request: MoveRequest, stateTag = ''): MoveWish {
   const { transactionId, move, by, reason, evidence, amount, packageCode, goodwill } = request;
   const moveId = newMoveId();
   return {
@@ -175,12 +199,34 @@ function wishFor(request: MoveRequest): MoveWish {
     ...(amount === undefined ? {} : { amountMinor: String(amount.amountMinor), currency: amount.currency }),
     ...(packageCode === undefined ? {} : { packageCode }),
     ...(goodwill === true ? { goodwill } : {}),
-    moveKey: request.moveKey ?? (ASKING_MOVES.includes(move) ? moveId : keyOf(request)),
+    ...claimOf(request),
+    moveKey: request.moveKey ?? (ASKING_MOVES.includes(move) ? moveId : keyOf(request, stateTag)),
   };
 }
 
+const claimOf = ({ outcome, disputeId, overrides }: MoveRequest) => ({
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(disputeId === undefined ? {} : { disputeId }),
+  ...(overrides === true ? { overrides } : {}),
+});
+
+/** What a move is about beyond its words: a refund that failed once more, a claim that came after one was settled. */
+async function stateTagOf(db: WorldDb, request: MoveRequest): Promise<string> {
+  const { transactionId, move, moveKey } = request;
+  if (moveKey !== undefined) return '';
+  if (move === 'settle-claim') {
+    const before = await countSettledBefore(db, request);
+    return before === 0 ? '' : `settled ${before}`;
+  }
+  if (move !== 'refund-to-source') return '';
+  const failed = await findStuckRefunds(db, transactionId);
+  return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
+}
+
 /** The same for the same wish, whoever has it and for whatever reason. */
-function keyOf({ transactionId, move, amount, packageCode, goodwill }: MoveRequest): string {
+function keyOf(request: MoveRequest, stateTag: string): string {
+  const { transactionId, move, amount, packageCode, goodwill } = request;
+  const claim = claimOf(request);
   const wish = [
     transactionId,
     move,
@@ -188,6 +234,9 @@ function keyOf({ transactionId, move, amount, packageCode, goodwill }: MoveReque
     amount?.currency,
     packageCode,
     goodwill === true,
+    // Keys made before these were part of them stay as they are.
+    ...(stateTag === '' ? [] : [stateTag]),
+    ...(Object.keys(claim).length === 0 ? [] : [claim]),
   ];
   return createHash('sha256').update(JSON.stringify(wish)).digest('hex').slice(0, 32);
 }

@@ -10,7 +10,8 @@ import type { StuckItem } from '../domain/stuck.ts';
 import { EngineUnavailable } from '../ports/purchase-engine.ts';
 import type { ReconcileEngine } from '../ports/reconcile-engine.ts';
 import type { AccountsDb } from '../store/tables.ts';
-import type { Books, Daily, TrialBalance, Waiting } from './books.ts';
+import type { ByMerchant, Daily, TrialBalance, Waiting } from '../domain/books.ts';
+import type { Books, BooksRange } from './books.ts';
 import type { MovePreview, MoveRecord, MoveRequest, Moves } from './moves.ts';
 import type { Session } from './ops-views.ts';
 import { inTime } from './patience.ts';
@@ -75,7 +76,8 @@ export interface OpsWorld {
     range: { readonly from: Date; readonly to: Date } | undefined,
   ): Promise<ReconcileSummary | 'running' | null>;
   readTrialBalance(): Promise<TrialBalance>;
-  readDaily(range: { readonly from: Date; readonly to: Date }): Promise<Daily>;
+  readDaily(range: BooksRange): Promise<Daily>;
+  readByMerchant(range: BooksRange): Promise<ByMerchant>;
   readWaiting(): Promise<Waiting>;
   toCsv: Books['toCsv'];
 }
@@ -135,6 +137,7 @@ export function createOpsWorld(deps: OpsWorldDeps): OpsWorld {
     reconcile: (session, range) => reconcile(deps, session, range),
     readTrialBalance: () => books.trialBalance(),
     readDaily: (range) => books.daily(range),
+    readByMerchant: (range) => books.byMerchant(range),
     readWaiting: () => books.waiting(),
     toCsv: (report) => books.toCsv(report),
   };

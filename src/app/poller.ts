@@ -1,6 +1,7 @@
 /** Runs a task again and again with a pause between, never twice at once; a failure is reported and the next turn tries again. */
 export interface Poller {
-  stop(): void;
+  /** Resolves once the turn under way has ended. */
+  stop(): Promise<void>;
 }
 
 export function startPoller(
@@ -10,8 +11,9 @@ export function startPoller(
 ): Poller {
   let stopped = false;
   let timer: NodeJS.Timeout;
+  let underWay = Promise.resolve();
   const turn = (): void => {
-    task()
+    underWay = task()
       .catch(onError)
       .finally(() => {
         if (!stopped) schedule();
@@ -25,6 +27,7 @@ export function startPoller(
     stop: () => {
       stopped = true;
       clearTimeout(timer);
+      return underWay;
     },
   };
 }

@@ -2,13 +2,7 @@
  * The gateway's half of a run: its statement is read into the run's lines, then compared with payments and refunds, page by page in both
  * directions. Guarantee: what the statement lacks counts as missing only when the gateway, asked for it by name, does not hold it either.
  */
-import {
-  compareCharge,
-  compareRefund,
-  type GatewayLine,
-  type OurCharge,
-  type OurRefund,
-} from '../domain/reconciliation.ts';
+import { compareCharge, compareRefund, type GatewayLine, type OurCharge } from '../domain/reconciliation.ts';
 import type { GatewayOutcome, StatementLine } from '../ports/payment-gateway.ts';
 import {
   findLines,
@@ -129,9 +123,9 @@ function matchRefunds(
   const taken = new Set<string>();
   for (const line of lines.filter((one) => one.part === 'refund')) {
     const refund = refunds.find(
-      ({ gatewayRefundId, refundKey }) =>
+      ({ gatewayRefundId, gatewayKeys, refundKey }) =>
         !taken.has(refundKey) &&
-        (gatewayRefundId === null ? refundKey === line.refund_key : gatewayRefundId === line.line_id),
+        (gatewayRefundId === null ? gatewayKeys.includes(line.refund_key) : gatewayRefundId === line.line_id),
     );
     if (!refund) continue;
     taken.add(refund.refundKey);
@@ -228,20 +222,23 @@ async function compareUnseenRefunds(context: RunContext, slice: Slice, refuted: 
   }
 }
 
-async function askForRefund({ gateway }: RunContext, ours: OurRefund): Promise<GatewayLine | undefined> {
-  const { reference, refundKey } = ours;
-  const look = answered('the gateway', await gateway.findRefund({ reference, refundKey }));
-  if (look?.state !== 'done') return undefined;
-  return {
-    kind: 'refund',
-    reference,
-    gatewayId: look.refundId,
-    currency: look.amount.currency,
-    amountMinor: look.amount.amountMinor,
-    feesMinor: null,
-    feesOnTopMinor: 0n,
-    at: ours.lastMovedAt,
-  };
+async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promise<GatewayLine | undefined> {
+  const { reference } = ours;
+  for (const refundKey of ours.gatewayKeys) {
+    const look = answered('the gateway', await gateway.findRefund({ reference, refundKey }));
+    if (look?.state !== 'done') continue;
+    return {
+      kind: 'refund',
+      reference,
+      gatewayId: look.refundId,
+      currency: look.amount.currency,
+      amountMinor: look.amount.amountMinor,
+      feesMinor: null,
+      feesOnTopMinor: 0n,
+      at: ours.lastMovedAt,
+    };
+  }
+  return undefined;
 }
 
 /** A question that is not answered leaves the run unfinished: nobody may take that for nothing being there. */

@@ -23,6 +23,7 @@ import {
   type RunRow,
 } from '../store/reconciliation.ts';
 import { countLines, dropLines, type Slice } from '../store/reconciliation-lines.ts';
+import { compareAllDisputes } from './reconcile-disputes.ts';
 import { compareGateway, readStatement } from './reconcile-gateway.ts';
 import { earlier, goOn, MARGIN_MS, type ReconcileDeps, type RunContext } from './reconcile-run.ts';
 import { compareSupplier, compareSupplierBalance, readOrders } from './reconcile-supplier.ts';
@@ -109,7 +110,10 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
   if (row.status === 'DONE') return summaryOf(deps, row);
   const context = contextOf(deps, row, request.signal);
   await read(context, row, request);
-  if (hasGateway(deps)) await compareGateway(context);
+  if (hasGateway(deps)) {
+    await compareGateway(context);
+    await compareAllDisputes(context);
+  }
   await compareSupplier(context);
   const balance = await compareSupplierBalance(context);
   await closeUnseen(db, {

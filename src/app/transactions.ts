@@ -1,23 +1,30 @@
-/** One purchase as it now stands, with its public timeline, for its own account only. */
+/** One purchase or funding as it now stands, with its public timeline, for its own account only. */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../observe/subject.ts';
+import { findFunding } from '../store/fundings.ts';
 import { findPurchase, findTimeline } from '../store/purchase-reads.ts';
+import { fundingView } from './funding.ts';
 import { standingView } from './purchase-view.ts';
-import type { PurchaseView } from './views.ts';
+import type { TransactionView } from './views.ts';
 import type { WorldDeps } from './world-deps.ts';
 
+/** TRANSACTION_NOT_FOUND, also for another account's. */
 export async function getTransaction(
   deps: Pick<WorldDeps, 'db'>,
   principal: Principal,
   transactionId: string,
-): Promise<PurchaseView> {
+): Promise<TransactionView> {
   const record = await findPurchase(deps.db, transactionId);
-  if (record?.purchase.account_id !== principal.account.id) {
+  const funding = record ? undefined : await findFunding(deps.db, transactionId);
+  const owner = record?.purchase.account_id ?? funding?.account_id;
+  if (owner !== principal.account.id) {
     throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found', {
-      details: 'no purchase of yours has this id',
+      details: 'your account has no purchase or funding with this id',
     });
   }
   noteTransaction(transactionId);
-  return standingView(deps, record, await findTimeline(deps.db, transactionId));
+  if (funding) return { funding: await fundingView(deps, funding) };
+  if (!record) throw new Error(`${transactionId} has an owner and no row`);
+  return { purchase: await standingView(deps, record, await findTimeline(deps.db, transactionId)) };
 }

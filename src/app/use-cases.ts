@@ -15,6 +15,7 @@ import type {
   PricedPackage,
   PurchaseView,
   RegionView,
+  TransactionView,
   WalletView,
 } from './views.ts';
 import type { OpsUseCases } from './ops-use-cases.ts';
@@ -73,8 +74,8 @@ export interface WorldUseCases extends WebhookUseCases {
   ): Promise<PricedPackage>;
   /** Buys or tops up and waits for the first answer. Status SUCCESS or PROCESSING (PENDING for routes outside the wallet). */
   buy(principal: Principal, command: BuyCommand, context: RequestContext): Promise<PurchaseView>;
-  /** TRANSACTION_NOT_FOUND, also for another account's. */
-  getTransaction(principal: Principal, transactionId: string): Promise<PurchaseView>;
+  /** A purchase or a wallet being funded. TRANSACTION_NOT_FOUND, also for another account's. */
+  getTransaction(principal: Principal, transactionId: string): Promise<TransactionView>;
   /**
    * Asks the gateway for the truth about a payment, never the caller, and tells how it now stands: of a purchase or of a wallet being
    * funded. TRANSACTION_NOT_FOUND, also for another account's. A purchase that is not paid yet is PENDING, and nothing changes.
@@ -83,7 +84,7 @@ export interface WorldUseCases extends WebhookUseCases {
     principal: Principal,
     which: WhichPayment,
     context: RequestContext,
-  ): Promise<{ readonly purchase: PurchaseView } | { readonly funding: FundingView }>;
+  ): Promise<TransactionView>;
   /** Opens a payment into one's own wallet. VALIDATION_ERROR, PAYMENT_METHOD_UNAVAILABLE (amount or currency not served, names the limit). */
   fundWallet(principal: Principal, command: FundCommand, context: RequestContext): Promise<FundingView>;
   /** Where a payment stands, by its reference alone; undefined: there is none. For the page a buyer comes back to. */

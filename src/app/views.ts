@@ -81,6 +81,9 @@ export interface FundingView {
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
 }
 
+/** What a transaction id names. */
+export type TransactionView = { readonly purchase: PurchaseView } | { readonly funding: FundingView };
+
 /** Where a payment stands, for the page that a buyer comes back to: nothing that is secret, since whoever has the reference sees it. */
 export interface PaymentStanding {
   readonly reference: string;

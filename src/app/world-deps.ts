@@ -18,6 +18,8 @@ export interface WorldSettings {
   readonly esimFreshMs: number;
   /** A package's top-ups are asked for again when the list is older. */
   readonly topUpsFreshMs: number;
+  /** A closed payment is looked at again for a caller only after this: one who asks all the time costs that many looks. */
+  readonly closedPaymentFreshMs: number;
   /** Sales that need an older rate are refused (promise F1). */
   readonly rateMaxAgeMs: number;
   /** What MOBILE_MONEY is charged in; undefined: not offered. */

@@ -16,3 +16,13 @@ export function nextLook(elapsedMs: number, slowLooks: number, timings: Purchase
   const factor = Math.min(2 ** Math.min(slowLooks, 30), MAX_SLOW_FACTOR);
   return { delayMs: timings.slowLookMs * factor, needsAttention: true };
 }
+
+const OWN_STEP_FIRST_MS = 1_000;
+/** A quarter of the outage: after one of 20 minutes, all goes on within 5. */
+const OWN_STEP_SHARE = 4;
+const OWN_STEP_MAX_MS = 5 * 60_000;
+
+/** How long to wait before a step in our own database is tried again that has failed for so long. */
+export function nextOwnTryMs(failsForMs: number): number {
+  return Math.min(Math.max(Math.trunc(failsForMs / OWN_STEP_SHARE), OWN_STEP_FIRST_MS), OWN_STEP_MAX_MS);
+}

@@ -15,6 +15,7 @@ const LPA = /^LPA:1\$([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?)\$([A-Za-z0-9-]*
 /** `LPA:1$rsp.example.com$K2-1A` → its parts; null when the text is no activation code. */
 export function parseLpa(ac: string): LpaParts | null {
   const match = LPA.exec(ac);
-  if (match?.[1] === undefined || match[2] === undefined) return null;
-  return { smdpAddress: match[1], matchingId: match[2] };
+  if (match?.[1] === undefined) return null;
+  // Stryker disable next-line StringLiteral: whatever has an address has the second group, if an empty one
+  return { smdpAddress: match[1], matchingId: match[2] ?? '' };
 }

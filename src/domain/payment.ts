@@ -36,6 +36,8 @@ export interface BookedPayment {
   readonly reversedMinor: bigint;
   /** Whether the purchase still waits for money. */
   readonly awaited: boolean;
+  /** Whether the purchase was paid before, by this payment or by another of its tries. */
+  readonly paidBefore: boolean;
   /** Whether it is booked that the money came and was taken back before anybody looked. */
   readonly passed: boolean;
 }
@@ -60,6 +62,8 @@ export interface Judgement {
   readonly passingMinor: bigint;
   /** Booked before by a person's word: now the gateway says the same. */
   readonly confirmedMinor?: bigint;
+  /** Not judged: an answer to a later question is booked. */
+  readonly isOutdated?: true;
   /** Ends a purchase that still waits. */
   readonly ends?: FailureReason;
   /** For the public timeline. */
@@ -71,13 +75,15 @@ export const PAYMENT_EVENTS = [
   'payment-received-over',
   'payment-received-short',
   'payment-received-late',
+  'payment-received-again',
   'payment-received-in-other-currency',
   'payment-confirmed',
   'payment-reversed',
 ] as const;
 export type PaymentEvent = (typeof PAYMENT_EVENTS)[number];
 
-const NOTHING: Judgement = {
+/** Nothing new. */
+export const NOTHING: Judgement = {
   toHoldMinor: 0n,
   toWalletMinor: 0n,
   toReturnMinor: 0n,
@@ -100,6 +106,7 @@ export function judgePayment(payment: BookedPayment, received: ReceivedMoney): J
   }
   const { evidenceMinor = 0n } = payment;
   if (evidenceMinor > 0n) {
+    // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
     const confirmedMinor = newMinor < evidenceMinor ? newMinor : evidenceMinor;
     return {
       ...NOTHING,
@@ -109,7 +116,10 @@ export function judgePayment(payment: BookedPayment, received: ReceivedMoney): J
     };
   }
   if (payment.purpose === 'funding') return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received' };
-  if (!payment.awaited) return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received-late' };
+  if (!payment.awaited) {
+    const what = payment.paidBefore ? 'payment-received-again' : 'payment-received-late';
+    return { ...NOTHING, toWalletMinor: newMinor, what };
+  }
   const excessMinor = newMinor - payment.chargeMinor;
   if (excessMinor < 0n) {
     return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
@@ -131,6 +141,7 @@ function judgeReversal(payment: BookedPayment, received: ReceivedMoney): Judgeme
       ? { ...NOTHING, reversedMinor: goneMinor, what: 'payment-reversed', ...ending }
       : NOTHING;
   }
+  // Stryker disable next-line EqualityOperator: no money is zero both ways
   const passingMinor = payment.passed || received.netMinor < 0n ? 0n : received.netMinor;
   if (passingMinor === 0n && !payment.awaited) return NOTHING;
   return { ...NOTHING, passingMinor, what: 'payment-reversed', ...ending };
@@ -162,6 +173,10 @@ export interface PaymentTimings extends RefundTimings {
 export interface RefundTimings {
   readonly refundLookFirstMs: number;
   readonly refundLookMaxMs: number;
+}
+
+export function refundTimingsOf({ refundLookFirstMs, refundLookMaxMs }: RefundTimings): RefundTimings {
+  return { refundLookFirstMs, refundLookMaxMs };
 }
 
 /** Each pause is this share of the waiting so far: money is seen soon after it came, and looks grow rarer the less likely it gets. */

@@ -29,7 +29,7 @@ export interface PurchaseTimings extends PaymentTimings {
   readonly attentionAfterMs: number;
   /** Asking goes on at this pace once a person has been called. */
   readonly slowLookMs: number;
-  /** Longest that a call which was given up may still reach the supplier: a refusal after such doubt is believed only later. */
+  /** Longest that an order which was given up may still be taken, and be listed: an earlier refusal is not the supplier's last word. */
   readonly doubtMs: number;
 }
 

@@ -97,6 +97,7 @@ function factsOfOurs({ status, packageCode, agreedCostUsdE4, bookedCostUsdE4 }: 
 }
 
 function factsOfTheirs(lines: readonly SupplierLine[]): Facts {
+  // Stryker disable next-line EqualityOperator: an order number is listed once
   const all = lines.toSorted((one, other) => (one.orderNo < other.orderNo ? -1 : 1));
   return {
     orderNos: all.map((line) => line.orderNo).join(' '),
@@ -155,6 +156,7 @@ export function compareBalance(
     transactionId: null,
     currency: UNIT,
     amountMinor:
+      // Stryker disable next-line EqualityOperator: sums that touch do not differ
       read.fromUsdE4 > agreed.toUsdE4 ? read.fromUsdE4 - agreed.toUsdE4 : read.toUsdE4 - agreed.fromUsdE4,
     ours: factsOfSum(agreed),
     theirs: factsOfSum(read),
@@ -167,9 +169,11 @@ function factsOfSum({ fromUsdE4, toUsdE4 }: AgreedSum): Facts {
 }
 
 function larger(one: bigint, other: bigint): bigint {
+  // Stryker disable next-line EqualityOperator: of two equal sums either is the larger
   return one > other ? one : other;
 }
 
 function smaller(one: bigint, other: bigint): bigint {
+  // Stryker disable next-line EqualityOperator: of two equal sums either is the smaller
   return one < other ? one : other;
 }

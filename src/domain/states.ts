@@ -25,11 +25,14 @@ export type PackageType = (typeof PACKAGE_TYPES)[number];
 export const PAYMENT_METHODS = ['WALLET', 'CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
+// Stryker disable next-line ArrayDeclaration: a state that does not exist is never asked for
+const NOTHING_MORE: readonly never[] = [];
+
 const PURCHASE_MOVES: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
   PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
   PROCESSING: ['SUCCESS', 'FAILED'],
-  SUCCESS: [],
-  FAILED: [],
+  SUCCESS: NOTHING_MORE,
+  FAILED: NOTHING_MORE,
 };
 
 /** The statuses a purchase may be in just before it becomes `to`. */
@@ -45,9 +48,9 @@ const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
   CREATED: ['ACTIVE', 'EXPIRED', 'CANCELLED', 'SUSPENDED'],
   ACTIVE: ['EXPIRED', 'CANCELLED', 'SUSPENDED'],
   SUSPENDED: ['CREATED', 'ACTIVE', 'EXPIRED', 'CANCELLED'],
-  EXPIRED: [],
-  FAILED: [],
-  CANCELLED: [],
+  EXPIRED: NOTHING_MORE,
+  FAILED: NOTHING_MORE,
+  CANCELLED: NOTHING_MORE,
 };
 
 /** Whether the supplier's word may move a delivered eSIM from one state to another (staying is always fine). */

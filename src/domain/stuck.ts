@@ -36,9 +36,9 @@ const RULES = {
     does: 'settles what is delivered',
   },
   'undo-failed': {
-    meaning: 'the supplier refused, and holds something that cannot be cancelled',
+    meaning: 'the supplier refused, and our books do not let the money go back',
     command: 'replay',
-    does: 'looks at what the supplier holds, and delivers or cancels it',
+    does: 'asks the supplier again, and delivers or gives the money back',
   },
   'charge-unknown': {
     meaning: 'the time to pay is over, and the gateway does not say whether it was paid',
@@ -83,12 +83,12 @@ const RULES = {
   'payment-disputed': {
     meaning: 'the buyer’s bank disputes the payment',
     command: 'settle',
-    does: 'closes the case, with evidence of how the dispute ended',
+    does: 'settles it as won or lost, as the gateway says, with evidence',
   },
   'payment-reversed': {
     meaning: 'money that was booked has been taken back',
     command: 'settle',
-    does: 'closes the case, with evidence of how the claim was settled',
+    does: 'settles it as lost, with evidence',
   },
   'inbox-unapplied': {
     meaning: 'an event of the gateway was kept and not applied',
@@ -171,6 +171,8 @@ export interface StuckLimits {
   readonly finishMoveMs: number;
   /** Looks for late money. */
   readonly lookLateMs: number;
+  /** Watching for late money, after the time to pay. */
+  readonly watchLateMs: number;
   /** An open row without an open workflow. */
   readonly workflowMs: number;
 }
@@ -203,8 +205,10 @@ export function stuckLimits(pace: {
     recoverMessageMs: 14 * DAY_MS,
     // A move is one step, tried for a few minutes at most.
     finishMoveMs: 10 * MINUTE_MS,
-    // The hourly sweep looks; a second one may have been missed.
+    // What is closed is looked for once an hour; a second look may have been missed.
     lookLateMs: 3 * HOUR_MS,
+    // 72 hours by decisions.md, and three of the hourly sweep.
+    watchLateMs: 75 * HOUR_MS,
     // The workflow writes the row, so it is there before it; a minute spares asking about what is being bought right now.
     workflowMs: MINUTE_MS,
   };

@@ -148,6 +148,7 @@ const EVENTS: { readonly [Event in WebhookEvent]: EventRule<WebhookFacts[Event]>
     }),
     sample: {
       transactionId: SAMPLE_TRANSACTION,
+      // Stryker disable next-line StringLiteral: sampleBody puts another in its place
       status: 'SUCCESS',
       esimId: `esim-${'0'.repeat(32)}`,
       iccid: '8900000000000000000',
@@ -239,6 +240,7 @@ export type ToldStatus = (typeof TOLD_STATUSES)[number];
 
 /** A body of the real shape for trying things out; `status` counts for a purchase's event alone. */
 export function sampleBody(event: WebhookEvent, at: Date, status: ToldStatus = 'SUCCESS'): string {
+  // Stryker disable next-line ConditionalExpression: the other events take nothing from a status
   if (event !== PURCHASE_EVENT) return webhookBody(event, EVENTS[event].sample, at);
   const { sample } = EVENTS[event];
   const undelivered = status === 'SUCCESS' ? {} : { esimId: null, iccid: null, qrCodeUrl: null };

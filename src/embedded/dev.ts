@@ -77,11 +77,12 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   ]);
   log.info('database: migrating');
   await migrateDatabase(services.databaseUrl, (line) => log.info(line));
-  const env = await environmentOf(settings, services, {
+  const ownSettings = await settingsOf(settings, services, {
     port,
     supplierUrl: supplier.url,
     gatewayUrl: gateway.url,
   });
+  const env = { ...settings.inherited, ...ownSettings };
   const api = await startApiAndWorker(settings, env, closers);
   const { config, secrets } = readConfig(env);
   const parts = {
@@ -102,6 +103,7 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
     keys,
     supplierControlUrl: supplier.controlUrl,
     gatewayControlUrl: gateway.controlUrl,
+    settings: ownSettings,
   };
   await run.publish(info);
   printWelcome(info, services.redisUrl, Math.trunc(performance.now() - startedAtMs));
@@ -223,8 +225,8 @@ async function startGateway(
   return { url: String(gateway.ready['url']), controlUrl: String(gateway.ready['controlUrl']) };
 }
 
-/** What our own processes read as their Config. */
-async function environmentOf(
+/** What our own processes read as their Config, beside what this process was given for others. */
+async function settingsOf(
   settings: DevSettings,
   services: Services,
   at: { readonly port: number; readonly supplierUrl: string; readonly gatewayUrl: string },
@@ -234,8 +236,9 @@ async function environmentOf(
     preferred: PREFERRED_PORTS.workerAdmin,
     except: [at.port, adminPort],
   });
+  const given = Object.entries(settings.inherited).filter(([name]) => name.startsWith('SIMWAY_'));
   return {
-    ...settings.inherited,
+    ...Object.fromEntries(given),
     DATABASE_URL: services.databaseUrl,
     TEMPORAL_ADDRESS: services.temporalAddress,
     ...(services.redisUrl === undefined ? {} : { REDIS_URL: services.redisUrl }),

@@ -26,6 +26,8 @@ export interface RunningInfo {
   readonly keys: { readonly ngn: string; readonly usd: string };
   readonly supplierControlUrl: string;
   readonly gatewayControlUrl: string;
+  /** What its own processes have as environment, secrets included: with it a command beside them is one of them. */
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 export interface Run {

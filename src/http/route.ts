@@ -90,6 +90,14 @@ export interface HandlerInput<Rule extends KeyRule, Query, Body> {
   readonly idempotency: IdempotencyTag | undefined;
 }
 
+/** The specification's own refusal of missing fields. */
+export interface MissingFields {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The missing ones; other problems are named behind the message. */
+  readonly fields: readonly string[];
+}
+
 interface RouteWords {
   readonly operationId: string;
   readonly tag: string;
@@ -128,8 +136,8 @@ export interface RouteDefinition<
   readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: Query;
   readonly body?: Body;
-  /** Refusals with the specification's own words; these come before the general list of wrong fields. */
-  readonly refuseFirst?: (raw: RawInput) => void;
+  /** Missing fields for which the specification has words of its own; undefined: none is missing. */
+  readonly missing?: (raw: RawInput) => MissingFields | undefined;
   /** Refusals of this route's own use case, for the reference. */
   readonly errors: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;

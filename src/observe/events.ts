@@ -36,7 +36,11 @@ export interface Events {
   esimLookFailed(fields: { esimId: string; detail: string }): void;
   gatewayRefused(fields: { reference: string; reason: string; detail: string }): void;
   gatewayLookFailed(fields: { reference: string; detail: string }): void;
+  /** The list of paid charges; single looks stand in for it where that lasts. */
+  gatewayListFailed(fields: { detail: string }): void;
   gatewayStatusUnseen(fields: { reference: string; gatewayStatus: string }): void;
+  /** The gateway took this charge before. */
+  gatewayChargeNotFound(fields: { transactionId: string; reference: string }): void;
   gatewayEventKept(fields: { type: string; reference: string | null }): void;
   gatewayEventRefused(fields: { bytes: number }): void;
   paymentBooked(fields: { transactionId: string; reference: string; what: string }): void;
@@ -106,7 +110,10 @@ function toldTo(log: EventLog): Events {
     esimLookFailed: (fields) => log.warn(fields, 'eSIM could not be looked up, serving what is known'),
     gatewayRefused: (fields) => log.warn(fields, 'gateway refused'),
     gatewayLookFailed: (fields) => log.warn(fields, 'gateway could not be asked'),
+    gatewayListFailed: (fields) => log.warn(fields, 'gateway list could not be read'),
     gatewayStatusUnseen: (fields) => log.error(fields, 'gateway status never seen before, nothing changed'),
+    gatewayChargeNotFound: (fields) =>
+      log.error(fields, 'gateway does not find a charge that it took: is its key of the same integration?'),
     gatewayEventKept: (fields) => log.info(fields, 'gateway event kept'),
     gatewayEventRefused: (fields) => log.warn(fields, 'gateway event refused: not certainly its word'),
     paymentBooked: (fields) => log.info(fields, 'payment booked'),
@@ -148,6 +155,10 @@ function counted(events: Events, metrics: WorldMetrics): Partial<Events> {
     purchaseNeedsAttention: (fields) => {
       events.purchaseNeedsAttention(fields);
       metrics.personCalled(fields.reason);
+    },
+    gatewayChargeNotFound: (fields) => {
+      events.gatewayChargeNotFound(fields);
+      metrics.chargeNotFound();
     },
     paymentBooked: (fields) => {
       events.paymentBooked(fields);

@@ -22,6 +22,8 @@ export interface WorldFigures {
   readonly noticesUnsent: number;
   /** Differences between our books and a vendor's. */
   readonly differences: readonly { readonly kind: string; readonly count: number }[];
+  /** By how much the reading of the gateway's list is late; null where nobody reads it. */
+  readonly watchLagSeconds: number | null;
   /** Since when nobody has observed a rate that is sold at. */
   readonly rateAges: readonly { readonly currency: string; readonly seconds: number }[];
 }
@@ -83,6 +85,12 @@ const OF_ROWS: readonly GaugeOf<WorldFigures>[] = [
     help: 'Differences found and not closed',
     labels: ['kind'],
     samples: ({ differences }) => differences.map(({ kind, count }) => ({ labels: { kind }, value: count })),
+  },
+  {
+    name: 'simway_payment_watch_lag_seconds',
+    help: 'By how much the reading of the gateway’s list of payments is late',
+    labels: [],
+    samples: ({ watchLagSeconds: lag }) => (lag === null ? [] : [{ labels: {}, value: lag }]),
   },
   {
     name: 'simway_exchange_rate_age_seconds',

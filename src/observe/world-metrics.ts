@@ -13,6 +13,8 @@ export interface WorldMetrics {
   paymentBooked(what: string): void;
   refundEnded(end: string): void;
   gatewayEvent(verdict: 'kept' | 'refused'): void;
+  /** The gateway does not find a charge that it took. */
+  chargeNotFound(): void;
   webhookAttempted(outcome: string, ms: number): void;
   /** A wait for a vendor's allowance; `granted` false where none came in time. */
   allowanceAwaited(vendor: string, ms: number, granted: boolean): void;
@@ -40,6 +42,7 @@ export function createWorldMetrics(registry: Registry): (environment: Environmen
     paymentBooked: (what) => counters.payments.inc({ environment, what }),
     refundEnded: (end) => counters.refunds.inc({ environment, end }),
     gatewayEvent: (verdict) => counters.gatewayEvents.inc({ environment, verdict }),
+    chargeNotFound: () => counters.notFound.inc({ environment }),
     webhookAttempted: (outcome, ms) => {
       counters.attempts.inc({ environment, outcome });
       seconds.attempts.observe({ environment }, ms / 1000);
@@ -68,6 +71,11 @@ function countersOn(registry: Registry) {
     gatewayEvents: counter('simway_gateway_events_total', 'Events that came in from the gateway', [
       'verdict',
     ]),
+    notFound: counter(
+      'simway_gateway_charges_not_found_total',
+      'Looks at charges that the gateway took and does not find any more',
+      [],
+    ),
     attempts: counter('simway_webhook_attempts_total', 'Attempts to deliver a message to a merchant', [
       'outcome',
     ]),

@@ -45,17 +45,26 @@ export interface OrderRequest {
   readonly packageCode: string;
   /** The unit cost we agreed to, US dollars × 10,000: a changed price is refused rather than paid. */
   readonly costUsdE4: bigint;
+  /** Not sent any more after this: whoever asked for it may not be waited for, and the purchase may be closed by then. */
+  readonly sendBefore?: Date;
 }
 
 export interface TopUpRequest extends OrderRequest {
   readonly esimTranNo: string;
 }
 
-/** What findOrder and findTopUp need: our id, and when we first asked (bounds the search). */
+/** An order that may have been taken between two times: when it was first and when it was last asked for. */
 export interface FindRequest {
   readonly transactionId: string;
-  readonly askedAt: Date;
+  readonly from: Date;
+  readonly until: Date;
 }
+
+/** `searching`: not among what was listed before `searchedUntil`; a search from there goes on. */
+export type OrderSearch =
+  | { readonly state: 'found'; readonly orderNo: string; readonly esimTranNo: string }
+  | { readonly state: 'not-listed' }
+  | { readonly state: 'searching'; readonly searchedUntil: Date };
 
 export interface EsimUsage {
   readonly esimTranNo: string;
@@ -88,10 +97,8 @@ export interface EsimSupplier {
   topUps(packageCode: string): Promise<readonly CataloguePackage[]>;
   /** Orders one eSIM. Safe to repeat with the same transactionId. */
   order(request: OrderRequest): Promise<Outcome<{ readonly orderNo: string }>>;
-  /** The order we may have placed, or null when the supplier holds none. Never creates one. */
-  findOrder(
-    request: FindRequest,
-  ): Promise<Outcome<{ readonly orderNo: string; readonly esimTranNo: string } | null>>;
+  /** Looks for an order that we may have placed, in the supplier's list. An order that is still being allocated may not be listed yet. */
+  findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
   /** Looks at the eSIM of an order (by orderNo) or at one eSIM (by esimTranNo). */
   profile(
     query: { readonly orderNo: string } | { readonly esimTranNo: string },
@@ -99,9 +106,10 @@ export interface EsimSupplier {
   /** Adds a top-up. Safe to repeat with the same transactionId. */
   topUp(request: TopUpRequest): Promise<Outcome<TopUpTotals>>;
   /** Whether the eSIM holds a top-up under our id; never creates one. */
-  findTopUp(
-    request: FindRequest & { readonly esimTranNo: string },
-  ): Promise<Outcome<{ readonly found: boolean }>>;
+  findTopUp(request: {
+    readonly transactionId: string;
+    readonly esimTranNo: string;
+  }): Promise<Outcome<{ readonly found: boolean }>>;
   /** Cancels an unused eSIM; cancelling twice is done. */
   cancel(esimTranNo: string): Promise<Outcome<null>>;
   /** At most 10 eSIMs a call; figures lag behind. Throws SupplierUnavailable. */

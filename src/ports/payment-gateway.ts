@@ -3,6 +3,7 @@
  * unknown; unknown is asked about with its find-twin, never assumed. Only what the gateway answers when asked counts as money: an event
  * is a reason to ask, never a proof.
  */
+import type { DisputeState } from '../domain/disputes.ts';
 import { Unavailable, type Outcome as AnyOutcome } from './outcome.ts';
 
 export const GATEWAY_REFUSALS = [
@@ -96,6 +97,16 @@ export interface RefundLook {
   readonly amount: GatewayAmount;
 }
 
+/** A dispute as the gateway holds it. */
+export interface DisputeLook {
+  /** The gateway's own id. */
+  readonly disputeId: string;
+  readonly state: DisputeState;
+  /** The vendor's own word, with its resolution where it has one. */
+  readonly gatewayStatus: string;
+  readonly openedAt: Date | null;
+}
+
 /** A verified event, reduced to what it is a reason to look at. */
 export interface GatewayEvent {
   /** SHA-256 of the raw body, hexadecimal: the gateway gives its events no id. */
@@ -129,6 +140,17 @@ export interface StatementLine {
   readonly at: Date;
 }
 
+/** One page of the charges that are paid. */
+export interface PaidCharges {
+  /** Of this page; those of the other mode are left out. */
+  readonly references: readonly string[];
+  /** Rows of the page, those that were left out counted in. */
+  readonly count: number;
+  /** Of all pages together; null where the gateway does not tell. */
+  readonly total: number | null;
+  readonly isLast: boolean;
+}
+
 export interface PaymentGateway {
   readonly name: string;
   /**
@@ -151,6 +173,12 @@ export interface PaymentGateway {
   findRefund(
     request: Pick<RefundRequest, 'reference' | 'refundKey'>,
   ): Promise<GatewayOutcome<RefundLook | null>>;
+  /** Page `page`, from 1, of those among the charges opened in [from, to) that are paid as of now. Throws GatewayUnavailable. */
+  paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
+  /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */
+  findDisputes(reference: string): Promise<GatewayOutcome<readonly DisputeLook[]>>;
+  /** References of charges that were disputed in [from, to). Throws GatewayUnavailable, and then what it gave before is a part only. */
+  disputed(from: Date, to: Date): AsyncIterable<string>;
   /**
    * What moved among the charges and refunds that were opened in [from, to), as they stand now. Throws GatewayUnavailable, and then what
    * it gave before is a part only.

@@ -9,8 +9,9 @@ export interface PurchaseEngine {
    * `no-answer-yet` after the deadline: the purchase goes on and must be told to the caller as PROCESSING, never as failed.
    * `in-doubt`: the connection broke and nobody says whether it was started, so it may be told neither as PROCESSING nor as failed;
    * only asking again under the same transactionId is safe. Throws EngineUnavailable when it is certain that nothing was started.
+   * `title`: one line for operations, without personal data.
    */
-  purchase(input: PurchaseInput, deadlineMs: number): Promise<EngineAnswer>;
+  purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
   /** The same for a wallet that is to be funded. */
   fundWallet(input: FundingInput, deadlineMs: number): Promise<EngineAnswer>;
   /**

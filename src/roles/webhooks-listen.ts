@@ -10,6 +10,8 @@ import type { ApiClient, EndpointJson } from './webhooks-client.ts';
 
 export interface ListenOptions {
   readonly client: ApiClient;
+  /** Whose messages come, in words: those of one account. */
+  readonly account: string;
   readonly events: readonly string[];
   /** Where messages are passed on to; undefined: they are only shown. */
   readonly forwardUrl: string | undefined;
@@ -52,6 +54,7 @@ export async function listen(options: ListenOptions): Promise<void> {
     const url = `http://127.0.0.1:${port}${PATH}`;
     const made = await client.call<EndpointJson & { secret: string }>('POST', ENDPOINTS, { url, events });
     secret.resolve(made.secret);
+    print(`account   ${options.account}`);
     print(`endpoint  ${made.id} for ${made.events.join(', ')}`);
     if (options.printSecret) print(`secret    ${made.secret}`);
     print(options.forwardUrl === undefined ? 'listening' : `listening, forwarding to ${options.forwardUrl}`);

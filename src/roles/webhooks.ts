@@ -58,6 +58,8 @@ type Flags = ReturnType<typeof parseArgs<{ options: typeof FLAGS; allowPositiona
 interface Job extends WebhooksCommand {
   readonly flags: Flags;
   readonly client: ApiClient;
+  /** Whose messages these are, in words. */
+  readonly account: string;
   /** What stands behind the verb. */
   readonly subject: string | undefined;
 }
@@ -68,14 +70,15 @@ export async function runWebhooks(command: WebhooksCommand): Promise<void> {
   const [verb, subject] = positionals;
   const run = verb !== undefined && Object.hasOwn(VERBS, verb) ? VERBS[verb] : undefined;
   if (!run) throw new OperatorMistake(`commands:\n${WEBHOOKS_USAGE}`);
-  const client = createApiClient(await sandboxOf(flags, command.findRunning));
-  await run({ ...command, flags, client, subject });
+  const sandbox = await sandboxOf(flags, command.findRunning);
+  await run({ ...command, flags, client: createApiClient(sandbox), account: sandbox.account, subject });
 }
 
 const VERBS: Readonly<Record<string, (job: Job) => Promise<void>>> = {
   listen: (job) =>
     listen({
       client: job.client,
+      account: job.account,
       events: job.flags.events?.split(',').map((event) => event.trim()) ?? WEBHOOK_EVENTS,
       forwardUrl: forwardUrlOf(job.flags),
       printSecret: job.flags['print-secret'] ?? false,
@@ -205,18 +208,26 @@ function forwardUrlOf({ forward }: Flags): string | undefined {
   throw new OperatorMistake('--forward takes a URL such as http://127.0.0.1:4000/hooks');
 }
 
-async function sandboxOf(flags: Flags, findRunning: WebhooksCommand['findRunning']): Promise<Sandbox> {
+async function sandboxOf(
+  flags: Flags,
+  findRunning: WebhooksCommand['findRunning'],
+): Promise<Sandbox & Pick<Job, 'account'>> {
   const { 'api-url': apiUrl, key, account = 'usd' } = flags;
   if ((apiUrl === undefined) !== (key === undefined)) throw new OperatorMistake('--api-url goes with --key');
   if (apiUrl !== undefined && key !== undefined) {
     if (!URL.canParse(apiUrl)) throw new OperatorMistake('--api-url takes a URL');
-    return { apiUrl, key };
+    return { apiUrl, key, account: 'only that of --key' };
   }
   if (account !== 'ngn' && account !== 'usd') throw new OperatorMistake('--account takes ngn or usd');
   const running = await findRunning();
   if (!running)
     throw new OperatorMistake('nothing runs in this checkout: `npm start` first, or name an --api-url');
-  return { apiUrl: running.apiUrl, key: running.keys[account] };
+  const other = account === 'ngn' ? 'usd' : 'ngn';
+  return {
+    apiUrl: running.apiUrl,
+    key: running.keys[account],
+    account: `only ${account.toUpperCase()}; for the other one: --account ${other}`,
+  };
 }
 
 function parse(words: readonly string[]) {

@@ -83,7 +83,10 @@ export async function runWorker(
           reconcileMs: world.reconcile.everyMs,
         });
     }
-    if (queues.includes('ops')) showFigures(observed, running, lifecycle, options);
+    if (queues.includes('ops')) {
+      showFigures(observed, running, lifecycle, options);
+      watchPayments(observed, running, lifecycle);
+    }
     const adminUrl = await openAdmin(observed, lifecycle, {
       port: config.admin.workerPort,
       checks: () => checkAll(running, shared),
@@ -148,6 +151,20 @@ function showFigures(
   }
 }
 
+/** A look whether a window of the gateway's list is due: one read of a small index. */
+const WATCH_EVERY_MS = 1_000;
+
+function watchPayments({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
+  for (const { composed } of running) {
+    const { environment } = composed.world;
+    if (!composed.watchPayments) continue;
+    follow(lifecycle, WATCH_EVERY_MS, {
+      look: composed.watchPayments,
+      failed: (error) => logger.warn({ environment, error }, 'payments could not be watched'),
+    });
+  }
+}
+
 /** Looks at once, and then again and again. */
 function follow(
   lifecycle: Lifecycle,
@@ -156,9 +173,9 @@ function follow(
 ): void {
   const first = look().catch(failed);
   const poller = startPoller(look, everyMs, failed);
-  lifecycle.onStop('figures', () => {
-    poller.stop();
-    return first;
+  lifecycle.onStop('looks', async () => {
+    await first;
+    await poller.stop();
   });
 }
 

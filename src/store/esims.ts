@@ -42,18 +42,40 @@ export async function refreshEsim(
 /** An account's eSIMs that the supplier may have changed since we last looked, longest unseen first. */
 export function findUnseenEsims(
   db: WorldDb,
-  which: { accountId?: string; before: Date; limit: number },
+  which: { accountId: string; before: Date; limit: number },
 ): Promise<EsimRow[]> {
   return db
     .selectFrom('esims')
     .selectAll()
+    .where('account_id', '=', which.accountId)
     .where('status', 'in', [...MOVING_ESIM_STATUSES])
     .where('esim_tran_no', '<>', '')
     .where('looked_at', '<', which.before)
-    .$if(which.accountId !== undefined, (query) => query.where('account_id', '=', which.accountId ?? ''))
     .orderBy('looked_at')
     .limit(which.limit)
     .execute();
+}
+
+/** The index esims_by_usage is for these very words, so they are written out in every statement that shall use it. */
+const USAGE_SEEN_AT = sql<Date>`greatest(looked_at, usage_asked_at)`;
+const IN_USE = sql<boolean>`status in (${sql.join(MOVING_ESIM_STATUSES.map((status) => sql.lit(status)))}) and esim_tran_no <> ''`;
+
+/**
+ * Takes the eSIMs whose usage is unknown for longest, and answers their numbers at the supplier. They are marked as asked about at `now`, before
+ * anybody asks: whatever the supplier answers, and if this process dies, the next call takes others. Calls at the same time take different ones.
+ */
+export async function takeLongestUnseen(
+  db: WorldDb,
+  which: { readonly before: Date; readonly now: Date; readonly limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ esim_tran_no: string }>`
+    update esims set usage_asked_at = ${which.now}
+     where id in (select id from esims
+                   where ${IN_USE} and ${USAGE_SEEN_AT} < ${which.before}
+                   order by ${USAGE_SEEN_AT} limit ${which.limit}
+                     for update skip locked)
+    returning esim_tran_no`.execute(db);
+  return rows.map((row) => row.esim_tran_no);
 }
 
 export interface EsimQuery {

@@ -14,11 +14,13 @@ export interface Figures {
   }[];
   readonly messagesPending: number;
   readonly noticesUnsent: number;
+  /** By how much the watch over unpaid payments is late; null where nobody watches. */
+  readonly watchLagSeconds: number | null;
   readonly rateAges: readonly { readonly currency: string; readonly seconds: number }[];
 }
 
 interface FigureRow {
-  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'rate-age';
+  readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'watch-lag' | 'rate-age';
   readonly label: string;
   readonly value: bigint;
 }
@@ -39,6 +41,9 @@ export async function readFigures(db: WorldDb): Promise<Figures> {
     union all
     select 'notices', '', count(*) from notices where sent_at is null
     union all
+    select 'watch-lag', '', greatest(0, extract(epoch from clock_timestamp() - min(wanted_at)))::bigint
+      from gateway_windows having count(*) > 0
+    union all
     (select 'rate-age', currency, extract(epoch from clock_timestamp() - observed_at)::bigint
        from exchange_rates where currency = ${SOLD_IN} and status = 'GOOD' order by observed_at desc limit 1)`.execute(
     db,
@@ -55,6 +60,7 @@ export async function readFigures(db: WorldDb): Promise<Figures> {
     })),
     messagesPending: countOf('messages'),
     noticesUnsent: countOf('notices'),
+    watchLagSeconds: of('watch-lag').length === 0 ? null : countOf('watch-lag'),
     rateAges: of('rate-age').map(({ label, value }) => ({ currency: label, seconds: Number(value) })),
   };
 }

@@ -1,6 +1,7 @@
 /** The inbox of the payment gateway's events: kept before they are acknowledged, applied afterwards, each once. */
 import { sql, type Selectable } from 'kysely';
-import type { GatewayEventsTable, WorldDb } from './tables.ts';
+import type { GatewayEventsTable } from './tables-gateway.ts';
+import type { WorldDb } from './tables.ts';
 
 export type GatewayEventRow = Selectable<GatewayEventsTable>;
 
@@ -53,13 +54,17 @@ export function createEventKeeper(db: WorldDb): KeepEvent {
   };
 }
 
-/** In one statement; answers in the order given. Of the same event twice the first is kept. */
+/**
+ * In one statement; answers in the order given. Of the same event twice the first is kept. Sorted by their keys: two processes that keep the same
+ * events would wait for each other in a circle otherwise.
+ */
 async function keepEvents(db: WorldDb, events: readonly KeptEvent[]): Promise<(bigint | undefined)[]> {
   const column = (name: keyof KeptEvent) => sql`${events.map((event) => event[name])}::text[]`;
   const { rows } = await sql<{ id: bigint; gateway: string; event_key: string }>`
     insert into gateway_events (gateway, event_key, type, about, reference, email)
     select * from unnest(${column('gateway')}, ${column('eventKey')}, ${column('type')}, ${column('about')},
                          ${column('reference')}, ${column('email')})
+     order by 1, 2
     on conflict on constraint gateway_event_once do nothing
     returning id, gateway, event_key`.execute(db);
   const nameOf = (gateway: string, key: string): string => `${gateway} ${key}`;

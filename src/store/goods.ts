@@ -4,10 +4,13 @@
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { EsimFacts, TopUpTotals } from '../domain/esim.ts';
+import { hasOrder } from './deliveries.ts';
 import { columnsOfFacts } from './esims.ts';
 import type { EsimsTable, PurchasesTable, WorldDb } from './tables.ts';
 
 export interface Goods {
+  /** The order at the supplier that delivered: one that was replaced meanwhile delivers nothing. Absent: not known. */
+  readonly supplierId?: string;
   readonly purchase: Updateable<PurchasesTable>;
   readonly esim: Updateable<EsimsTable>;
 }
@@ -38,12 +41,13 @@ export function topUpGoods(totals: TopUpTotals): Goods {
   };
 }
 
-/** Keeps goods of a purchase that is not settled with them. Twice is once. */
+/** Keeps goods of an open purchase that is not settled with them. Twice is once. */
 export async function keepGoods(db: WorldDb, transactionId: string, goods: Goods): Promise<void> {
   await sql`
     with kept as (
       update purchases set ${assigned(goods.purchase)}
        where transaction_id = ${transactionId} and top_up_total_volume_bytes is null
+         and status = 'PROCESSING' and withdrawing_since is null and ${goods.supplierId === undefined ? sql`true` : hasOrder(goods.supplierId)}
       returning esim_id, package_type
     )
     update esims set ${assigned(goods.esim)} from kept

@@ -1,8 +1,9 @@
 /** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Selectable } from 'kysely';
 import type { IdempotencyMark } from '../domain/purchase.ts';
 import { asFailureReason, type Refusal } from '../domain/refusals.ts';
-import type { WorldDb } from './tables.ts';
+import { inBatches } from './retention.ts';
+import type { IdempotencyKeysTable, WorldDb } from './tables.ts';
 
 export interface IdempotencyRecord {
   readonly path: string;
@@ -24,22 +25,53 @@ export async function findIdempotencyKey(
     .where('account_id', '=', accountId)
     .where('key', '=', key)
     .executeTakeFirst();
-  return (
-    row && {
-      path: row.path,
-      fingerprint: row.fingerprint,
-      transactionId: row.transaction_id,
-      refusal:
-        row.refusal_reason === null
-          ? undefined
-          : { reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' },
-      answer:
-        row.answer_status === null || row.answer_body === null
-          ? undefined
-          : { statusCode: row.answer_status, body: row.answer_body },
-      createdAt: row.created_at,
-    }
-  );
+  return row && toRecord(row);
+}
+
+/**
+ * The key's row, and whether anything was ever written under this id. Both are read in one statement: a purchase and the row of its key are written
+ * in one transaction, so an id that is used and has no row belongs to a key that was forgotten.
+ */
+export async function findKeyOrUsed(
+  db: WorldDb,
+  accountId: string,
+  key: string,
+  transactionId: string,
+): Promise<{ readonly record: IdempotencyRecord | undefined; readonly isUsed: boolean }> {
+  const { is_used, ...row } = await db
+    .selectFrom(
+      sql<{ is_used: boolean }>`(select exists (select from purchases where transaction_id = ${transactionId})
+                                     or exists (select from fundings where transaction_id = ${transactionId})
+                                     or exists (select from retired_transaction_ids where transaction_id = ${transactionId}) as is_used)`.as(
+        'id',
+      ),
+    )
+    .leftJoin('idempotency_keys as keys', (join) =>
+      join.on('keys.account_id', '=', accountId).on('keys.key', '=', key),
+    )
+    .selectAll('keys')
+    .select('id.is_used')
+    .executeTakeFirstOrThrow();
+  return { record: row.key === null ? undefined : toRecord(row as IdempotencyRow), isUsed: is_used };
+}
+
+type IdempotencyRow = Selectable<IdempotencyKeysTable>;
+
+function toRecord(row: IdempotencyRow): IdempotencyRecord {
+  return {
+    path: row.path,
+    fingerprint: row.fingerprint,
+    transactionId: row.transaction_id,
+    refusal:
+      row.refusal_reason === null
+        ? undefined
+        : { reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' },
+    answer:
+      row.answer_status === null || row.answer_body === null
+        ? undefined
+        : { statusCode: row.answer_status, body: row.answer_body },
+    createdAt: row.created_at,
+  };
 }
 
 /** What was sent under a key, and what it is about. */
@@ -136,8 +168,27 @@ export async function keepAnswer(
   return result.numUpdatedRows > 0n;
 }
 
-/** Forgets keys older than the promised 30 days; returns how many. */
-export async function forgetOldKeys(db: WorldDb, before: Date): Promise<number> {
-  const result = await db.deleteFrom('idempotency_keys').where('created_at', '<', before).executeTakeFirst();
-  return Number(result.numDeletedRows);
+/**
+ * Forgets the keys that are older, in batches; returns how many. One whose purchase has not been opened yet (`begun`) is kept until it has been. What
+ * was refused leaves no purchase, so its id is retired: a key that is used again must not find the old workflow, which Temporal may still remember.
+ */
+export function forgetOldKeys(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
+  return inBatches(async (limit) => {
+    const { rows } = await sql<{ count: bigint }>`
+      with forgotten as (
+        delete from idempotency_keys where (account_id, key) in (
+          select account_id, key from idempotency_keys where created_at < ${before} and not begun
+           order by created_at limit ${limit} for update skip locked)
+        returning transaction_id
+      ), retired as (
+        insert into retired_transaction_ids (transaction_id)
+        select transaction_id from forgotten
+         where transaction_id like 'txn-%'
+           and not exists (select from purchases where purchases.transaction_id = forgotten.transaction_id)
+           and not exists (select from fundings where fundings.transaction_id = forgotten.transaction_id)
+        on conflict do nothing
+      )
+      select count(*) from forgotten`.execute(db);
+    return Number(rows[0]?.count ?? 0);
+  }, isOver);
 }

@@ -75,6 +75,16 @@ export function listMoves(db: WorldDb, transactionId: string): Promise<MoveRow[]
     .execute();
 }
 
+/** A move that `approve` would make: it waits for a second person, or was approved and is not made yet. */
+export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<MoveRow | undefined> {
+  return db
+    .selectFrom('operator_moves')
+    .selectAll()
+    .where('id', '=', moveId)
+    .where(sql<boolean>`(status = 'APPROVED' or (status = 'WAITS_FOR_APPROVAL' and expires_at > ${now}))`)
+    .executeTakeFirst();
+}
+
 /** Moves that wait for a second person, oldest first. */
 export function listWaiting(db: WorldDb, now: Date): Promise<MoveRow[]> {
   return db

@@ -79,7 +79,7 @@ async function giveBack(
   { transactionId }: MoveSubject,
   to: 'source' | 'wallet',
 ): Promise<void> {
-  await failPurchaseIn(trx, transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, to);
+  await failPurchaseIn(trx, transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
 }
 
 async function refundToSource(trx: WorldDb, move: MoveRow, subject: MoveSubject): Promise<Ended> {

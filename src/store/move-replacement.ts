@@ -79,6 +79,12 @@ export async function replacePackage(trx: WorldDb, move: MoveRow, subject: MoveS
       supplier_transaction_id: `${purchase.transaction_id}-${replacementNumber(purchase) + 1}`,
       supplier_order_no: null,
       supplier_asks: 0,
+      supplier_first_asked_at: null,
+      supplier_previous_asked_at: null,
+      supplier_asked_at: null,
+      supplier_searched_until: null,
+      withdrawing_since: null,
+      cancel_asked_at: null,
       updated_at: sql`now()`,
     })
     .where('transaction_id', '=', purchase.transaction_id)

@@ -1,6 +1,6 @@
 /**
  * How a purchase or a funding stands where an operator's move is concerned: its rows, and the facts that decide what fits. Locked, it stays so
- * until the move is made; the order is payments, then purchase, as everywhere.
+ * until the move is made; in the order of lock-order.ts.
  */
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../domain/money.ts';
@@ -134,7 +134,8 @@ async function hasGoods(db: WorldDb, purchase: PurchaseRow): Promise<boolean> {
 const OPEN_REFUNDS: readonly [OpenRefund, (refund: RefundRow) => boolean][] = [
   ['stuck', ({ status }) => status === 'STUCK'],
   ['waits', ({ status }) => status === 'NEEDS_ATTENTION'],
-  ['due', ({ status, asked_at }) => status === 'DUE' && asked_at === null],
+  // An earlier attempt was asked for at the gateway: what became of that decides, not who comes first.
+  ['due', ({ status, asked_at, attempt }) => status === 'DUE' && asked_at === null && attempt === 1],
   ['on-its-way', () => true],
 ];
 

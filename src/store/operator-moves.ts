@@ -9,6 +9,7 @@ import {
   REFUSAL_WORDS,
   whyNot,
   whyNotAsked,
+  type Move,
   type MoveOutcome,
   type MoveRefusal,
   type MoveWish,
@@ -35,10 +36,12 @@ export async function beginMove(
   { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
 ): Promise<Begun> {
   return db.transaction().execute(async (trx) => {
-    const judged = await judge(trx, wish, now);
+    const judged = await judgeWish(trx, wish, now);
     if (judged.outcome !== 'fits') return judged;
     const { subject, amount, packageCode } = judged;
-    const waits = needsApproval(wish.move, subject.facts, amount, moneyOf(subject), limits);
+    // Against the gateway's word one person is never enough.
+    const waits =
+      wish.overrides === true || needsApproval(wish.move, subject.facts, amount, moneyOf(subject), limits);
     const expiresAt = waits ? new Date(now.getTime() + APPROVAL_WITHIN_MS) : null;
     const status = waits ? 'WAITS_FOR_APPROVAL' : 'BEGUN';
     const isFirst = await insertMove(trx, wish, { status, amount, packageCode, expiresAt, now });
@@ -52,19 +55,19 @@ export async function beginMove(
 
 /** Judges a wish without beginning it: refused or made before, that is its outcome; else whoever can make it is to be asked. */
 export async function foreseeMove(db: WorldDb, wish: MoveWish, now: Date): Promise<Begun> {
-  const judged = await db.transaction().execute((trx) => judge(trx, wish, now));
+  const judged = await db.transaction().execute((trx) => judgeWish(trx, wish, now));
   return judged.outcome === 'fits' ? { outcome: 'go', moveId: wish.moveId } : judged;
 }
 
-interface Fits {
+export interface Fits {
   readonly outcome: 'fits';
   readonly subject: MoveSubject;
   readonly amount: Money | null;
   readonly packageCode: string | null;
 }
 
-/** A refusal is put on record here. */
-async function judge(trx: WorldDb, wish: MoveWish, now: Date): Promise<Begun | Fits> {
+/** Judges a wish by the rows and by its key. A refusal is put on record here. */
+export async function judgeWish(trx: WorldDb, wish: MoveWish, now: Date): Promise<Begun | Fits> {
   const earlier = await findLive(trx, wish.moveKey, now);
   if (earlier) return goOnWith(trx, wish, earlier, now);
   const subject = await findMoveSubject(trx, wish.transactionId);
@@ -136,8 +139,17 @@ async function goOnWith(trx: WorldDb, wish: MoveWish, row: MoveRow, now: Date): 
 }
 
 /** What is wished, as text that is the same for the same wish: who wishes it and why may differ. */
-function askedOf({ move, amountMinor, currency, packageCode, goodwill }: MoveWish): string {
-  return JSON.stringify({ move, amountMinor, currency, packageCode, goodwill: goodwill === true });
+function askedOf(wish: MoveWish): string {
+  const { move, amountMinor, currency, packageCode, goodwill, outcome, disputeId, overrides } = wish;
+  const ofClaim = { outcome, disputeId, overrides: overrides === true ? true : undefined };
+  return JSON.stringify({
+    move,
+    amountMinor,
+    currency,
+    packageCode,
+    goodwill: goodwill === true,
+    ...ofClaim,
+  });
 }
 
 const termsOf = (asked: { readonly goodwill?: boolean; readonly evidence?: string | null }) => ({
@@ -182,6 +194,17 @@ async function insertMove(trx: WorldDb, wish: MoveWish, line: NewLine): Promise<
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Puts a wish that fits on record as begun; undefined: somebody else did. */
+export async function insertBegun(
+  trx: WorldDb,
+  wish: MoveWish,
+  { amount, packageCode }: Fits,
+  now: Date,
+): Promise<MoveRow | undefined> {
+  const isFirst = await insertMove(trx, wish, { status: 'BEGUN', amount, packageCode, now });
+  return isFirst ? lockMove(trx, wish.moveId) : undefined;
 }
 
 /** A try that is refused is on record like one that is made. */
@@ -256,14 +279,32 @@ export function makeMove(
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
     const unfit = whyNotNow(row, subject);
     const ended = unfit === undefined ? await effectOf(row.move)(trx, row, subject, now) : { refusal: unfit };
+    if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
     const closed = await endMove(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, written);
     return outcomeOf(closed, subject, false);
   });
 }
 
+/** Moves that end or replace the order of a purchase that is being delivered. */
+const TAKES_BACK: readonly Move[] = ['deliver-other', 'refund-to-source', 'credit-wallet', 'cancel'];
+
+/** The order was withdrawn for a move that is not made: the purchase is delivered after all, or found to be cancelled. */
+async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
+  await trx
+    .updateTable('purchases')
+    .set({ withdrawing_since: null })
+    .where('transaction_id', '=', transactionId)
+    .where('status', '=', 'PROCESSING')
+    .execute();
+}
+
 /** How things stand, and how much is left, may have changed since it was begun. */
 function whyNotNow(row: MoveRow, subject: MoveSubject): MoveRefusal | undefined {
+  const { purchase } = subject;
+  // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row says so.
+  const isWithdrawn = purchase?.status !== 'PROCESSING' || purchase.withdrawing_since !== null;
+  if (TAKES_BACK.includes(row.move) && !isWithdrawn) return 'SUPPLIER_MAY_DELIVER';
   const unfit = whyNot(row.move, subject.facts, termsOf(row));
   if (unfit !== undefined || row.amount_minor === null) return unfit;
   const asked = { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };

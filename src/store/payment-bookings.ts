@@ -7,6 +7,7 @@ import type { Money } from '../domain/money.ts';
 import {
   atLockedRate,
   judgePayment,
+  NOTHING,
   type BookedPayment,
   type Judgement,
   type ReceivedMoney,
@@ -21,7 +22,8 @@ import {
   walletAccount,
   type LedgerEntry,
 } from './ledger.ts';
-import { flagMoney, hasPassed, lockPayment, reversedKey, type PaymentRow } from './payments.ts';
+import { lockPayment } from './lock-order.ts';
+import { flagMoney, hasPassed, reversedKey, type PaymentRow } from './payments.ts';
 import { CHANGED, changesOf, tellPurchase, type ChangedPurchase } from './purchase-messages.ts';
 import { closeUnpaid } from './purchases.ts';
 import { dueRefund, refundedMinor } from './refunds.ts';
@@ -33,17 +35,21 @@ export interface SeenCharge extends ReceivedMoney {
   readonly gatewayStatus: string;
 }
 
-/** Judges what the gateway has and books what is new, in one transaction under the payment's lock. */
+/**
+ * Judges what the gateway has and books what is new, in one transaction under the payment's lock. `askedAt`: when the gateway was asked; an answer
+ * to an earlier question than the newest that is booked says nothing any more, and is told as outdated: clocks differ, so it may be the newer one.
+ */
 export async function bookSeen(
   db: WorldDb,
   reference: string,
   seen: SeenCharge,
-  now: Date,
+  askedAt: Date,
   written: Written = noMessages(),
 ): Promise<Judgement> {
   return db.transaction().execute(async (trx) => {
-    const payment = await lockPayment(trx, reference);
-    const facts = await factsOf(trx, payment, seen);
+    const { payment, isAwaited } = await lockPayment(trx, reference);
+    if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NOTHING, isOutdated: true };
+    const facts = await factsOf(trx, payment, isAwaited, seen);
     const judgement = judgePayment(facts, seen);
     const cameMinor = judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
     const { confirmedMinor = 0n } = judgement;
@@ -52,7 +58,8 @@ export async function bookSeen(
       .set({
         gateway_id: seen.gatewayId,
         gateway_status: seen.gatewayStatus,
-        looked_at: now,
+        seen_at: askedAt,
+        looked_at: sql<Date>`greatest(looked_at, ${askedAt})`,
         ...(cameMinor > 0n
           ? {
               booked_minor: payment.booked_minor + cameMinor,
@@ -64,7 +71,7 @@ export async function bookSeen(
         ...(judgement.reversedMinor > 0n
           ? { reversed_minor: payment.reversed_minor + judgement.reversedMinor }
           : {}),
-        updated_at: now,
+        updated_at: sql`now()`,
       })
       .where('reference', '=', reference)
       .returning(listeners('payment.received', sql.ref('payments.account_id')).as('listeners'))
@@ -76,15 +83,19 @@ export async function bookSeen(
         payment,
         { amountMinor: cameMinor, currency: seen.currency },
         found,
-        now,
+        askedAt,
         written,
       );
     return judgement;
   });
 }
 
-async function factsOf(trx: WorldDb, payment: PaymentRow, seen: SeenCharge): Promise<BookedPayment> {
-  const awaited = await isAwaited(trx, payment);
+async function factsOf(
+  trx: WorldDb,
+  payment: PaymentRow,
+  awaited: boolean,
+  seen: SeenCharge,
+): Promise<BookedPayment> {
   const refunded = await refundedMinor(trx, payment.reference);
   return {
     purpose: payment.purpose,
@@ -101,20 +112,20 @@ async function factsOf(trx: WorldDb, payment: PaymentRow, seen: SeenCharge): Pro
     refundedMinor: refunded,
     reversedMinor: payment.reversed_minor,
     awaited,
+    paidBefore: payment.paid_hold || (!awaited && (await isPaid(trx, payment.transaction_id))),
     passed: seen.state === 'reversed' && (await hasPassed(trx, payment.reference, seen.currency)),
   };
 }
 
-/** Locks what waits, so that closing it unpaid and paying it cannot both win. */
-async function isAwaited(trx: WorldDb, payment: PaymentRow): Promise<boolean> {
-  const table = payment.purpose === 'purchase' ? 'purchases' : 'fundings';
-  const row = await trx
-    .selectFrom(table)
-    .select('status')
-    .where('transaction_id', '=', payment.transaction_id)
-    .forNoKeyUpdate()
+/** Whether one of its payments has paid this purchase. */
+async function isPaid(trx: WorldDb, transactionId: string): Promise<boolean> {
+  const paid = await trx
+    .selectFrom('payments')
+    .select('reference')
+    .where('transaction_id', '=', transactionId)
+    .where('paid_hold', '=', true)
     .executeTakeFirst();
-  return row?.status === 'PENDING';
+  return paid !== undefined;
 }
 
 async function book(
@@ -125,6 +136,7 @@ async function book(
   judgement: Judgement,
   written: Written,
 ): Promise<void> {
+  await changeSubject(trx, payment, judgement, written);
   await ensureSystemAccounts(trx, seen.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
   const booked =
@@ -162,6 +174,15 @@ async function book(
       // It may come again: each time is a refund of its own.
       facts.bookedMinor === 0n ? 'other-currency' : `other-currency-${booked}`,
     );
+}
+
+/** Before the ledger, which locks the wallet: the wallet comes last (lock-order.ts). */
+async function changeSubject(
+  trx: WorldDb,
+  payment: PaymentRow,
+  judgement: Judgement,
+  written: Written,
+): Promise<void> {
   await tellTimeline(trx, payment, judgement);
   if (payment.purpose === 'funding') await settleFunding(trx, payment, judgement);
   else if (judgement.ends !== undefined)
@@ -221,9 +242,12 @@ async function tellTimeline(trx: WorldDb, payment: PaymentRow, judgement: Judgem
     .execute();
 }
 
-/** The money is held: its purchase goes on to delivery. */
-export /** The money that a purchase waited for is held: it goes on, and its merchant hears so. */
-async function markPaid(trx: WorldDb, transactionId: string, written: Written = noMessages()): Promise<void> {
+/** The money that a purchase waited for is held: it goes on, and its merchant hears so. */
+export async function markPaid(
+  trx: WorldDb,
+  transactionId: string,
+  written: Written = noMessages(),
+): Promise<void> {
   const { rows } = await sql<ChangedPurchase>`
     with paid as (
       update purchases set status = 'PROCESSING', updated_at = now()

@@ -119,53 +119,80 @@ export function findPayments(db: WorldDb, transactionId: string): Promise<Paymen
     .execute();
 }
 
-/**
- * One try, locked for booking what came of it. The weaker lock: a refund that is being written beside us points at this row and must not wait
- * for us, nor we for it.
- */
-export function lockPayment(trx: WorldDb, reference: string): Promise<PaymentRow> {
-  return trx
-    .selectFrom('payments')
-    .selectAll()
-    .where('reference', '=', reference)
-    .forNoKeyUpdate()
-    .executeTakeFirstOrThrow();
-}
-
-/** All tries of a purchase, oldest first, locked as a look locks its own: none is being booked while they are held. */
-export function lockPayments(trx: WorldDb, transactionId: string): Promise<PaymentRow[]> {
-  return trx
-    .selectFrom('payments')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('attempt')
-    .forNoKeyUpdate()
-    .execute();
-}
-
 export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow | undefined> {
   return db.selectFrom('payments').selectAll().where('reference', '=', reference).executeTakeFirst();
 }
 
-/** Payments whose time to be paid is over and that are still watched, longest unseen first. */
-export function findPaymentsPastTime(
+/**
+ * Closes payments of before then that nothing more is to be asked about: booked ones, and those that the gateway called abandoned or declined when the
+ * time to pay was over, and that its list has not shown as paid since. Answers how many.
+ */
+export async function closeWatched(
   db: WorldDb,
-  which: { readonly now: Date; readonly lookedAtBefore: Date; readonly limit: number },
+  { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update payments set status = 'CLOSED', updated_at = now()
+     where reference in (
+       select reference from payments
+        where status in ('ASKED', 'OPEN') and expires_at <= ${expiredBefore}
+          and (booked_minor > 0 or gateway_status in ('abandoned', 'failed'))
+        limit ${limit} for no key update skip locked)`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** The others of before then, the oldest first. */
+export function findPaymentsToClose(
+  db: WorldDb,
+  { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
 ): Promise<PaymentRow[]> {
   return db
     .selectFrom('payments')
     .selectAll()
     .where('status', 'in', ['ASKED', 'OPEN'])
-    .where('expires_at', '<', which.now)
-    .where((eb) => eb.or([eb('looked_at', 'is', null), eb('looked_at', '<', which.lookedAtBefore)]))
-    .orderBy('looked_at', (order) => order.asc().nullsFirst())
-    .limit(which.limit)
+    .where('expires_at', '<=', expiredBefore)
+    .where('booked_minor', '=', 0n)
+    .orderBy('expires_at')
+    .limit(limit)
     .execute();
 }
 
+/**
+ * Whether the gateway took this charge: it told how to pay, or it knew the charge when we looked. If it then does not know it, that says nothing about
+ * the money; most likely our key belongs to another integration.
+ */
+export function wasTaken({ instructions, gateway_id }: PaymentRow): boolean {
+  return instructions !== null || gateway_id !== null;
+}
+
 /** Looked at, and nothing was new. */
-export async function touchPayment(db: WorldDb, reference: string, now: Date): Promise<void> {
-  await db.updateTable('payments').set({ looked_at: now }).where('reference', '=', reference).execute();
+export async function touchPayment(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
+  await sql`update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
+    db,
+  );
+}
+
+/**
+ * Whether a caller may have a closed payment looked at: the first one may, and then one in each `freshMs`. Looks that others asked for do not count, so
+ * whoever asks right after paying late is heard at once.
+ */
+export async function beginConfirming(
+  db: WorldDb,
+  transactionId: string,
+  { now, freshMs }: { readonly now: Date; readonly freshMs: number },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update payments set confirmed_at = ${now}
+     where transaction_id = ${transactionId} and attempt = 1
+       and (confirmed_at is null or confirmed_at <= ${new Date(now.getTime() - freshMs)})`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** The look could not be started: the next caller may ask at once. */
+export async function forgetConfirming(db: WorldDb, transactionId: string): Promise<void> {
+  await sql`update payments set confirmed_at = null where transaction_id = ${transactionId} and attempt = 1`.execute(
+    db,
+  );
 }
 
 /** Watched no more. */
@@ -190,7 +217,7 @@ export async function findEmail(db: WorldDb, accountId: string): Promise<string>
 export const reversedKey = (reference: string, currency: string, reversedMinor: bigint): string =>
   `${reference}:reversed:${currency}:${reversedMinor}`;
 
-/** Whether the ledger shows that a payment's money was here for no longer than nobody looked. */
+/** Whether the ledger shows that a payment's money was received and taken back between two looks. */
 export async function hasPassed(db: WorldDb, reference: string, currency: string): Promise<boolean> {
   const row = await db
     .selectFrom('ledger_transactions')
@@ -202,6 +229,33 @@ export async function hasPassed(db: WorldDb, reference: string, currency: string
 
 /** Money that is claimed back from us: a person is needed for it whatever becomes of the purchase. */
 export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
+export type Claim = (typeof CLAIMS)[number];
+
+/** Claims on what is closed, the oldest first. */
+export async function findClaims(
+  db: WorldDb,
+  limit: number,
+): Promise<readonly { readonly transactionId: string; readonly purpose: PaymentPurpose }[]> {
+  const { rows } = await sql<{ transactionId: string; purpose: PaymentPurpose }>`
+    select transaction_id as "transactionId", 'purchase' as purpose, needs_attention_since as since from purchases
+     where needs_attention_since is not null and attention_reason = any(${[...CLAIMS]}) and closed_at is not null
+    union all
+    select transaction_id, 'funding', needs_attention_since from fundings
+     where needs_attention_since is not null and attention_reason = any(${[...CLAIMS]}) and closed_at is not null
+     order by since limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The claim that a person is called for, if any. */
+export async function findClaim(db: WorldDb, transactionId: string): Promise<Claim | undefined> {
+  const { rows } = await sql<{ attention_reason: Claim }>`
+    select attention_reason from purchases where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})
+    union all
+    select attention_reason from fundings where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})`.execute(
+    db,
+  );
+  return rows[0]?.attention_reason;
+}
 
 /** Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. */
 export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<void> {

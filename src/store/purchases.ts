@@ -5,10 +5,12 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { FailureReason, Refusal } from '../domain/refusals.ts';
 import { purchaseStatusesBefore } from '../domain/states.ts';
+import { hasOrder, IS_DELIVERED } from './deliveries.ts';
 import { assigned, KEPT_BEFORE, type Goods } from './goods.ts';
 import { inTransaction } from './in-transaction.ts';
 import { expectPosted, POSTED, posting, voidHold, voidHoldToSuspense, type Posted } from './ledger.ts';
-import { CLAIMS, lockPayments } from './payments.ts';
+import { lockPayments } from './lock-order.ts';
+import { CLAIMS } from './payments.ts';
 import { CHANGED, changesOf, tellPurchase, tellStatus, type ChangedPurchase } from './purchase-messages.ts';
 import { creditRefund, dueRefund } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
@@ -21,27 +23,32 @@ const nobodyNeeded = sql`
 
 /**
  * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One statement, which is a
- * transaction of its own, unless somebody is to be told; twice is once. Throws HoldConflict when the money was given back before.
+ * transaction of its own, unless a merchant's endpoint listens; twice is once. Throws HoldConflict when the money was given back before, and
+ * while the order is being withdrawn.
  */
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
   goods: Goods = KEPT_BEFORE,
   written: Written = noMessages(),
-): Promise<void> {
+): Promise<'settled' | 'settled-before'> {
   const unheard = await settle(db, transactionId, goods, UNHEARD);
-  if (unheard?.has_posted) return;
-  await db.transaction().execute(async (trx) => {
+  if (unheard?.has_posted) return 'settled';
+  return db.transaction().execute(async (trx) => {
     const settled = await settle(trx, transactionId, goods);
     await expectPosted(trx, transactionId, settled);
     await tellPurchase(trx, transactionId, settled, written);
+    return settled ? 'settled' : 'settled-before';
   });
 }
 
 /** Nobody is to be told of a change of `purchases`. */
 const UNHEARD = sql<boolean>`${listeners('esim.purchased', sql`purchases.account_id`)} is null`;
 
-/** Nothing is changed, and undefined answered, where the purchase is not open, its hold was voided, or `only` does not hold. */
+/**
+ * Nothing is changed, and undefined answered, where the purchase is not open, its order is being withdrawn or was replaced, its hold was voided,
+ * or `only` does not hold.
+ */
 async function settle(
   db: WorldDb,
   transactionId: string,
@@ -52,6 +59,7 @@ async function settle(
     with ready as (
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
        where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
+         and purchases.withdrawing_since is null and ${goods.supplierId === undefined ? sql`true` : hasOrder(goods.supplierId)}
          and holds.status <> 'VOIDED' and ${only}
          for no key update
     ), closed as (
@@ -69,26 +77,39 @@ async function settle(
   return rows[0];
 }
 
-/** Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. */
-export async function failPurchase(
+/**
+ * Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. `asks`: only while no
+ * more than so many orders were sent, none is being withdrawn and nothing was delivered; `open` where that is not so, and nothing is written.
+ */
+export function failPurchase(
   db: WorldDb,
   transactionId: string,
   refusal: Refusal,
   written: Written = noMessages(),
-): Promise<void> {
-  await db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, 'source', written));
+  asks?: number,
+): Promise<'closed' | 'open'> {
+  const isKnown = sql<boolean>`purchases.supplier_asks = ${asks} and purchases.withdrawing_since is null and not ${IS_DELIVERED}`;
+  const failing = { written, ...(asks === undefined ? {} : { onlyIf: isKnown }) };
+  return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, failing));
 }
 
-/** The same, in a transaction of somebody else's. `wallet`: what came from outside is credited there instead of being sent back. */
+interface Failing {
+  /** `wallet`: what came from outside is credited there instead of being sent back. */
+  readonly to?: 'source' | 'wallet';
+  readonly written?: Written;
+  readonly onlyIf?: RawBuilder<boolean>;
+}
+
+/** The same, in the caller's transaction. */
 export async function failPurchaseIn(
   trx: WorldDb,
   transactionId: string,
   refusal: Refusal,
-  to: 'source' | 'wallet' = 'source',
-  written: Written = noMessages(),
-): Promise<void> {
-  // First, as a look does: payment before purchase. The hold is the wallet's where no payment placed it.
+  { to = 'source', written = noMessages(), onlyIf }: Failing = {},
+): Promise<'closed' | 'open'> {
+  // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
+  if (onlyIf && !(await isStill(trx, transactionId, onlyIf))) return 'open';
   const { rows } = await sql<ChangedPurchase>`
     with closed as (
       update purchases
@@ -101,21 +122,35 @@ export async function failPurchaseIn(
     ), noted as (
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'failed', ${refusal.detail}::text from closed
+      union all
+      select transaction_id, 'hold-released', null from closed
+       where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
     )
     select ${changesOf('closed')}`.execute(trx);
   await tellPurchase(trx, transactionId, rows[0], written);
   if (!paid) {
     await voidHold(trx, transactionId);
-    return;
+    return 'closed';
   }
   const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
-  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return;
+  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return 'closed';
   // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
   const owedMinor = amount.amountMinor - paid.reversed_minor;
-  if (owedMinor <= 0n) return;
+  if (owedMinor <= 0n) return 'closed';
   const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   // The gateway cannot send back what it has not said that it has.
   if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
+  return 'closed';
+}
+
+/** Locked first, and judged by a statement of its own: what another step wrote just before is seen. A closed one stays closed. */
+async function isStill(trx: WorldDb, transactionId: string, what: RawBuilder<boolean>): Promise<boolean> {
+  await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+  const { rows } = await sql<{ holds: boolean }>`
+    select (status = 'FAILED' or ${what}) as holds from purchases where transaction_id = ${transactionId}`.execute(
+    trx,
+  );
+  return rows[0]?.holds === true;
 }
 
 /**

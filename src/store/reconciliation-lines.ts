@@ -4,6 +4,7 @@
  */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Moved, OurCharge, OurRefund } from '../domain/reconciliation.ts';
+import { attemptKeys } from './refunds.ts';
 import type { WorldDb } from './tables.ts';
 import type { ReconciliationLinesTable } from './tables-reconciliation.ts';
 
@@ -161,6 +162,8 @@ function toOurCharge(rows: readonly ChargeRow[]): OurCharge & { readonly created
 
 export interface OurRefundRow extends OurRefund {
   readonly gatewayRefundId: string | null;
+  /** That its attempts go by at the gateway, the newest first. */
+  readonly gatewayKeys: readonly string[];
   readonly askedAt: Date | null;
 }
 
@@ -180,7 +183,7 @@ export async function findOurRefunds(
 }
 
 const REFUND_COLUMNS = sql`
-  r.refund_key, r.reference, r.transaction_id, r.status, r.currency, r.amount_minor, r.gateway_refund_id, r.asked_at,
+  r.refund_key, r.reference, r.transaction_id, r.status, r.currency, r.amount_minor, r.gateway_refund_id, r.attempt, r.asked_at,
   coalesce(t.created_at, r.updated_at) as moved_at,
   coalesce((select sum(e.amount_minor) from ledger_entries e
     where e.ledger_transaction_id = t.id and e.ledger_account_id = 'gateway-clearing:' || r.currency), 0)::int8 as booked_minor`;
@@ -193,6 +196,7 @@ interface RefundFactsRow {
   readonly currency: string;
   readonly amount_minor: bigint;
   readonly gateway_refund_id: string | null;
+  readonly attempt: number;
   readonly asked_at: Date | null;
   readonly moved_at: Date;
   readonly booked_minor: bigint;
@@ -209,6 +213,7 @@ function toOurRefund(row: RefundFactsRow): OurRefundRow {
     bookedMinor: row.booked_minor,
     lastMovedAt: row.moved_at,
     gatewayRefundId: row.gateway_refund_id,
+    gatewayKeys: attemptKeys(row),
     askedAt: row.asked_at,
   };
 }
@@ -286,7 +291,8 @@ export async function findUnseenRefunds(
   const last = rows.at(-1);
   return {
     unseen: refunds.filter(
-      ({ gatewayRefundId, refundKey }) => !ids.has(gatewayRefundId ?? '') && !keys.has(refundKey),
+      ({ gatewayRefundId, gatewayKeys }) =>
+        !ids.has(gatewayRefundId ?? '') && !gatewayKeys.some((key) => keys.has(key)),
     ),
     next: last && { at: last.asked_text, key: last.refund_key },
   };

@@ -7,8 +7,10 @@ import type { Money } from '../domain/money.ts';
 import { atLockedRate } from '../domain/payment.ts';
 import { inTransaction } from './in-transaction.ts';
 import { exchangeEntries, transfer, walletAccount } from './ledger.ts';
-import { lockPayment, reversedKey, type PaymentRow } from './payments.ts';
-import type { RefundsTable, WorldDb } from './tables.ts';
+import { lockPayment } from './lock-order.ts';
+import { reversedKey, type PaymentRow } from './payments.ts';
+import type { RefundsTable } from './tables-refunds.ts';
+import type { WorldDb } from './tables.ts';
 import { listeners, noMessages, tell, type Written } from './webhook-messages.ts';
 
 export type RefundRow = Selectable<RefundsTable>;
@@ -52,19 +54,26 @@ export function findOpenRefunds(db: WorldDb, transactionId: string): Promise<Ref
     .execute();
 }
 
+/** Refunds of a purchase or a funding that the gateway will not send. */
+export async function findStuckRefunds(db: WorldDb, transactionId: string): Promise<RefundRow[]> {
+  const open = await findOpenRefunds(db, transactionId);
+  return open.filter(({ status }) => status === 'STUCK');
+}
+
 /**
  * On record before the gateway is asked: whoever comes next knows that one may be out. `false`: somebody else asks, since the row was read;
  * the gateway would take both for refunds.
  */
 export async function beginRefund(
   db: WorldDb,
-  refund: Pick<RefundRow, 'refund_key' | 'asked_at'>,
+  refund: Pick<RefundRow, 'refund_key' | 'attempt' | 'asked_at'>,
   now: Date,
 ): Promise<boolean> {
   const begun = await db
     .updateTable('refunds')
     .set({ status: 'ASKED', asked_at: now, updated_at: now })
     .where('refund_key', '=', refund.refund_key)
+    .where('attempt', '=', refund.attempt)
     .where('asked_at', 'is not distinct from', refund.asked_at)
     .where('closed_at', 'is', null)
     .executeTakeFirst();
@@ -101,31 +110,58 @@ export function findForgottenRefunds(
     .execute();
 }
 
-/** Keeps the gateway's word on a refund that has not ended there. */
-export async function keepRefundState(
-  db: WorldDb,
-  refundKey: string,
-  state: { status: 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK'; refundId: string | null; gatewayStatus: string },
-): Promise<void> {
-  await db
-    .updateTable('refunds')
-    .set({
-      status: state.status,
-      gateway_refund_id: state.refundId,
-      gateway_status: state.gatewayStatus,
-      updated_at: sql`now()`,
-    })
-    .where('refund_key', '=', refundKey)
-    .where('closed_at', 'is', null)
-    .execute();
+/**
+ * The key that an attempt goes by at the gateway, in its note: the refund's own, and for each time that a person has had it asked for again one
+ * of its own, so that a failed attempt is not taken for the next.
+ */
+export function attemptKey({ refund_key }: Pick<RefundRow, 'refund_key'>, attempt: number): string {
+  return attempt === 1 ? refund_key : `${refund_key}-${attempt}`;
 }
 
-/** One that the gateway would not send is to be asked for again. */
+/** Of all attempts, the newest first. */
+export function attemptKeys(refund: Pick<RefundRow, 'refund_key' | 'attempt'>): string[] {
+  return Array.from({ length: refund.attempt }, (_, before) => attemptKey(refund, refund.attempt - before));
+}
+
+/**
+ * Keeps the gateway's word on a refund that has not ended there; what is known of an earlier attempt says nothing of this one. A refund that now waits
+ * for a person gets its line in the timeline, once.
+ */
+export async function keepRefundState(
+  db: WorldDb,
+  refund: Pick<RefundRow, 'refund_key' | 'attempt'>,
+  state: { status: 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK'; refundId: string | null; gatewayStatus: string },
+): Promise<void> {
+  const { status, refundId, gatewayStatus } = state;
+  await sql`
+    with before as (
+      select refund_key, transaction_id, status from refunds
+       where refund_key = ${refund.refund_key} and attempt = ${refund.attempt} and closed_at is null for no key update
+    ), kept as (
+      update refunds
+         set status = ${status}, gateway_refund_id = ${refundId}, gateway_status = ${gatewayStatus}, updated_at = now()
+       where refund_key in (select refund_key from before)
+    )
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'refund-blocked', concat_ws(': ', refund_key, ${gatewayStatus}::text)
+      from before join purchases using (transaction_id)
+     where before.status <> ${status} and ${status !== 'PENDING'}`.execute(db);
+}
+
+/** One that the gateway would not send is to be asked for again, as an attempt of its own that nobody has asked for yet. */
 export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<void> {
   await trx
     .updateTable('refunds')
-    .set({ status: 'DUE', updated_at: sql`now()` })
+    .set({
+      status: 'DUE',
+      attempt: refund.attempt + 1,
+      asked_at: null,
+      gateway_refund_id: null,
+      gateway_status: null,
+      updated_at: sql`now()`,
+    })
     .where('refund_key', '=', refund.refund_key)
+    .where('attempt', '=', refund.attempt)
     .where('status', '=', 'STUCK')
     .execute();
 }
@@ -202,7 +238,7 @@ export async function creditRefundAs(
  */
 export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    const payment = await lockPayment(trx, refund.reference);
+    const { payment } = await lockPayment(trx, refund.reference);
     if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
     const { currency, amount_minor: amountMinor } = refund;
     const reversedMinor = payment.reversed_minor + amountMinor;
@@ -231,6 +267,7 @@ const ENDS = {
   TAKEN_BACK: 'payment-reversed',
 } as const;
 
+/** Ends a refund, once. Its payment and its purchase are locked first, since an operator's action locks those before the refund. */
 export async function closeRefund(
   trx: WorldDb,
   refund: RefundRow,
@@ -238,6 +275,7 @@ export async function closeRefund(
   at?: { refundId: string; gatewayStatus: string },
   written: Written = noMessages(),
 ): Promise<boolean> {
+  await lockPayment(trx, refund.reference);
   const closed = await trx
     .updateTable('refunds')
     .set({

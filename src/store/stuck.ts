@@ -3,6 +3,7 @@
  * what is open, flagged or unapplied, however many purchases there are. Reads only; what the rows mean is decided in src/domain/stuck.ts.
  */
 import { sql, type RawBuilder } from 'kysely';
+import { WINDOW_MS } from '../domain/payment-watch.ts';
 import type { StuckLimits } from '../domain/stuck.ts';
 import { ABOUT_NO_PAYMENT } from './gateway-events.ts';
 import { CLAIMS } from './payments.ts';
@@ -136,15 +137,21 @@ const strangers: Branch = () => sql<StuckRow>`
     from gateway_events
    where note = ${sql.lit(ABOUT_NO_PAYMENT)} and about in ('charge', 'refund', 'dispute')`;
 
-/** Closed, watched for late money, and not looked at. What is open is listed as such. */
+/** In a window of the gateway's list that nobody has read for long, and not looked at singly either. What is open is listed as such. */
 const unwatched: Branch = (query) => sql<StuckRow>`
   select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, looked_at), charge_minor, charge_currency
+    from gateway_windows
+    join payments on created_at >= starts_at and created_at < starts_at + ${`${WINDOW_MS} milliseconds`}::interval
+   where wanted_at < ${ago(query, 'lookLateMs')}
+     and status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${query.now}
+     and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
+
+/** Watched for longer than money may be late: the sweep neither looks for the last time nor closes it. */
+const neverClosed: Branch = (query) => sql<StuckRow>`
+  select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, looked_at), charge_minor, charge_currency
     from payments
-    left join purchases on purchases.transaction_id = payments.transaction_id
-    left join fundings on fundings.transaction_id = payments.transaction_id
-   where payments.status in ('ASKED', 'OPEN') and expires_at < ${ago(query, 'lookLateMs')}
-     and coalesce(looked_at, expires_at) < ${ago(query, 'lookLateMs')}
-     and purchases.status is distinct from 'PENDING' and fundings.status is distinct from 'PENDING'`;
+   where status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${ago(query, 'watchLateMs')}
+     and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
 
 /**
  * Due and not sent, or given up and still to be recovered. An endpoint that is gone by its own word or its owner's waits for nothing.
@@ -181,6 +188,7 @@ const BRANCHES: readonly Branch[] = [
   unappliedEvents,
   strangers,
   unwatched,
+  neverClosed,
   messages,
   approvals,
   unfinishedMoves,

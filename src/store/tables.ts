@@ -14,6 +14,9 @@ import type {
   PackagesTable,
   RegionsTable,
 } from './tables-catalogue.ts';
+import type { GatewayEventsTable, GatewayWindowsTable } from './tables-gateway.ts';
+import type { DisputesTable } from './tables-disputes.ts';
+import type { RefundsTable } from './tables-refunds.ts';
 import type { OperatorMovesTable } from './tables-moves.ts';
 import type { NoticesTable } from './tables-notices.ts';
 import type { PeopleTable, SessionsTable } from './tables-people.ts';
@@ -168,7 +171,18 @@ export interface PurchasesTable {
   cost_usd_e4: bigint;
   settings_id: string;
   rate_id: string | null;
+  /** Orders and top-ups that may have been sent, each counted before it is. */
   supplier_asks: Generated<number>;
+  /** When the first, the last but one and the last of them were counted. */
+  supplier_first_asked_at: Generated<Date | null>;
+  supplier_previous_asked_at: Generated<Date | null>;
+  supplier_asked_at: Generated<Date | null>;
+  /** Orders listed before this were searched, and ours is not among them. */
+  supplier_searched_until: Generated<Date | null>;
+  /** Its order is being withdrawn: until that has ended it is neither asked for nor settled. */
+  withdrawing_since: Generated<Date | null>;
+  /** When the supplier was last asked to cancel the order. */
+  cancel_asked_at: Generated<Date | null>;
   supplier_order_no: string | null;
   /** What the order has at the supplier where that is not `transaction_id`: a replacement. */
   supplier_transaction_id: Generated<string | null>;
@@ -219,6 +233,8 @@ export interface EsimsTable {
   sms_status: Generated<number>;
   data_type: number;
   looked_at: Date | null;
+  /** When the supplier was last asked for the usage alone, whether it answered or not. */
+  usage_asked_at: Date | null;
   created_at: Date;
   updated_at: Generated<Date>;
 }
@@ -229,6 +245,12 @@ export interface PurchaseEventsTable {
   at: Generated<Date>;
   what: string;
   detail: string | null;
+}
+
+/** Ids that were refused before a purchase was written, and whose key is forgotten: never used again. */
+export interface RetiredTransactionIdsTable {
+  transaction_id: string;
+  retired_at: Generated<Date>;
 }
 
 export interface IdempotencyKeysTable {
@@ -286,7 +308,12 @@ export interface PaymentsTable {
   evidence_minor: Generated<bigint>;
   gateway_id: string | null;
   gateway_status: string | null;
+  /** When somebody last looked, with or without an answer. */
   looked_at: Date | null;
+  /** When the gateway was asked for the newest answer that is booked. */
+  seen_at: Generated<Date | null>;
+  /** When a caller last had it looked at after it was closed; kept on the first try. */
+  confirmed_at: Generated<Date | null>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }
@@ -302,43 +329,8 @@ export type StoredInstructions =
       readonly expiresAt: string;
     };
 
-export interface GatewayEventsTable {
-  id: Generated<bigint>;
-  gateway: string;
-  event_key: string;
-  type: string;
-  about: string;
-  reference: string | null;
-  email: string | null;
-  received_at: Generated<Date>;
-  applied_at: Date | null;
-  note: string | null;
-}
-
-export interface RefundsTable {
-  refund_key: string;
-  reference: string;
-  transaction_id: string;
-  account_id: string;
-  amount_minor: bigint;
-  currency: string;
-  reason: string;
-  /**
-   * DUE, then ASKED before the gateway is asked, then its word; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
-   * reversed first. STUCK: none of these works.
-   */
-  status: Generated<
-    'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'DONE' | 'CREDITED' | 'TAKEN_BACK' | 'STUCK'
-  >;
-  gateway_refund_id: string | null;
-  gateway_status: string | null;
-  asked_at: Date | null;
-  created_at: Generated<Date>;
-  updated_at: Generated<Date>;
-  closed_at: Date | null;
-}
-
 export interface WorldDatabase {
+  disputes: DisputesTable;
   world: WorldTable;
   regions: RegionsTable;
   packages: PackagesTable;
@@ -358,8 +350,10 @@ export interface WorldDatabase {
   esims: EsimsTable;
   purchase_events: PurchaseEventsTable;
   idempotency_keys: IdempotencyKeysTable;
+  retired_transaction_ids: RetiredTransactionIdsTable;
   fundings: FundingsTable;
   payments: PaymentsTable;
+  gateway_windows: GatewayWindowsTable;
   gateway_events: GatewayEventsTable;
   refunds: RefundsTable;
   operator_moves: OperatorMovesTable;

@@ -93,7 +93,7 @@ it('a buyer who leaves comes back to a page that waits, and may still pay', asyn
   const { transactionId } = await openCheckout();
   const checkout = page.url();
   await press('Abandon');
-  await heading('Waiting for your payment');
+  await heading('Checking your payment');
   isOnReturnPage(transactionId);
   const secondTab = await browser.newPage();
   await secondTab.goto(checkout);

@@ -43,7 +43,7 @@ it('goes from waiting over paid to done by itself, then asks no more, and asks n
   let loads = 0;
   page.on('load', () => (loads += 1));
   await page.goto(url());
-  await heading(page, 'Waiting for your payment');
+  await heading(page, 'Checking your payment');
   stands('PROCESSING');
   await heading(page, 'Paid. Preparing your eSIM');
   expect(await page.title()).toBe('Paid. Preparing your eSIM');
@@ -62,7 +62,7 @@ it('outlives a moment without an answer', async () => {
   stands('PENDING');
   const page = await browser.newPage();
   await page.goto(url());
-  await heading(page, 'Waiting for your payment');
+  await heading(page, 'Checking your payment');
   door.shop.failNext = new Error('storage is away');
   await expect.poll(() => door.shop.failNext, { timeout: 20_000 }).toBeUndefined();
   stands('FAILED', { reason: 'PAYMENT_EXPIRED' });
@@ -76,7 +76,7 @@ it('follows the payment without scripts as well', async () => {
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();
   await page.goto(url());
-  await heading(page, 'Waiting for your payment');
+  await heading(page, 'Checking your payment');
   stands('SUCCESS');
   await heading(page, 'Done. Your eSIM is ready');
   await context.close();
@@ -89,9 +89,9 @@ it('reads names as text: markup in them does nothing', async () => {
   const page = await browser.newPage();
   const troubles = watchTroubles(page);
   await page.goto(url());
-  await heading(page, 'Waiting for your payment');
+  await heading(page, 'Checking your payment');
   expect(await page.getByRole('status').innerText()).toContain('<img src=x onerror="document.title=1">');
-  expect(await page.title()).toBe('Waiting for your payment');
+  expect(await page.title()).toBe('Checking your payment');
   expect(troubles).toEqual([]);
   await page.close();
 });

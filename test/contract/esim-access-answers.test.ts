@@ -14,14 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => vendor.close());
 
+const justNow = () => ({ transactionId: 'txn-1', from: new Date(), until: new Date() });
+
 describe('refused credentials', () => {
   it('end effects, and never a question', async () => {
     vendor.answerWith(json(failure('101003')));
     const supplier = vendor.supplier();
-    const since = { transactionId: 'txn-1', askedAt: new Date() };
+    const since = { transactionId: 'txn-1', from: new Date(), until: new Date() };
     expect(await supplier.order(order)).toMatchObject({ outcome: 'refused', reason: 'CREDENTIALS_REFUSED' });
     expect((await supplier.findOrder(since)).outcome).toBe('unknown');
-    expect((await supplier.findTopUp({ ...since, esimTranNo: '1' })).outcome).toBe('unknown');
+    expect((await supplier.findTopUp({ transactionId: 'txn-1', esimTranNo: '1' })).outcome).toBe('unknown');
     expect((await supplier.profile({ esimTranNo: '1' })).outcome).toBe('unknown');
     await expect(supplier.balance()).rejects.toMatchObject({ retryable: false });
     await expect(supplier.catalogue()).rejects.toMatchObject({ retryable: false });
@@ -127,29 +129,27 @@ describe('lists of eSIMs', () => {
     const supplier = vendor.supplier();
     expect((await supplier.profile({ orderNo: 'B1' })).outcome).toBe('unknown');
     expect((await supplier.profile({ esimTranNo: '1' })).outcome).toBe('unknown');
-    expect(
-      (await supplier.findTopUp({ transactionId: 't', askedAt: new Date(), esimTranNo: '1' })).outcome,
-    ).toBe('unknown');
+    expect((await supplier.findTopUp({ transactionId: 't', esimTranNo: '1' })).outcome).toBe('unknown');
   });
 
   it('an order is found on a later page', async () => {
     const page = Array.from({ length: 500 }, (_, i) => esim({ transactionId: `other-${i}` }));
     vendor.answerWith(listed(page, 501), listed([esim({})], 501));
-    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
-    expect(found).toEqual({ outcome: 'done', value: { orderNo: 'B1', esimTranNo: '1' } });
+    const found = await vendor.supplier().findOrder(justNow());
+    expect(found).toEqual({ outcome: 'done', value: { state: 'found', orderNo: 'B1', esimTranNo: '1' } });
     expect(vendor.calls.map((call) => (JSON.parse(call.body) as { pager: object }).pager)).toEqual([
       { pageNum: 1, pageSize: 500 },
       { pageNum: 2, pageSize: 500 },
     ]);
   });
 
-  it('the window reaches from a little before we asked to a little after now', async () => {
+  it('the window reaches from a little before we first asked to a little after we last did', async () => {
     vendor.answerWith(listed([], 0));
-    const clock = { now: () => new Date('2026-09-27T12:00:00Z') };
-    const askedAt = new Date('2026-09-27T10:00:00Z');
-    expect(await vendor.supplier({ clock }).findOrder({ transactionId: 'txn-1', askedAt })).toEqual({
+    const from = new Date('2026-09-27T10:00:00Z');
+    const until = new Date('2026-09-27T12:00:00Z');
+    expect(await vendor.supplier().findOrder({ transactionId: 'txn-1', from, until })).toEqual({
       outcome: 'done',
-      value: null,
+      value: { state: 'not-listed' },
     });
     expect(JSON.parse(vendor.calls[0]!.body)).toMatchObject({
       startTime: '2026-09-27T09:58:00+00:00',
@@ -159,18 +159,66 @@ describe('lists of eSIMs', () => {
 
   it('a list without a total is read until a page is empty', async () => {
     vendor.answerWith(listed([esim({ transactionId: 'other' })]), listed([esim({})]));
-    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
+    const found = await vendor.supplier().findOrder(justNow());
     expect(found).toMatchObject({ outcome: 'done', value: { orderNo: 'B1' } });
     vendor.answerWith(listed([esim({ transactionId: 'other' })]), listed([]));
-    const none = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
-    expect(none).toEqual({ outcome: 'done', value: null });
+    const none = await vendor.supplier().findOrder(justNow());
+    expect(none).toEqual({ outcome: 'done', value: { state: 'not-listed' } });
   });
 
-  it('a search without end is unknown, never "none"', async () => {
+  it('a search without end says how far it came, never "none"', async () => {
     vendor.answerWith(listed([esim({ transactionId: 'other' })], 1_000_000));
-    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', askedAt: new Date() });
-    expect(found.outcome).toBe('unknown');
+    const from = new Date('2026-09-27T10:00:00Z');
+    const found = await vendor.supplier().findOrder({ transactionId: 'txn-1', from, until: from });
+    expect(found).toMatchObject({ outcome: 'done', value: { state: 'searching' } });
     expect(vendor.calls).toHaveLength(40);
+  });
+
+  it('a long list is gone through by windows, oldest first, and a search goes on where the last one ended', async () => {
+    // One eSIM a second for two days: 346 pages, and ours is among the last.
+    const startMs = Date.parse('2026-09-25T00:00:00Z');
+    const seconds = 2 * 86_400;
+    const ours = seconds - 10;
+    const supplier = vendor.supplier({ timeLimitMs: 5_000 });
+    vendor.answerWith((response, call) => {
+      const asked = JSON.parse(call.body) as {
+        startTime: string;
+        endTime: string;
+        pager: { pageNum: number; pageSize: number };
+      };
+      const first = Math.max(0, (Date.parse(asked.startTime) - startMs) / 1_000);
+      const last = Math.min(seconds - 1, (Date.parse(asked.endTime) - startMs) / 1_000);
+      const total = Math.max(0, last - first + 1);
+      const begin = first + (asked.pager.pageNum - 1) * asked.pager.pageSize;
+      const length = Math.max(0, Math.min(asked.pager.pageSize, last - begin + 1));
+      const page = Array.from({ length }, (_, nth) =>
+        esim({ transactionId: begin + nth === ours ? 'txn-1' : 'other' }),
+      );
+      listed(page, total)(response, call);
+    });
+    const until = new Date(startMs + seconds * 1_000);
+    let from = new Date(startMs);
+    let searches = 0;
+    for (;;) {
+      const search = await supplier.findOrder({ transactionId: 'txn-1', from, until });
+      searches += 1;
+      if (search.outcome !== 'done') throw new Error(JSON.stringify(search));
+      if (search.value.state !== 'searching') {
+        expect(search.value).toEqual({ state: 'found', orderNo: 'B1', esimTranNo: '1' });
+        break;
+      }
+      expect(search.value.searchedUntil.getTime()).toBeGreaterThan(from.getTime());
+      from = search.value.searchedUntil;
+    }
+    expect(searches).toBeGreaterThan(5);
+    expect(searches).toBeLessThan(20);
+  });
+
+  it('an order that waited too long on our side is not sent', async () => {
+    vendor.answerWith(json({ success: true, errorCode: '0', obj: { orderNo: 'B1' } }));
+    const late = await vendor.supplier().order({ ...order, sendBefore: new Date(Date.now() - 1) });
+    expect(late).toMatchObject({ outcome: 'unknown' });
+    expect(vendor.calls).toEqual([]);
   });
 
   it('a cancellation that the state forbids is done only when it was cancelled before', async () => {

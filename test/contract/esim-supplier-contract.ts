@@ -138,11 +138,12 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
       it('whose answer is lost: unknown, found, and done when repeated, held once', async () => {
         await under.control.setFaults({ loseAnswer: { next: 1 } });
         const transactionId = newId();
-        const askedAt = new Date();
+        const from = new Date();
         expect((await orderOf(transactionId)).outcome).toBe('unknown');
-        const found = valueOf(await under.supplier.findOrder({ transactionId, askedAt }));
-        expect(valueOf(await orderOf(transactionId))).toEqual({ orderNo: found?.orderNo });
-        expect((await readyProfile(found!.orderNo)).esimTranNo).toBe(found?.esimTranNo);
+        const found = valueOf(await under.supplier.findOrder({ transactionId, from, until: new Date() }));
+        if (found.state !== 'found') throw new Error(found.state);
+        expect(valueOf(await orderOf(transactionId))).toEqual({ orderNo: found.orderNo });
+        expect((await readyProfile(found.orderNo)).esimTranNo).toBe(found.esimTranNo);
         expect(await under.control.held(transactionId)).toBe(1);
       });
 
@@ -175,20 +176,24 @@ export function describeEsimSupplier(name: string, create: () => Promise<Supplie
     describe('findOrder', () => {
       it('finds an order, and none where none was placed', async () => {
         const transactionId = newId();
-        const askedAt = new Date();
+        const from = new Date();
         const { orderNo } = valueOf(await orderOf(transactionId));
         const { esimTranNo } = await readyProfile(orderNo);
-        expect(valueOf(await under.supplier.findOrder({ transactionId, askedAt }))).toEqual({
+        const when = { from, until: new Date() };
+        expect(valueOf(await under.supplier.findOrder({ transactionId, ...when }))).toEqual({
+          state: 'found',
           orderNo,
           esimTranNo,
         });
         const other = newId();
-        expect(valueOf(await under.supplier.findOrder({ transactionId: other, askedAt }))).toBeNull();
+        expect(valueOf(await under.supplier.findOrder({ transactionId: other, ...when }))).toEqual({
+          state: 'not-listed',
+        });
         expect(await under.control.held(other)).toBe(0);
       });
 
       it('is unknown, never "none", when the vendor will not say', async () => {
-        const request = { transactionId: newId(), askedAt: new Date() };
+        const request = { transactionId: newId(), from: new Date(), until: new Date() };
         for (const faults of [{ busy: 1 }, { wrongSignature: 1 }]) {
           await under.control.setFaults(faults);
           expect((await under.supplier.findOrder(request)).outcome).toBe('unknown');

@@ -14,6 +14,10 @@ export interface SupplierFaults {
   readonly lowBalance?: Chance;
   readonly busy?: Chance;
   readonly loseAnswer?: Chance;
+  readonly commitLate?: Chance;
+  readonly lateCommitMs?: number;
+  readonly refusalsFirst?: boolean;
+  readonly cancelUnseen?: Chance;
   readonly neverAllocate?: Chance;
   readonly wrongSignature?: Chance;
   readonly rateLimit?: boolean;

@@ -40,6 +40,7 @@ describe('faults', () => {
     { refundDelayMs: 0.5 },
     { unknownReference: 500 },
     { unknownReference: '404' },
+    { otherIntegration: 'yes' },
     { chargeFailedEvents: 'yes' },
     { shapeDrift: 1 },
     { unknownStatus: 'Not A Word' },

@@ -305,6 +305,15 @@ describe('what is not there', () => {
     },
   );
 
+  it('a charge that is there is not found where the key is said to be of another integration', async () => {
+    const { reference } = await gateway.initialize({});
+    await gateway.setFaults({ otherIntegration: true });
+    for (const path of [`/transaction/verify/${reference}`, `/charge/${reference}`])
+      expect(await gateway.call('GET', path)).toMatchObject({ status: 404, code: 'transaction_not_found' });
+    await gateway.setFaults({ otherIntegration: false });
+    expect(await gateway.call('GET', `/transaction/verify/${reference}`)).toMatchObject({ status: 200 });
+  });
+
   it('an unknown path or method is 404, a body that is no object 400', async () => {
     expect(await gateway.call('GET', '/nowhere')).toMatchObject({ status: 404, ok: false });
     expect(await gateway.call('DELETE', '/charge')).toMatchObject({ status: 404, ok: false });

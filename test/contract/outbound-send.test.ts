@@ -6,7 +6,6 @@ import { setTimeout as later } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createNetwork, type Network } from '../../src/adapters/outbound/network.ts';
-import { retryAfterMs } from '../../src/adapters/outbound/retry-after.ts';
 import { createWebhookSender } from '../../src/adapters/outbound/sender.ts';
 import type { DeliveryOutcome } from '../../src/ports/webhook-sender.ts';
 import { deafUrl, startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
@@ -125,30 +124,6 @@ describe('an answer', () => {
   it.each([429, 503, 200])('of %i may say when to come back', async (status) => {
     receiver.answerWith((response) => response.writeHead(status, { 'retry-after': '120' }).end());
     expect(await send(receiver.baseUrl)).toMatchObject({ status, retryAfterMs: 120_000 });
-  });
-
-  it('says so in seconds or as a date, and everything else is nothing', () => {
-    const now = new Date('2026-11-21T09:00:00.000Z');
-    const said = (header?: string) => retryAfterMs(header, now);
-    expect(said('1')).toBe(1_000);
-    expect(said(' 30 ')).toBe(30_000);
-    expect(said('999999999')).toBe(999_999_999_000);
-    expect(said('Sat, 21 Nov 2026 09:01:00 GMT')).toBe(60_000);
-    const nothing = [
-      '',
-      '0',
-      '-1',
-      '1.5',
-      '1e3',
-      '0x10',
-      '9999999999',
-      'soon',
-      '2026-11-22',
-      'Sat, 21 Nov 2026 08:59:59 GMT',
-    ];
-    const odd = ['Sat, 99 Nov 2026 09:01:00 GMT', 'Sat, 21 Abc 2026 09:01:00 GMT', '60, 120', '60 s'];
-    expect([...nothing, ...odd].map(said).filter((wait) => wait !== undefined)).toEqual([]);
-    expect(said()).toBeUndefined();
   });
 
   it('is kept to its first kibibyte, in whole characters, as text that Postgres takes', async () => {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, inject, it } from 'vitest';
 import { connectClient } from '../../src/adapters/temporal/connect.ts';
 import { createWorkflowStates } from '../../src/adapters/temporal/workflow-states.ts';
 import { EngineUnavailable } from '../../src/ports/purchase-engine.ts';
-import { FUND_WALLET_WORKFLOW, LATE_PAYMENT_WORKFLOW, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
+import { FUND_WALLET_WORKFLOW, AFTER_CLOSING_WORKFLOW, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON, TRANSACTION_ID } from '../../workflows/search-attributes.ts';
 import { freePort } from '../../src/embedded/ports.ts';
 import { TEST_NAMESPACES } from '../support/services.ts';
@@ -60,7 +60,7 @@ describe('findUncarried', () => {
 
   it('does not take another workflow of the purchase for its own', async () => {
     const id = newId();
-    await start(`late-${id}`, LATE_PAYMENT_WORKFLOW, id);
+    await start(`after-${id}`, AFTER_CLOSING_WORKFLOW, id);
     expect(await states.findUncarried([id])).toEqual(new Set([id]));
   });
 
@@ -85,7 +85,7 @@ describe('ofTransaction', () => {
         reason: 'SUPPLIER_OUTCOME_UNKNOWN',
       },
     ]);
-    await start(`late-${id}`, LATE_PAYMENT_WORKFLOW, id);
+    await start(`after-${id}`, AFTER_CLOSING_WORKFLOW, id);
     await workflow.getHandle(id).terminate('a test');
     const both = await until(
       () => states.ofTransaction(id),
@@ -93,7 +93,7 @@ describe('ofTransaction', () => {
       { what: 'both are in the index' },
     );
     expect(both.map(({ workflowId, status }) => [workflowId, status])).toEqual([
-      [`late-${id}`, 'RUNNING'],
+      [`after-${id}`, 'RUNNING'],
       [id, 'TERMINATED'],
     ]);
   });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/store/purchases.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { countRows } from '../support/payment-books.ts';
-import { atGateway, buyOutside, gatewayFaults, untilStatus } from '../support/payments.ts';
+import { atGateway, buyOutside, gatewayFaults, looksAtGateway, untilStatus } from '../support/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -68,7 +68,7 @@ async function askAbout(body: unknown, account = own): Promise<Answer[]> {
       for await (const { workflowId } of stack.temporal.workflow.list({
         query: `ExecutionStatus = 'Running'`,
       }))
-        if (workflowId.startsWith('late-')) running += 1;
+        if (workflowId.startsWith('after-')) running += 1;
       return running;
     },
     (running) => running === 0,
@@ -119,6 +119,15 @@ describe('about an own payment there is nothing to confirm of', () => {
   ] as const)('%s: 200, still %s', async (which, wanted) => {
     for (const { status, body, text } of await askAbout({ transactionId: ids[which] }))
       expect([status, body.status], text).toEqual([200, wanted]);
+  });
+
+  it('what is closed costs a look every two seconds, however often it is asked about', async () => {
+    const before = await looksAtGateway(stack);
+    const beganAtMs = performance.now();
+    for (let asked = 0; asked < 20; asked += 1)
+      expect((await confirm({ transactionId: ids.delivered })).status).toBe(200);
+    const most = 1 + Math.floor((performance.now() - beganAtMs) / 2_000);
+    expect((await looksAtGateway(stack)) - before).toBeLessThanOrEqual(most);
   });
 
   it('a WALLET purchase has no reference at the gateway', async () => {

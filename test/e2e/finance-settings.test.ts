@@ -203,16 +203,19 @@ describe('ledger, trial-balance, books', () => {
 
   it('ledger shows an account’s entries, the newest first, with what it held after each', async () => {
     expect(await json('ledger acc-1')).toMatchObject([
-      { operationKey: 'fund:two', amountMinor: 250, balanceMinor: 1_250 },
-      { operationKey: 'fund:one', amountMinor: 1_000, balanceMinor: 1_000 },
+      { operationKey: 'fund:two', debitMinor: 0, creditMinor: 250, balanceMinor: 1_250 },
+      { operationKey: 'fund:one', creditMinor: 1_000, balanceMinor: 1_000 },
     ]);
     expect(await json('ledger wallet:acc-1 --limit 1')).toMatchObject([
-      { amountMinor: 250, balanceMinor: 1_250 },
+      { creditMinor: 250, balanceMinor: 1_250 },
     ]);
-    expect(await json('ledger funding:USD')).toMatchObject([
-      { amountMinor: -250, balanceMinor: null },
-      { amountMinor: -1_000 },
-    ]);
+    // An asset: its balance is what was debited. By its kind alone it is found as well.
+    for (const name of ['funding:USD', 'funding'])
+      expect(await json(`ledger ${name}`)).toMatchObject([
+        { debitMinor: 250, creditMinor: 0, balanceMinor: 1_250 },
+        { debitMinor: 1_000, balanceMinor: 1_000 },
+      ]);
+    expect(await run('ledger suspense')).toMatchObject({ code: 0, stdout: 'nothing is booked\n' });
     expect((await run('ledger acc-1')).stdout).toContain('USD 12.50');
     expect(await run('ledger acc-none')).toMatchObject({ code: 1, stdout: '' });
   });
@@ -222,14 +225,15 @@ describe('ledger, trial-balance, books', () => {
     const dollars = report.totals.find((total) => total.currency === 'USD');
     expect(dollars).toMatchObject({ debitMinor: 1_250, creditMinor: 1_250, isBalanced: true });
     const csv = await run('trial-balance --csv');
-    expect(csv.stdout).toMatch(/^account,kind,currency,accounts,debit,credit\r\n/);
-    expect(csv.stdout).toContain('wallet:USD,wallet,USD,1,0.00,12.50\r\n');
+    expect(csv.stdout).toMatch(/^account,kind,class,currency,accounts,debit,credit\r\n/);
+    expect(csv.stdout).toContain('wallet:USD,wallet,liability,USD,1,0.00,12.50\r\n');
     expect((await run('trial-balance')).stdout).toMatch(/^ACCOUNT +KIND/);
     expect(await run('trial-balance --csv --json')).toMatchObject({ code: 2 });
   });
 
   it('books and waiting answer for an empty shop', async () => {
     expect(await json('books')).toMatchObject({ report: 'daily', lines: [] });
+    expect(await json('books --by-merchant')).toMatchObject({ report: 'merchants', lines: [], totals: [] });
     expect(await json('waiting')).toMatchObject({ report: 'waiting' });
     expect(await run('books --from 2026-11-02 --to 2026-11-01')).toMatchObject({ code: 2 });
     expect(await run('books --from yesterday')).toMatchObject({ code: 2 });

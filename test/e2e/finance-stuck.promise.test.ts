@@ -18,6 +18,7 @@ import {
   type Planted,
 } from '../support/stuck-plants.ts';
 import { until } from '../support/until.ts';
+import { atGateway } from '../support/payments.ts';
 import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
 
 /** Of each of the fourteen classes: 56 in all, and 504. */
@@ -29,8 +30,8 @@ const EVIDENCE = ['--evidence', 'ticket 4711'];
 /** The one command of each class, as the list says. */
 const COMMANDS: Partial<Record<StuckClass, { readonly verb: string; readonly more: readonly string[] }>> = {
   'refund-needs-attention': { verb: 'credit', more: EVIDENCE },
-  'payment-disputed': { verb: 'settle', more: EVIDENCE },
-  'payment-reversed': { verb: 'settle', more: EVIDENCE },
+  'payment-disputed': { verb: 'settle', more: [...EVIDENCE, '--outcome', 'won'] },
+  'payment-reversed': { verb: 'settle', more: [...EVIDENCE, '--outcome', 'lost'] },
   'inbox-without-purchase': { verb: 'dismiss', more: [] },
 };
 const commandOf = (stuckClass: StuckClass) => COMMANDS[stuckClass] ?? { verb: 'replay', more: [] };
@@ -131,10 +132,14 @@ it('previews a batch without a change, and does nothing without a yes', async ()
   expect(namesOf(await listStuck())).toEqual(plantedNames());
 }, 120_000);
 
+const winDispute = (reference: string) =>
+  atGateway(stack, reference, 'dispute', { action: 'resolve', resolution: 'declined' });
+
 it('puts each class right by one command, and twice is once', async () => {
   for (const listener of ground.deaf) listener.answerWith(answerStatus(204));
   for (const [stuckClass, ids] of planted) {
     const { verb, more } = commandOf(stuckClass);
+    if (stuckClass === 'payment-disputed') await Promise.all(ids.map(winDispute));
     const results = jsonOf(
       await finance(`${verb} --class ${stuckClass} --yes --json`, [...WHO, ...more]),
     ) as { transactionId: string; outcome: string }[];
@@ -153,7 +158,7 @@ it('puts each class right by one command, and twice is once', async () => {
   for (const [stuckClass, ids] of planted) {
     const { verb, more } = commandOf(stuckClass);
     for (const id of ids) {
-      const { code, stderr } = await finance(`${verb} ${id} --json`, [...WHO, ...more]);
+      const { code, stderr } = await finance(`${verb} ${id} --json --yes`, [...WHO, ...more]);
       // What is dismissed is on the list no more.
       expect({ code, stderr }, `${stuckClass} ${id}`).toEqual({
         code: verb === 'dismiss' ? 1 : 0,

@@ -90,7 +90,8 @@ it('ends 2 in a shell as well, 1 for a world that is off and for a database that
 
 it('refuses ids of nothing', async () => {
   for (const line of ['show', 'ledger', 'replay', 'refund', 'approve']) {
-    const more = ['replay', 'refund'].includes(line) ? WHO : line === 'approve' ? ['--by', 'ada'] : [];
+    const more =
+      { replay: [...WHO, '--yes'], refund: [...WHO, '--yes'], approve: ['--by', 'ada', '--yes'] }[line] ?? [];
     expect(await here(`${line} txn-none`, more), line).toMatchObject({ code: 1 });
   }
 });

@@ -132,13 +132,13 @@ describe('stuck, show, replay', () => {
 
     const [order] = await stack.supplierOrders(id);
     await fetch(`${stack.supplierControlUrl}/orders/${order!.orderNo}/allocate`, { method: 'POST' });
-    const done = jsonOf(await shell(`replay ${id} --json`, WHO)) as Outcome;
+    const done = jsonOf(await shell(`replay ${id} --json --yes`, WHO)) as Outcome;
     expect(done).toMatchObject({
       outcome: 'done',
       before: 'PROCESSING, delivering',
       after: 'SUCCESS, delivered',
     });
-    const again = jsonOf(await here(`replay ${id} --json`, WHO)) as Outcome;
+    const again = jsonOf(await here(`replay ${id} --json --yes`, WHO)) as Outcome;
     expect(again).toMatchObject({ before: 'SUCCESS, delivered', after: 'SUCCESS, delivered' });
     expect(await stack.supplierOrders(id)).toHaveLength(1);
     expect(jsonOf(await here('stuck --json'))).toEqual([]);
@@ -189,11 +189,11 @@ describe('moves', () => {
   it('cancel ends an open purchase, its money goes back, and the same again is told', async () => {
     const id = await bought();
     const before = await buyer.balanceMinor();
-    const first = jsonOf(await shell(`cancel ${id} --json`, [...WHO, ...SEEN])) as Outcome;
+    const first = jsonOf(await shell(`cancel --yes ${id} --json`, [...WHO, ...SEEN])) as Outcome;
     expect(first).toMatchObject({ transactionId: id, outcome: 'done' });
     expect(await untilClosed(stack, id)).toMatchObject({ status: 'FAILED' });
     expect(await buyer.balanceMinor()).toBe(before + 230n);
-    const second = jsonOf(await here(`cancel ${id} --json`, [...WHO, ...SEEN])) as Outcome;
+    const second = jsonOf(await here(`cancel --yes ${id} --json`, [...WHO, ...SEEN])) as Outcome;
     expect(second).toMatchObject({ outcome: 'done', moveId: first.moveId });
     expect(second.detail).toContain('done before');
     expect(await buyer.balanceMinor()).toBe(before + 230n);
@@ -201,7 +201,7 @@ describe('moves', () => {
 
   it('deliver-other delivers an equal package in place of one that never comes', async () => {
     const id = await bought();
-    const moved = await shell(`deliver-other ${id} --package SIM-OK --json`, [...WHO, ...SEEN]);
+    const moved = await shell(`deliver-other --yes ${id} --package SIM-OK --json`, [...WHO, ...SEEN]);
     expect(jsonOf(moved)).toMatchObject({ transactionId: id, outcome: 'done' });
     expect(await untilClosed(stack, id)).toMatchObject({ status: 'SUCCESS' });
   });
@@ -209,13 +209,13 @@ describe('moves', () => {
   it('mark-paid needs evidence, and delivers what was paid where the gateway cannot see it', async () => {
     const account = await stack.account();
     const { transactionId } = await buyOutside(stack, account, { method: 'BANK_TRANSFER' });
-    const without = jsonOf(await here(`mark-paid ${transactionId} --json`, WHO), 1) as Outcome;
+    const without = jsonOf(await here(`mark-paid --yes ${transactionId} --json`, WHO), 1) as Outcome;
     expect(without).toMatchObject({ outcome: 'refused', code: 'EVIDENCE_NEEDED' });
     expect(await movesOf(transactionId)).toMatchObject([
       { move: 'mark-paid', status: 'REFUSED', by_person: 'ada' },
     ]);
     expect(await statusOf(transactionId)).toBe('PENDING');
-    const paid = await shell(`mark-paid ${transactionId}`, [
+    const paid = await shell(`mark-paid --yes ${transactionId}`, [
       ...WHO,
       '--evidence',
       'statement of 21 November, line 4',
@@ -230,7 +230,7 @@ describe('moves', () => {
     await untilStatus(stack, transactionId, 'SUCCESS');
     const { requested } = await chargeAt(stack, reference);
     const refuse = async (flags: string): Promise<Outcome> =>
-      jsonOf(await here(`refund ${transactionId} ${flags} --json`, WHO), 1) as Outcome;
+      jsonOf(await here(`refund --yes ${transactionId} ${flags} --json`, WHO), 1) as Outcome;
     expect(await refuse('')).toMatchObject({ code: 'ALREADY_DELIVERED' });
     const above = `${requested.amountMinor / 100 + 1}.00`.replace(/(\.\d+)\.00$/, '$1');
     expect(await refuse(`--goodwill --amount ${above} --currency ${requested.currency}`)).toMatchObject({
@@ -238,7 +238,7 @@ describe('moves', () => {
     });
     expect(await movesOf(transactionId)).toMatchObject([{ status: 'REFUSED' }, { status: 'REFUSED' }]);
     const partly = `--goodwill --amount 1.00 --currency ${requested.currency}`;
-    expect(jsonOf(await shell(`refund ${transactionId} ${partly} --json`, WHO))).toMatchObject({
+    expect(jsonOf(await shell(`refund --yes ${transactionId} ${partly} --json`, WHO))).toMatchObject({
       outcome: 'done',
     });
     await until(
@@ -256,9 +256,9 @@ describe('moves', () => {
       .where('transaction_id', '=', id)
       .executeTakeFirstOrThrow();
     const before = await buyer.balanceMinor();
-    const asked = jsonOf(await shell(`credit ${id} --goodwill --json`, [...WHO, ...SEEN])) as Outcome;
+    const asked = jsonOf(await shell(`credit --yes ${id} --goodwill --json`, [...WHO, ...SEEN])) as Outcome;
     expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
-    await here(`credit ${other} --goodwill`, [...WHO, ...SEEN]);
+    await here(`credit --yes ${other} --goodwill`, [...WHO, ...SEEN]);
     expect(await buyer.balanceMinor()).toBe(before);
     expect(jsonOf(await here('stuck --json --class approval-waiting'))).toMatchObject([
       { transactionId: id, reason: 'credit-wallet', amountMinor: Number(price) },
@@ -267,14 +267,14 @@ describe('moves', () => {
     const waiting = await shell('approvals');
     expect(waiting.stdout).toContain(asked.moveId);
 
-    const same = jsonOf(await shell(`approve ${asked.moveId} --by Ada --json`), 1) as Outcome;
+    const same = jsonOf(await shell(`approve --yes ${asked.moveId} --by Ada --json`), 1) as Outcome;
     expect(same).toMatchObject({ outcome: 'refused', code: 'SAME_PERSON' });
     expect(await buyer.balanceMinor()).toBe(before);
-    expect(jsonOf(await here(`approve ${id} --by bo --json`))).toMatchObject({ outcome: 'done' });
-    expect(await shell(`decline ${other} --by bo`)).toMatchObject({ code: 0 });
+    expect(jsonOf(await here(`approve --yes ${id} --by bo --json`))).toMatchObject({ outcome: 'done' });
+    expect(await shell(`decline --yes ${other} --by bo`)).toMatchObject({ code: 0 });
     expect(await buyer.balanceMinor()).toBe(before + BigInt(String(price)));
     expect(jsonOf(await here('approvals --json'))).toEqual([]);
-    expect(await here(`approve ${id} --by bo`)).toMatchObject({ code: 1 });
+    expect(await here(`approve --yes ${id} --by bo`)).toMatchObject({ code: 1 });
   });
 
   it('a batch shows what it is about, asks the person, and does what was answered', async () => {
@@ -303,7 +303,10 @@ describe('moves', () => {
 
   it('settle does not fit what nobody claims, and tells what would fit', async () => {
     const id = await delivered();
-    const refused = jsonOf(await shell(`settle ${id} --evidence nothing --json`, WHO), 1) as Outcome;
+    const refused = jsonOf(
+      await shell(`settle --yes ${id} --evidence nothing --outcome won --json`, WHO),
+      1,
+    ) as Outcome;
     expect(refused).toMatchObject({
       outcome: 'refused',
       code: 'DOES_NOT_FIT',
@@ -361,7 +364,7 @@ it('without Temporal the rows are told, and nothing is moved', async () => {
   const without = { ...stack.env, TEMPORAL_ADDRESS: '' };
   const [list, moved] = await Promise.all([
     hereFinance(without, 'stuck --json'),
-    hereFinance(without, 'replay txn-1', { more: WHO }),
+    hereFinance(without, 'replay txn-1 --yes', { more: WHO }),
   ]);
   expect(jsonOf(list)).toEqual([]);
   expect(list.stderr).toContain('workflow-gone is left out');

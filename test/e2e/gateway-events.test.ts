@@ -241,7 +241,7 @@ async function expectLooksEnded(): Promise<void> {
     async () => {
       let running = 0;
       for (const paid of [unpaid, delivered, closed]) {
-        const handle = stack.temporal.workflow.getHandle(`late-${paid.transactionId}`);
+        const handle = stack.temporal.workflow.getHandle(`after-${paid.transactionId}`);
         const status = await handle.describe().then(
           (described) => described.status.name,
           () => 'NONE',

@@ -58,7 +58,7 @@ const CODES: Readonly<Record<string, Ends>> = {
   'SIM-PAY-TWICE': {
     ...DELIVERED,
     walletMinor: 230,
-    timeline: ['payment-received', 'delivered', 'payment-received-late'],
+    timeline: ['payment-received', 'delivered', 'payment-received-again'],
     onBusyMachine: ['payment-received-over', 'delivered'],
   },
   'SIM-PAY-SILENT': { ...DELIVERED, timeline: ['payment-received', 'delivered'] },
@@ -88,7 +88,7 @@ const CODES: Readonly<Record<string, Ends>> = {
   'SIM-PAY-REFUND-NEEDS-ATTENTION': {
     ...UNDELIVERED,
     attention: 'REFUND_NEEDS_ATTENTION',
-    timeline: ['payment-received', 'failed'],
+    timeline: ['payment-received', 'failed', 'refund-blocked'],
     charge: 'success',
   },
   'SIM-PAY-NEVER': { ...UNPAID, charge: 'abandoned' },

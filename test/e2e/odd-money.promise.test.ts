@@ -41,10 +41,11 @@ async function bringUp(): Promise<Stack> {
       SIMWAY_TEST_TIMINGS: JSON.stringify({
         checkoutMs: TAKES_MONEY_MS,
         transferMs: TAKES_MONEY_MS,
-        pollFirstMs: 2_000,
+        pollFirstMs: 500,
         refundLookFirstMs: 300,
         refundLookMaxMs: 1_000,
       }),
+      SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
     },
     gateway: { now: () => Date.now() - BEHIND_MS },
   });

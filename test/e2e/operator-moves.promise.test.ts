@@ -65,6 +65,7 @@ async function moveSomehow(transactionId: string, random: Random, tally: Tally):
     ...(move === 'deliver-other'
       ? { packageCode: random.pick(['SIM-OK', 'SIM-NO-TOPUP', 'SIM-LOSE-ANSWER']) }
       : {}),
+    ...(move === 'settle-claim' ? { outcome: random.pick(['won', 'lost'] as const) } : {}),
     moveKey: `${transactionId}-${random.below(3) === 0 ? random.below(2) : randomUUID()}`,
   };
   tally[(await operator.move(transactionId, move, wish)).outcome] += 1;

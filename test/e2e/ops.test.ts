@@ -344,7 +344,7 @@ describe('reconciliation and the books', () => {
     ]);
     const csv = await finance.call('GET', daily, undefined, { Accept: 'text/csv' });
     expect(csv.text.split('\r\n')[0]).toBe(
-      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin',
+      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent',
     );
     expect(endOf(await operations.call('GET', daily))).toEqual([403, 'FORBIDDEN']);
   });

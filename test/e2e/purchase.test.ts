@@ -130,10 +130,28 @@ describe('a top-up that cannot be', () => {
   };
 
   it.each([
-    { why: 'an eSIM that is not in use', code: fitting, expected: 'INVALID_TOPUP', status: 400 },
-    { why: 'a package that does not fit', code: foreign, expected: 'INVALID_TOPUP', status: 400 },
-    { why: 'a package that is not there', code: nowhere, expected: 'PACKAGE_NOT_FOUND', status: 404 },
-  ])('is refused before any money moves: $why', async ({ code, expected, status }) => {
+    {
+      why: 'an eSIM that is not in use',
+      code: fitting,
+      expected: 'INVALID_TOPUP',
+      status: 400,
+      message: 'Only an ACTIVE eSIM can be topped up, this one is SUSPENDED',
+    },
+    {
+      why: 'a package that does not fit',
+      code: foreign,
+      expected: 'INVALID_TOPUP',
+      status: 400,
+      message: 'This top-up package does not fit the package of the eSIM',
+    },
+    {
+      why: 'a package that is not there',
+      code: nowhere,
+      expected: 'PACKAGE_NOT_FOUND',
+      status: 404,
+      message: 'Package not found',
+    },
+  ])('is refused before any money moves: $why', async ({ code, expected, status, message }) => {
     const buyer = await newBuyer(stack);
     // Suspended at the supplier, whatever the clock says.
     const { body } = await buyer.buy('SIM-OK');
@@ -145,7 +163,7 @@ describe('a top-up that cannot be', () => {
     const before = await buyer.balanceMinor();
     const answer = await buyer.buy(await code(buyer), { esimId });
     expect(answer.status).toBe(status);
-    expect(answer.body).toMatchObject({ success: false, statusCode: status, code: expected });
+    expect(answer.body).toEqual({ success: false, message, statusCode: status, code: expected });
     expect(await buyer.balanceMinor()).toBe(before);
     expect(await buyer.purchases()).toHaveLength(1);
   });

@@ -153,7 +153,7 @@ describe('an ordinary day', () => {
       expect(earned > 0n).toBe(true);
     }
     const cost = lines.find((line) => line.account === 'supplier-cost:USD4');
-    expect(daily.lines.reduce((sum, line) => sum + line.costUsdE4, 0n)).toBe(cost?.creditMinor);
+    expect(daily.lines.reduce((sum, line) => sum + line.costUsdE4, 0n)).toBe(cost?.debitMinor);
     await expectSoundBooks(stack);
   });
 });

@@ -241,6 +241,20 @@ describe('mistakes', () => {
     await runWebhooks({ ...NOWHERE, findRunning, print, words: ['messages', '--account', 'ngn'] });
     expect(lines).toEqual([expect.stringContaining(id), 'no messages']);
   });
+
+  it('a listener says which account it listens for, and how to listen for the other', async () => {
+    const lines: string[] = [];
+    const findRunning = () =>
+      Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn: me.apiKey } });
+    const print = (line: string): void => void lines.push(line);
+    for (const words of [['listen'], ['listen', '--account', 'ngn'], ['listen', ...where()]])
+      await runWebhooks({ ...NOWHERE, findRunning, print, words });
+    expect(lines.filter((line) => line.startsWith('account'))).toEqual([
+      'account   only USD; for the other one: --account ngn',
+      'account   only NGN; for the other one: --account usd',
+      'account   only that of --key',
+    ]);
+  });
 });
 
 const NOWHERE = {

@@ -20,6 +20,7 @@ function info(apiUrl: string): RunningInfo {
     keys: { ngn: 'first', usd: 'second' },
     gatewayControlUrl: 'http://127.0.0.1:3111',
     supplierControlUrl: 'http://127.0.0.1:6',
+    settings: { SIMWAY_BRAND: 'simway' },
   };
 }
 

@@ -1,7 +1,6 @@
 // The first steps of a newcomer on a running `npm start`: the printed line, the eSIM and the wallet, a top-up, a wallet that is too small,
 // payments from outside, and the purchase in Temporal. Uses only what .data/running.json tells every program.
 import { execFile, spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -91,6 +90,39 @@ it('tops the eSIM up once it is in use', async () => {
   expect(topUp.body.esimDetails.totalVolume).toBe(esim.body.totalVolume);
   expect(esim.body.totalVolume).toBe(2 * 1024 ** 3);
 });
+
+it('buys by each example of the reference, and answers with the fields that it shows', async () => {
+  const documents = (await (await fetch(`${running.apiUrl}/api/openapi.json`)).json()) as {
+    paths: Record<string, { post: { requestBody: Shown; responses: Record<string, Shown> } }>;
+  };
+  const { requestBody, responses } = documents.paths['/api/esim/buy']!.post;
+  const requests = Object.entries(examplesOf(requestBody)).filter(([name]) => name.startsWith('new eSIM'));
+  expect(requests.length).toBe(5);
+  for (const [name, { value }] of requests) {
+    const { status, body } = await call(running.keys.ngn, 'POST', '/api/esim/buy', value);
+    expect({ name, status, fields: fieldsOf(body) }).toEqual({
+      name,
+      status: 201,
+      fields: fieldsOf(examplesOf(responses['201']!)[name]!.value),
+    });
+  }
+});
+
+interface Shown {
+  readonly content: Readonly<
+    Record<string, { readonly examples: Readonly<Record<string, { readonly value: object }>> }>
+  >;
+}
+const examplesOf = ({ content }: Shown) => content['application/json']!.examples;
+/** Names of the fields, and of theirs. */
+const fieldsOf = (value: object): string[] =>
+  Object.entries(value)
+    .flatMap(([name, inner]: [string, unknown]) =>
+      typeof inner === 'object' && inner !== null
+        ? fieldsOf(inner).map((field) => `${name}.${field}`)
+        : [name],
+    )
+    .sort();
 
 it('refuses a wallet that is too small', async () => {
   const by = ['--by', 'first steps'];
@@ -230,21 +262,11 @@ it('keeps the keys for its owner', async () => {
   expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
 });
 
-/** One of the operator's commands on the running database; they print one JSON object. */
+/** One of the operator's commands beside what runs, which is all that they are told; they print one JSON object. */
 async function command(...words: string[]): Promise<Partial<Record<'accountId' | 'apiKey', string>>> {
   const { stdout } = await promisify(execFile)(process.execPath, ['src/main.ts', ...words], {
     cwd: CHECKOUT,
-    env: {
-      DATABASE_URL: running.databaseUrl,
-      TEMPORAL_ADDRESS: running.temporalAddress,
-      // Commands need a whole configuration, but not these.
-      SIMWAY_ID_SECRET: randomUUID(),
-      SIMWAY_SECRETS_KEY: randomBytes(32).toString('hex'),
-      SIMWAY_TEST_SUPPLIER_URL: running.supplierControlUrl,
-      SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',
-      // Its website has to answer, and is on this machine.
-      SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
-    },
+    env: {},
   });
   return JSON.parse(stdout) as Partial<Record<'accountId' | 'apiKey', string>>;
 }

@@ -239,6 +239,22 @@ describe('bodies as values', () => {
     });
   });
 
+  test.each([
+    [{ ...BASE, packageType: 'TOPUP' }, 'esimId is required for TOPUP package type'],
+    [
+      { packageType: 'TOPUP' },
+      'esimId is required for TOPUP package type; packageCode: is required; paymentMethod: is required',
+    ],
+    [
+      { ...BASE, packageType: 'TOPUP', esimId: '', paymentMethod: 'CASH' },
+      'esimId is required for TOPUP package type; paymentMethod: must be one of WALLET, CARD, BANK_TRANSFER, MOBILE_MONEY, APPLE_PAY',
+    ],
+  ])('a top-up without its eSIM, and what else is wrong: %j', async (body, message) => {
+    const reply = await post({ body });
+    expect(reply.json).toEqual({ success: false, message, statusCode: 400, code: 'VALIDATION_ERROR' });
+    expectRefused(reply, 400, 'VALIDATION_ERROR');
+  });
+
   const FIELDS = JSON.stringify(BASE).slice(1);
   test.each([
     [

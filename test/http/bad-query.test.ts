@@ -107,6 +107,23 @@ describe('query strings', () => {
   });
 
   test.each([
+    ['packages', 'regionCode is required'],
+    ['packages?type=BAD', 'regionCode is required; type: must be one of BASE, TOPUP'],
+    [
+      'packages?regionCode=&regionType=XX&currency=x',
+      'regionCode is required; regionType: must be one of LC, RG, GL; currency: must be a currency code of three capital letters',
+    ],
+  ])('%s: without a region, and what else is wrong', async (target, details) => {
+    const reply = await door.ask(`/api/esim/${target}`, { key: 'ngn' });
+    expect(reply.json).toEqual({
+      success: false,
+      message: 'regionCode is required',
+      error: { code: 'MISSING_REGION_CODE', details },
+    });
+    expect([reply.status, door.shop.calls]).toEqual([400, []]);
+  });
+
+  test.each([
     ['packages/NG-5GB-30D?currency=usd', 'currency: must be a currency code of three capital letters'],
     ['packages/NG-5GB-30D?currency=', 'currency: must be a currency code of three capital letters'],
     ['packages/NG-5GB-30D?currency=USDT', 'currency: must be a currency code of three capital letters'],
@@ -121,6 +138,15 @@ describe('query strings', () => {
     [
       `packages?type=TOPUP&regionCode=NG&packageCode=${'P'.repeat(MAX_PACKAGE_CODE_CHARACTERS + 1)}`,
       'packageCode: must be at most 64 characters long',
+    ],
+    ['packages?type=TOPUP&regionCode=NG', 'regionCode and packageCode are required for TOPUP type'],
+    [
+      'packages?type=TOPUP&regionCode=NG&currency=x',
+      'regionCode and packageCode are required for TOPUP type; currency: must be a currency code of three capital letters',
+    ],
+    [
+      `packages?type=TOPUP&packageCode=${'P'.repeat(MAX_PACKAGE_CODE_CHARACTERS + 1)}`,
+      'regionCode and packageCode are required for TOPUP type; packageCode: must be at most 64 characters long',
     ],
     ['packages?type=TOPUP&regionCode=NG&packageCode=P&packageCode=Q', 'packageCode: must be given once'],
     ['packages?type=TOPUP&type=BASE&regionCode=NG&packageCode=P', 'type: must be given once'],

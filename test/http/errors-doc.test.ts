@@ -122,14 +122,15 @@ describe('the examples of docs/API.md answer as they say', () => {
   test.each(examples.map(({ status, command }) => [command, status] as const))(
     '%s',
     async (command, status) => {
-      const target = /"\$URL([^"]*)"/.exec(command)?.[1] ?? '';
+      const target = (/"\$URL([^"]*)"/.exec(command)?.[1] ?? '').replace('SIM-OK', 'NG-5GB-30D');
       const headers = Object.fromEntries(
         Array.from(command.matchAll(/-H "([^:]+): ([^"]+)"/g), ([, name = '', value = '']) => [
           name.toLowerCase(),
           value.replace('$KEY', keyOf('test', 'ngn')),
         ]),
       );
-      const rawBody = /-d '([^']+)'/.exec(command)?.[1];
+      // The one package that is on sale behind this door.
+      const rawBody = /-d '([^']+)'/.exec(command)?.[1]?.replace('SIM-OK', 'NG-5GB-30D');
       const reply = await door.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
       expect(reply.status).toBe(status);
     },

@@ -229,6 +229,16 @@ describe('confirm-payment', () => {
       status: 'PENDING',
       ...howToPay('BANK_TRANSFER', FUNDING),
     });
+    const read = await door.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
+    expect([read.status, read.json]).toEqual([
+      200,
+      {
+        ...funding,
+        ...timelineOf('Purchase opened'),
+        status: 'PENDING',
+        ...howToPay('BANK_TRANSFER', FUNDING),
+      },
+    ]);
     settle(door.shop, FUNDING, { status: 'SUCCESS' });
     expect((await confirm({ transactionId: FUNDING })).json).toEqual({ ...funding, status: 'SUCCESS' });
     settle(door.shop, FUNDING, { status: 'FAILED', reason: 'PAYMENT_EXPIRED' });

@@ -35,7 +35,7 @@ const CASES: readonly Case[] = [
   },
   {
     why: 'packages with an empty region',
-    target: '/api/esim/packages?regionCode=&regionType=nonsense',
+    target: '/api/esim/packages?regionCode=&regionType=LC',
     ask: { key: 'ngn' },
     status: 400,
     body: shape1('MISSING_REGION_CODE', 'regionCode is required'),

@@ -35,11 +35,11 @@ const titleOf = (reply: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(r
 
 describe('what it says', () => {
   test.each([
-    [{ status: 'PENDING' }, 'Waiting for your payment'],
+    [{ status: 'PENDING' }, 'Checking your payment'],
     [{ status: 'PROCESSING' }, 'Paid. Preparing your eSIM'],
     [{ status: 'SUCCESS' }, 'Done. Your eSIM is ready'],
     [{ status: 'FAILED', reason: 'PAYMENT_EXPIRED' }, 'Not completed'],
-    [{ status: 'PENDING', purpose: 'funding', packageName: null }, 'Waiting for your payment'],
+    [{ status: 'PENDING', purpose: 'funding', packageName: null }, 'Checking your payment'],
     [{ status: 'SUCCESS', purpose: 'funding', packageName: null }, 'Done. The money is in your wallet'],
   ] as const)('%o: %s', async (standing, title) => {
     stands(standing);

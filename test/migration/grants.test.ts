@@ -38,10 +38,12 @@ const grantsOf = (schema: string, role: string): Promise<string[]> =>
   );
 
 const WORLD = [
+  'disputes: INSERT, SELECT, UPDATE',
   'esims: INSERT, SELECT, UPDATE',
-  'exchange_rates: INSERT, SELECT, UPDATE',
+  'exchange_rates: DELETE, INSERT, SELECT, UPDATE',
   'fundings: INSERT, SELECT, UPDATE',
-  'gateway_events: INSERT, SELECT, UPDATE',
+  'gateway_events: DELETE, INSERT, SELECT, UPDATE',
+  'gateway_windows: DELETE, INSERT, SELECT, UPDATE',
   'holds: INSERT(account_id amount_minor currency id), SELECT, UPDATE(closed_at status)',
   'idempotency_keys: DELETE, INSERT, SELECT, UPDATE',
   'kysely_migration: SELECT',
@@ -65,6 +67,7 @@ const WORLD = [
   'reconciliation_runs: INSERT, SELECT, UPDATE',
   'refunds: INSERT, SELECT, UPDATE',
   'regions: INSERT, SELECT, UPDATE',
+  'retired_transaction_ids: INSERT, SELECT',
   'revisions: INSERT, SELECT, UPDATE',
   'set_rates: INSERT, SELECT',
   'wallets: SELECT, UPDATE(updated_at)',

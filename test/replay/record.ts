@@ -1,7 +1,8 @@
 // Records the histories that replay.test.ts replays, one per path, from the code at hand: `npm run record:histories`. Brings up all it
 // needs and takes it down again. Overwrites the files of the coming release only: those of earlier ones are what must go on replaying.
 // Names of paths behind it record these alone.
-import { newOperator } from '../support/move-maker.ts';
+import { sql } from 'kysely';
+import { EVIDENCE, newOperator } from '../support/move-maker.ts';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   OPS_QUEUE,
@@ -10,7 +11,7 @@ import {
 } from '../../workflows/contract.ts';
 import { applyMigrations } from '../support/database.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { fetchHistory } from '../support/history.ts';
+import { eventTypes, fetchHistory } from '../support/history.ts';
 import { startTestServices } from '../support/services.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -74,8 +75,8 @@ async function lateMoney(recording: Recording, payment: object): Promise<string>
   const transactionId = await opened(recording, 'CARD', { timings: SOON_OVER });
   await recording.harness.result(transactionId);
   await atGateway(recording.stack, transactionId, 'pay', payment);
-  await untilListed(recording.stack, `WorkflowId = 'late-${transactionId}'`, (ids) => ids.length > 0);
-  return `late-${transactionId}`;
+  await untilListed(recording.stack, `WorkflowId = 'after-${transactionId}'`, (ids) => ids.length > 0);
+  return `after-${transactionId}`;
 }
 
 const WALKS: Record<RecordedPath, Walk> = {
@@ -100,6 +101,36 @@ const WALKS: Record<RecordedPath, Walk> = {
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
     await stack.faults({ busy: 0, outOfStock: 1 });
     return transactionId;
+  },
+  'refused-then-delivered': async ({ stack, harness, buyer }) => {
+    await stack.faults({ busy: 1 });
+    const timings = { ...HURRIED, doubtMs: 3_000 };
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings });
+    await stack.faults({ busy: 0, outOfStock: { next: 1 } });
+    await until(
+      () => asks(stack, transactionId),
+      (count) => count > 2,
+      { what: 'refused, and asked again' },
+    );
+    return transactionId;
+  },
+  'moved-while-delivering': async ({ stack, harness, buyer }) => {
+    await stack.faults({ neverAllocate: 1 });
+    const timings = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings });
+    await newOperator(stack).move(transactionId, 'look-at-supplier');
+    await newOperator(stack).move(transactionId, 'cancel', { evidence: EVIDENCE });
+    return transactionId;
+  },
+  'own-step-fails': async ({ stack, harness, buyer }) => {
+    const input = harness.inputFor({ account: buyer.account });
+    const lock = await stack.owner.startTransaction().execute();
+    await sql`lock table packages in access exclusive mode`.execute(lock);
+    const answer = harness.ask(input);
+    await untilHistory(stack, input.transactionId, 'TIMER_STARTED');
+    await lock.rollback().execute();
+    await answer;
+    return input.transactionId;
   },
   'answer-lost': async ({ stack, harness, buyer }) => {
     await stack.faults({ loseAnswer: { next: 1 } });
@@ -173,8 +204,8 @@ const WALKS: Record<RecordedPath, Walk> = {
     const wanted = { amount: 25, method: 'BANK_TRANSFER' } as const;
     return (await fundOutside(stack, account, wanted)).transactionId;
   },
-  'late-payment': (recording) => lateMoney(recording, {}),
-  'late-payment-sent-back': (recording) => lateMoney(recording, { currency: 'NGN' }),
+  'after-closing': (recording) => lateMoney(recording, {}),
+  'after-closing-sent-back': (recording) => lateMoney(recording, { currency: 'NGN' }),
   'sync-catalogue': ({ stack }) => scheduled(stack, 'syncCatalogue'),
   'refresh-rates': ({ stack }) => scheduled(stack, 'refreshRates'),
   'refresh-usage': ({ stack }) => scheduled(stack, 'refreshUsage'),
@@ -209,11 +240,36 @@ const WALKS: Record<RecordedPath, Walk> = {
     await stack.temporal.workflow.start('reconcile', { taskQueue: OPS_QUEUE, workflowId, args });
     return workflowId;
   },
-  repair: async ({ stack, harness, shop }) => {
+  'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });
     await stack.temporal.workflow.getHandle(transactionId).result();
     await newOperator(stack).move(transactionId, 'look-at-supplier');
-    return scheduled(stack, 'repair');
+    return `after-${transactionId}`;
+  },
+  'after-closing-claimed': async (recording) => {
+    const { stack, harness } = recording;
+    const transactionId = await opened(recording, 'CARD');
+    await atGateway(stack, transactionId, 'pay');
+    await harness.result(transactionId);
+    await atGateway(stack, transactionId, 'dispute');
+    await untilListed(
+      stack,
+      `WorkflowId = 'after-${transactionId}' AND NeedsAttention = true`,
+      (ids) => ids.length > 0,
+    );
+    await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
+    await newOperator(stack).move(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+    return `after-${transactionId}`;
+  },
+  'card-refund-blocked': async (recording) => {
+    const { stack } = recording;
+    await stack.faults({ outOfStock: 1 });
+    await gatewayFaults(stack, { refund: 'needs-attention', refundDelayMs: 10 });
+    const transactionId = await opened(recording, 'CARD');
+    await atGateway(stack, transactionId, 'pay');
+    await flagged(stack, transactionId);
+    await newOperator(stack).move(transactionId, 'credit-wallet', { evidence: EVIDENCE });
+    return transactionId;
   },
 };
 
@@ -245,6 +301,19 @@ function beginOnOrders({ stack }: Shop, messageId: string): Promise<unknown> {
     workflowId: messageId,
     args: [input],
   });
+}
+
+async function asks(stack: Stack, transactionId: string): Promise<number> {
+  return (await untilRow(stack, transactionId, () => true, 'there')).supplier_asks;
+}
+
+/** Until the workflow has come to this event. */
+function untilHistory(stack: Stack, transactionId: string, type: string) {
+  return until(
+    async () => eventTypes(await fetchHistory(stack, transactionId)),
+    (types) => types.includes(type),
+    { what: `${transactionId} with ${type}` },
+  );
 }
 
 /** Until the gateway has said how to pay. */

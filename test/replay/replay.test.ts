@@ -1,7 +1,7 @@
 // No change to the workflow code may break a purchase that is open: what was recorded from each release must replay on today's code.
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/adapters/temporal/bundle.ts';
 import { installRuntime } from '../../src/adapters/temporal/runtime.ts';
@@ -59,10 +59,7 @@ describe('the recorded histories', () => {
 
 describe('the gate', () => {
   const bundle = (fixture: string): Promise<WorkflowBundleOption> =>
-    bundleWorkflowCode({
-      workflowsPath: join(import.meta.dirname, 'fixtures', fixture),
-      logger: silent,
-    });
+    bundleWorkflows(join(import.meta.dirname, 'fixtures', fixture));
   const purchases = (): RecordedHistory[] =>
     histories.filter((recorded) => workflowTypeOf(recorded) === 'purchase');
 

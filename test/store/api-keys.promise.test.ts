@@ -9,6 +9,7 @@ import { environmentOfKey, hashApiKey, newApiKey } from '../../src/app/api-key.t
 import { createAuthenticator, type Authenticator } from '../../src/app/authenticate.ts';
 import { createAccount, createKey, revoke } from '../../src/app/manage-accounts.ts';
 import { DomainError } from '../../src/domain/errors.ts';
+import { revokeKeys } from '../../src/store/accounts.ts';
 import { openPool } from '../../src/store/database.ts';
 import type { AccountsDatabase } from '../../src/store/tables.ts';
 import { openBooks, type Books } from '../support/books.ts';
@@ -257,6 +258,20 @@ describe.concurrent('a revocation', () => {
     expect(
       await heardAfterMs(by, apiKey, () => revoke(books.accounts, { accountId: own }, 'a test')),
     ).toBeLessThan(HEARD_WITHIN_MS);
+  });
+
+  it('is heard where its transaction began before a poll and was committed after it', async () => {
+    const by = authenticator();
+    const keys = await Promise.all([makeKey(), makeKey(), makeKey()]);
+    for (const { apiKey } of keys) expect(await isKnown(by, apiKey)).toBe(true);
+    const [late, first, second] = keys;
+    const open = await books.accounts.startTransaction().execute();
+    await revokeKeys(open, { keyId: late.keyId });
+    // Each of these two is heard by a poll, and the second of these polls began after the time that the open revocation carries.
+    for (const { keyId, apiKey } of [first, second])
+      await heardAfterMs(by, apiKey, () => revoke(books.accounts, { keyId }, 'a test'));
+    expect(await isKnown(by, late.apiKey)).toBe(true);
+    expect(await heardAfterMs(by, late.apiKey, () => open.commit().execute())).toBeLessThan(HEARD_WITHIN_MS);
   });
 
   it('needs no hearing where a key expires', async () => {

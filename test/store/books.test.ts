@@ -166,6 +166,7 @@ describe('the books', () => {
         costUsdE4: 0n,
         costMinor: 0n,
         marginMinor: -77n,
+        marginBps: null,
       },
       {
         day: today,
@@ -178,6 +179,7 @@ describe('the books', () => {
         costUsdE4: 40_011n,
         costMinor: ngnCostMinor,
         marginMinor: 770_715n - ngnCostMinor,
+        marginBps: 1_555,
       },
       {
         day: today,
@@ -191,10 +193,12 @@ describe('the books', () => {
         // 3.0051 dollars.
         costMinor: 301n,
         marginMinor: 44n,
+        marginBps: 1_275,
       },
     ]);
     expect(await lineOf('revenue:NGN')).toMatchObject({ creditMinor: 770_715n, debitMinor: 0n });
-    expect(await lineOf('supplier-cost:USD4')).toMatchObject({ creditMinor: 70_062n });
+    expect(await lineOf('supplier-cost:USD4')).toMatchObject({ debitMinor: 70_062n, creditMinor: 0n });
+    expect(await lineOf('supplier-prepaid:USD4')).toMatchObject({ debitMinor: 0n, creditMinor: 70_062n });
     const { totals } = await reports.trialBalance();
     expect(totals.every((total) => total.isBalanced)).toBe(true);
   });
@@ -224,45 +228,31 @@ describe('the books', () => {
       ],
     });
     const { lines } = await reports.waiting();
+    const one = { items: 1, oldestAt: expect.any(Date) as Date };
     expect(lines).toEqual([
-      {
-        waitsFor: 'delivery',
-        currency: 'USD',
-        amountMinor: 750n,
-        items: 2,
-        oldestAt: expect.any(Date) as Date,
-      },
-      {
-        waitsFor: 'claims-and-disputes',
-        currency: 'GHS',
-        amountMinor: 77n,
-        items: null,
-        oldestAt: null,
-      },
-      {
-        waitsFor: 'claims-and-disputes',
-        currency: 'NGN',
-        amountMinor: 392_675n,
-        items: null,
-        oldestAt: null,
-      },
-      { waitsFor: 'payout-by-gateway', currency: 'NGN', amountMinor: 1_000n, items: null, oldestAt: null },
+      { waitsFor: 'delivery', currency: 'USD', amountMinor: 750n, ...one, items: 2 },
+      { waitsFor: 'dispute', currency: 'GHS', amountMinor: 77n, ...one },
+      { waitsFor: 'dispute', currency: 'NGN', amountMinor: 392_675n, ...one, items: 2 },
+      { waitsFor: 'payout-by-gateway', currency: 'NGN', amountMinor: 1_000n, ...one },
     ]);
   });
 
   it('come as comma-separated values, amounts exact', async () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(reports.toCsv(await reports.daily(EVER))).toBe(
-      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin\r\n' +
-        `${today},GHS,BASE,0,0.00,-0.77,-0.77,0.0000,0.00,-0.77\r\n` +
-        `${today},NGN,BASE,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67\r\n` +
-        `${today},USD,BASE,2,3.45,0.00,3.45,3.0051,3.01,0.44\r\n`,
+      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent\r\n' +
+        `${today},GHS,BASE,0,0.00,-0.77,-0.77,0.0000,0.00,-0.77,\r\n` +
+        `${today},NGN,BASE,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67,15.55\r\n` +
+        `${today},USD,BASE,2,3.45,0.00,3.45,3.0051,3.01,0.44,12.75\r\n` +
+        'total,GHS,,0,0.00,-0.77,-0.77,0.0000,0.00,-0.77,\r\n' +
+        'total,NGN,,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67,15.55\r\n' +
+        'total,USD,,2,3.45,0.00,3.45,3.0051,3.01,0.44,12.75\r\n',
     );
     const balance = reports.toCsv(await reports.trialBalance());
-    expect(balance.startsWith('account,kind,currency,accounts,debit,credit\r\n')).toBe(true);
-    expect(balance).toContain('supplier-cost:USD4,supplier-cost,USD4,1,0.0000,7.0062\r\n');
-    expect(balance).toMatch(/^total,,USD,,(\d+\.\d\d),\1\r$/m);
-    expect(reports.toCsv(await reports.waiting())).toContain('payout-by-gateway,NGN,10.00,,\r\n');
+    expect(balance.startsWith('account,kind,class,currency,accounts,debit,credit\r\n')).toBe(true);
+    expect(balance).toContain('supplier-cost:USD4,supplier-cost,expense,USD4,1,7.0062,0.0000\r\n');
+    expect(balance).toMatch(/^total,,,USD,,(\d+\.\d\d),\1\r$/m);
+    expect(reports.toCsv(await reports.waiting())).toMatch(/^payout-by-gateway,NGN,10.00,1,20/m);
   });
 
   it('can be read by a role that may write, and write nothing themselves', async () => {

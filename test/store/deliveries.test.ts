@@ -4,13 +4,21 @@ import type { TopUpTotals } from '../../src/domain/esim.ts';
 import type { PurchaseInput } from '../../src/domain/purchase.ts';
 import { ESIM_STATUSES } from '../../src/domain/states.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/store/catalogue.ts';
-import { beginAsking, keepOrderNo, loadDelivery } from '../../src/store/deliveries.ts';
+import {
+  beginAsking,
+  beginCancelling,
+  beginWithdrawal,
+  keepOrderNo,
+  loadDelivery,
+  reopenDelivery,
+} from '../../src/store/deliveries.ts';
 import { findEsim, refreshEsim } from '../../src/store/esims.ts';
 import { keepGoods, profileGoods, topUpGoods } from '../../src/store/goods.ts';
 import { ensureWallet, fundWallet } from '../../src/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/store/purchase-reads.ts';
 import { openPurchase } from '../../src/store/purchase-opening.ts';
-import { settlePurchase } from '../../src/store/purchases.ts';
+import { failPurchase, settlePurchase } from '../../src/store/purchases.ts';
+import { noMessages } from '../../src/store/webhook-messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
 
@@ -66,37 +74,79 @@ describe('a delivery', () => {
       iccid: '',
       orderNo: null,
       delivered: false,
-      askedBefore: false,
-      wasAsked: false,
+      asks: 0,
+      firstAskedAt: null,
+      previousAskedAt: null,
+      lastAskedAt: null,
+      searchedUntil: null,
+      withdrawingSince: null,
+      reason: null,
       supplierId: transactionId,
       createdAt: NOW,
     });
   });
 
-  it('knows from its second ask on that an earlier one may be out', async () => {
+  it('counts each ask before it is made, and knows when the first, the last but one and the last were', async () => {
     const { transactionId } = await open();
-    const asked = [];
-    for (let i = 0; i < 3; i += 1) asked.push((await beginAsking(books.world, transactionId)).askedBefore);
-    expect(asked).toEqual([false, true, true]);
-    const reread = await loadDelivery(books.world, transactionId);
-    expect(reread.askedBefore).toBe(true);
+    const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
+    expect(await beginAsking(books.world, transactionId, at(1))).toMatchObject({
+      mayAsk: true,
+      delivery: { asks: 1, firstAskedAt: at(1), previousAskedAt: null, lastAskedAt: at(1) },
+    });
+    await beginAsking(books.world, transactionId, at(2));
+    await beginAsking(books.world, transactionId, at(5));
+    expect(await loadDelivery(books.world, transactionId)).toMatchObject({
+      asks: 3,
+      firstAskedAt: at(1),
+      previousAskedAt: at(2),
+      lastAskedAt: at(5),
+    });
   });
 
   it('lets one of many asks at once be the first', async () => {
     const { transactionId } = await open();
-    const asks = await Promise.all(Array.from({ length: 8 }, () => beginAsking(books.world, transactionId)));
-    expect(asks.filter(({ askedBefore }) => !askedBefore)).toHaveLength(1);
+    const asks = await Promise.all(
+      Array.from({ length: 8 }, () => beginAsking(books.world, transactionId, NOW)),
+    );
+    expect(asks.map(({ delivery }) => delivery.asks).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('counts no ask where the number of the order is known: it is looked at, and not ordered', async () => {
+    const { transactionId } = await open();
+    await beginAsking(books.world, transactionId, NOW);
+    await keepOrderNo(books.world, { transactionId, supplierId: transactionId }, 'B1');
+    expect(await beginAsking(books.world, transactionId, NOW)).toMatchObject({
+      mayAsk: true,
+      delivery: { asks: 1, orderNo: 'B1' },
+    });
+  });
+
+  it('may not be asked for once it is closed, whoever tries', async () => {
+    const { transactionId } = await open();
+    await failPurchase(books.world, transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    expect(await beginAsking(books.world, transactionId, NOW)).toMatchObject({
+      mayAsk: false,
+      delivery: { status: 'FAILED', reason: 'OUT_OF_STOCK', asks: 0 },
+    });
+    await expect(
+      books.world
+        .updateTable('purchases')
+        .set({ supplier_asks: 1 })
+        .where('transaction_id', '=', transactionId)
+        .execute(),
+    ).rejects.toThrow('asked for no more');
   });
 
   it('of a purchase that is not there is a bug to be seen', async () => {
     await expect(loadDelivery(books.world, 'txn-none')).rejects.toThrow();
-    await expect(beginAsking(books.world, 'txn-none')).rejects.toThrow();
+    await expect(beginAsking(books.world, 'txn-none', NOW)).rejects.toThrow();
   });
 
   it('keeps the first order number, and tells of it once', async () => {
     const { transactionId } = await open();
-    await keepOrderNo(books.world, transactionId, 'B1');
-    await keepOrderNo(books.world, transactionId, 'B2');
+    const order = { transactionId, supplierId: transactionId };
+    await keepOrderNo(books.world, order, 'B1');
+    await keepOrderNo(books.world, order, 'B2');
     expect((await loadDelivery(books.world, transactionId)).orderNo).toBe('B1');
     const what = (await findTimeline(books.world, transactionId)).map((event) => event.what);
     expect(what).toEqual(['wallet-held', 'ordered-at-supplier']);
@@ -127,6 +177,121 @@ describe('a delivery', () => {
       total_volume_bytes: 5_368_709_120n,
       looked_at: NOW,
     });
+  });
+
+  describe('keeps nothing and settles nothing', () => {
+    const totals = {
+      iccid: '8901000000000000001',
+      totalVolumeBytes: 2,
+      orderUsageBytes: 0,
+      totalDuration: 14,
+      expiredTime: null,
+    };
+    const CASES = [
+      {
+        of: 'a purchase that is closed',
+        arrange: (id: string) =>
+          failPurchase(books.world, id, { reason: 'OUT_OF_STOCK', detail: '' }).then(() => undefined),
+      },
+      {
+        of: 'a purchase whose order is being withdrawn',
+        arrange: (id: string) => beginWithdrawal(books.world, id, NOW).then(() => undefined),
+      },
+      {
+        of: 'an order that was replaced',
+        arrange: (id: string) =>
+          books.world
+            .updateTable('purchases')
+            .set({ supplier_transaction_id: `${id}-2` })
+            .where('transaction_id', '=', id)
+            .execute()
+            .then(() => undefined),
+      },
+    ];
+
+    it.each(CASES)('of $of', async ({ arrange }) => {
+      const base = await open();
+      const topUp = await openTopUp();
+      for (const { transactionId } of [base, topUp]) await arrange(transactionId);
+      const before = await Promise.all(
+        [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
+      );
+      const goods = { ...profileGoods(esimFacts(), NOW), supplierId: base.transactionId };
+      const added = { ...topUpGoods(totals), supplierId: topUp.transactionId };
+      for (const [{ transactionId }, delivered] of [
+        [base, goods],
+        [topUp, added],
+      ] as const) {
+        await keepGoods(books.world, transactionId, delivered);
+        await expect(settlePurchase(books.world, transactionId, delivered)).rejects.toThrow(
+          'should be POSTED',
+        );
+      }
+      expect(
+        await Promise.all([base, topUp].map((each) => findPurchase(books.world, each.transactionId))),
+      ).toEqual(before);
+      expect(await findEsim(books.world, base.esimId)).toMatchObject({ iccid: '' });
+    });
+  });
+
+  describe('a withdrawal', () => {
+    const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
+    const graceMs = 10_000;
+
+    it('comes too late where something was delivered, settled or not', async () => {
+      const settled = await open();
+      await settlePurchase(books.world, settled.transactionId, profileGoods(esimFacts(), NOW));
+      const kept = await open();
+      await keepGoods(books.world, kept.transactionId, profileGoods(esimFacts(), NOW));
+      for (const { transactionId } of [settled, kept])
+        expect((await beginWithdrawal(books.world, transactionId, NOW)).state).toBe('delivered');
+    });
+
+    it('closes the purchase to orders, and opens it again', async () => {
+      const { transactionId } = await open();
+      expect((await beginWithdrawal(books.world, transactionId, at(1))).state).toBe('withdrawing');
+      expect((await beginAsking(books.world, transactionId, at(2))).mayAsk).toBe(false);
+      expect(await reopenDelivery(books.world, transactionId, { now: at(3), graceMs })).toBe(0);
+      expect((await beginAsking(books.world, transactionId, at(4))).mayAsk).toBe(true);
+    });
+
+    it('opens nothing again while a cancellation that was given up may still arrive', async () => {
+      const { transactionId } = await open();
+      const { delivery } = await beginWithdrawal(books.world, transactionId, at(1));
+      expect(await beginCancelling(books.world, delivery, at(2))).toBe(true);
+      expect(await reopenDelivery(books.world, transactionId, { now: at(5), graceMs })).toBe(7_000);
+      expect(await reopenDelivery(books.world, transactionId, { now: at(12), graceMs })).toBe(0);
+    });
+
+    it('cancels nothing once it has ended, not even for one that began after it', async () => {
+      const { transactionId } = await open();
+      const { delivery: stalled } = await beginWithdrawal(books.world, transactionId, at(1));
+      await reopenDelivery(books.world, transactionId, { now: at(2), graceMs });
+      expect(await beginCancelling(books.world, stalled, at(3))).toBe(false);
+      await beginWithdrawal(books.world, transactionId, at(4));
+      expect(await beginCancelling(books.world, stalled, at(5))).toBe(false);
+    });
+  });
+
+  it('is closed as refused only while nothing was asked since, withdrawn or delivered', async () => {
+    const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+    const close = (transactionId: string, asks: number) =>
+      failPurchase(books.world, transactionId, refusal, noMessages(), asks);
+    const asked = await open();
+    await beginAsking(books.world, asked.transactionId, NOW);
+    await beginAsking(books.world, asked.transactionId, NOW);
+    expect(await close(asked.transactionId, 1)).toBe('open');
+    const withdrawn = await open();
+    await beginWithdrawal(books.world, withdrawn.transactionId, NOW);
+    expect(await close(withdrawn.transactionId, 0)).toBe('open');
+    const kept = await open();
+    await keepGoods(books.world, kept.transactionId, profileGoods(esimFacts(), NOW));
+    expect(await close(kept.transactionId, 0)).toBe('open');
+    const settled = await open();
+    await settlePurchase(books.world, settled.transactionId, profileGoods(esimFacts(), NOW));
+    expect(await close(settled.transactionId, 0)).toBe('open');
+    expect(await close(asked.transactionId, 2)).toBe('closed');
+    expect(await close(asked.transactionId, 2)).toBe('closed');
   });
 
   it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(

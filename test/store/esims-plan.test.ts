@@ -1,7 +1,10 @@
-/** my-esims on a table of 50,000: it reads the orders of its own account through their index, whatever else is in the table. */
+/**
+ * eSIMs on a table of 100,000: my-esims reads the orders of its own account through their index, and the usage schedule the longest unseen
+ * through its own, whatever else is in the table.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listEsims, type EsimQuery } from '../../src/store/esims.ts';
+import { listEsims, takeLongestUnseen, type EsimQuery } from '../../src/store/esims.ts';
 import type { WorldDb } from '../../src/store/tables.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
@@ -9,16 +12,16 @@ import { explain, rowsReadBy } from '../support/explain.ts';
 const books: Books = await openBooks();
 afterAll(() => books.close());
 
-describe('with 50,000 orders in the table', () => {
+describe('with 100,000 orders in the table', () => {
   beforeAll(async () => {
     // One account has 200 of them; the rest belong to a thousand others.
     await sql`
       insert into esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
                          iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at, esim_tran_no)
-      select 'e' || i, case when i % 250 = 0 then 'acc-1' else 'acc-' || (2 + i % 1000) end, 't' || i, 'P', 'Nigeria 5GB',
+      select 'e' || i, case when i % 500 = 0 then 'acc-1' else 'acc-' || (2 + i % 1000) end, 't' || i, 'P', 'Nigeria 5GB',
              (array['CREATED', 'ACTIVE', 'EXPIRED'])[1 + i % 3], 100, 'USD', '{}', 's', '', 1000, 30, 'DAY', 1,
-             timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-01-01', 'n' || i
-        from generate_series(1, 50000) i`.execute(books.owner);
+             timestamptz '2026-01-01' + i * interval '1 second', timestamptz '2026-03-01' - i * interval '1 second', 'n' || i
+        from generate_series(1, 100000) i`.execute(books.owner);
     await sql`analyze esims`.execute(books.owner);
   });
 
@@ -44,5 +47,20 @@ describe('with 50,000 orders in the table', () => {
       expect(scan).toMatch(/^(Bitmap Heap Scan|.*Index.* esims_by_account(_status)?)$/);
     expect(rowsRead).toBeGreaterThanOrEqual(mostRows / 4);
     expect(rowsRead).toBeLessThanOrEqual(mostRows);
+  });
+
+  it('takes the longest unseen through their index, and reads no more than it takes', async () => {
+    const [before, now] = [new Date('2026-04-01'), new Date('2026-04-02')];
+    const { statements, scans } = await explain(
+      books,
+      (db) => takeLongestUnseen(db, { before, now, limit: 10 }),
+      { statementTimeoutMs: 5_000 },
+    );
+    expect(statements).toBe(1);
+    const read = scans.map((node) => `${node['Node Type']} ${node['Index Name'] ?? ''}`.trim());
+    expect(read).toContain('Index Scan esims_by_usage');
+    expect(read.filter((scan) => scan.startsWith('Seq Scan'))).toEqual([]);
+    // Ten are found, and read again to be changed.
+    expect(rowsReadBy(scans)).toBeLessThanOrEqual(3 * 10);
   });
 });

@@ -149,10 +149,12 @@ describe('findUnseenEsims', () => {
     await plant('ended', { lookedAt: at(1), status: 'EXPIRED' });
     await plant('pending', { lookedAt: null, status: 'PENDING' });
     await plant('nameless', { lookedAt: at(1), tranNo: '' });
-    const unseen = async (given: { accountId?: string; limit?: number }) =>
-      (await findUnseenEsims(books.world, { before: at(5), limit: 10, ...given })).map((row) => row.id);
-    expect(await unseen({})).toEqual(['a', 'b', 'c']);
-    expect(await unseen({ limit: 2 })).toEqual(['a', 'b']);
+    const unseen = async (given: { accountId?: string; limit?: number } = {}) =>
+      (await findUnseenEsims(books.world, { accountId: 'acc-1', before: at(5), limit: 10, ...given })).map(
+        (row) => row.id,
+      );
+    expect(await unseen()).toEqual(['a', 'b']);
+    expect(await unseen({ limit: 1 })).toEqual(['a']);
     expect(await unseen({ accountId: 'acc-2' })).toEqual(['c']);
   });
 });

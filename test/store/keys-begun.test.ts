@@ -8,7 +8,7 @@ import { openFunding } from '../../src/store/fundings.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/store/idempotency.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/store/purchase-opening.ts';
-import { openBooks, refusalOf, type Books } from '../support/books.ts';
+import { openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -65,6 +65,28 @@ it('refused after it was answered: the answer that was given stays, and the refu
     expect(await openPurchase(books.world, input, OPEN)).toMatchObject({ opened: false });
   expect(await keptOf(input)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_BALANCE' }, answer: EARLY });
   expect(await balance(input)).toBe(1n);
+});
+
+it('two runs, one between its look and its write: what the other one kept counts, not what the first one saw', async () => {
+  const input = await answeredEarly(10_000n);
+  const opening = await books.world.startTransaction().execute();
+  expect(await openPurchase(opening, input, OPEN)).toEqual({ opened: true });
+  const withdraw = (at: Date | null) =>
+    books.owner
+      .updateTable('packages')
+      .set({ withdrawn_at: at })
+      .where('package_code', '=', input.packageCode)
+      .execute();
+  await withdraw(NOW);
+  // It has seen a withdrawn package and no purchase, and waits to write its refusal.
+  const refusing = refusalOf(openPurchase(books.world, input, OPEN));
+  await untilSomeoneWaits(books.owner);
+  await opening.commit().execute();
+  expect(await refusing).toBe('idempotency_keys_pkey');
+  expect(await keptOf(input)).toMatchObject({ refusal: undefined, answer: EARLY });
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  expect(await balance(input)).toBe(10_000n - PRICE_MINOR);
+  await withdraw(null);
 });
 
 it('belongs to what it was sent for: another purchase under the same key does not take it', async () => {

@@ -14,6 +14,7 @@ import {
   walletAccount,
 } from '../../src/store/ledger.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
+import { until } from '../support/until.ts';
 
 let books: Books;
 beforeAll(async () => {
@@ -88,6 +89,12 @@ describe('wallets', () => {
   it('tell when they last moved', async () => {
     const accountId = await wallet(10n);
     const before = (await findWallet(books.world, accountId))!.updatedAt;
+    // Two moves within one millisecond would be told as one time.
+    await until(
+      () => Promise.resolve(Date.now()),
+      (nowMs) => nowMs > before.getTime(),
+      { what: 'the next millisecond', everyMs: 1 },
+    );
     await placeHold(books.world, { id: `h-${accountId}`, accountId, amount: usd(1n) });
     expect((await findWallet(books.world, accountId))!.updatedAt.getTime()).toBeGreaterThan(before.getTime());
   });

@@ -129,3 +129,21 @@ it('keeps no text that Postgres would refuse', async () => {
   expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'about no payment of ours');
 });
+
+it('two processes keep the same burst in opposite orders at once: both get through, each event is there once', async () => {
+  const burst = Array.from({ length: 400 }, (): KeptEvent => ({
+    gateway: 'paystack',
+    eventKey: randomUUID(),
+    type: 'charge.success',
+    about: 'charge',
+    reference: null,
+    email: null,
+  }));
+  for (let round = 0; round < 10; round += 1) {
+    await books.owner.deleteFrom('gateway_events').execute();
+    // The first goes alone; the rest share the commit after it.
+    const process = (events: readonly KeptEvent[]) => Promise.all(events.map(createEventKeeper(books.world)));
+    const ids = await Promise.all([process(burst), process(burst.toReversed())]);
+    expect(ids.flat().filter((id) => id !== undefined)).toHaveLength(burst.length);
+  }
+});

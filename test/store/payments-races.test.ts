@@ -53,6 +53,17 @@ describe('eight looks at once', () => {
     });
   });
 
+  it('whose answers come in the wrong order: the older one books nothing any more', async () => {
+    const payer = await books.payer();
+    await close(payer);
+    const at = (seconds: number) => new Date(Date.parse('2026-03-01T11:00:00.000Z') + seconds * 1_000);
+    // Asked while the money was there, answered when a later look had booked that it came and went.
+    await books.look(payer, { ...paid(), state: 'reversed' }, at(2));
+    expect((await books.look(payer, paid(), at(1))).what).toBeUndefined();
+    expect(await books.balance(payer)).toBe(0n);
+    expect((await books.payment(payer)).looked_at).toEqual(at(2));
+  });
+
   it('at two tries of it, both paid: one pays, the other is in the wallet', async () => {
     for (let round = 0; round < 5; round += 1) {
       const payer = await books.payer();

@@ -50,13 +50,15 @@ export interface PayerOptions {
 }
 
 export interface PaymentBooks {
+  readonly url: string;
   readonly world: WorldDb;
   readonly owner: WorldDb;
   /** Something that waits for a payment that can be paid. */
   payer(options?: PayerOptions): Promise<Payer>;
   /** Another account in accounts.accounts, by its e-mail address. */
   account(email: string): Promise<string>;
-  look(payer: Payer, seen?: Partial<SeenCharge>): ReturnType<typeof bookSeen>;
+  /** `askedAt`: when the gateway was asked; all at one moment where it is not given. */
+  look(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
   payment(payer: Payer): Promise<PaymentRow>;
   /** `status`, or `status, reason`. */
   status(payer: Payer): Promise<string>;
@@ -96,6 +98,9 @@ export function usePaymentBooks(): PaymentBooks {
   });
   afterAll(() => books.close());
   return {
+    get url() {
+      return books.url;
+    },
     get world() {
       return books.world;
     },
@@ -108,7 +113,7 @@ export function usePaymentBooks(): PaymentBooks {
       await insertAccount(books.accounts, account);
       return account.id;
     },
-    look: (payer, seen) => look(books.world, payer, seen),
+    look: (payer, seen, askedAt) => look(books.world, payer, seen, askedAt),
     payment: async ({ reference }) => (await findPayment(books.world, reference))!,
     status: (payer) => statusOf(books.world, payer),
     balance: async ({ accountId }) => (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n,
@@ -142,6 +147,7 @@ function look(
   world: WorldDb,
   { reference }: Payer,
   seen: Partial<SeenCharge> = {},
+  askedAt = NOW,
 ): ReturnType<typeof bookSeen> {
   const charge: SeenCharge = {
     state: 'paid',
@@ -151,7 +157,7 @@ function look(
     gatewayStatus: 'success',
     ...seen,
   };
-  return bookSeen(world, reference, charge, NOW);
+  return bookSeen(world, reference, charge, askedAt);
 }
 
 async function statusOf(world: WorldDb, { transactionId }: Payer): Promise<string> {

@@ -4,12 +4,12 @@ import { closeFundingUnpaid } from '../../src/store/fundings.ts';
 import {
   beginPayment,
   closePayment,
+  closeWatched,
   findPayments,
-  findPaymentsPastTime,
+  findPaymentsToClose,
   keepInstructions,
   markPaymentRefused,
   nextPaymentTry,
-  touchPayment,
 } from '../../src/store/payments.ts';
 import { closeUnpaid, failPurchase, flagAttention, settlePurchase } from '../../src/store/purchases.ts';
 import { creditRefund, findOpenRefunds } from '../../src/store/refunds.ts';
@@ -137,7 +137,7 @@ describe('a purchase that is closed', () => {
       'opened',
       'payment-received',
       'delivered',
-      'payment-received-late',
+      'payment-received-again',
     ]);
   });
 
@@ -149,6 +149,7 @@ describe('a purchase that is closed', () => {
     await books.look({ ...payer, reference: second.reference });
     await books.look(payer);
     expect(await books.balance(payer)).toBe(PRICE_MINOR);
+    expect(await books.timeline(payer)).toEqual(['opened', 'payment-received', 'payment-received-again']);
     expect((await findPayments(books.world, payer.transactionId)).map((row) => row.paid_hold)).toEqual([
       false,
       true,
@@ -302,22 +303,29 @@ describe('the rows of payments', () => {
     ]);
   });
 
-  it('is watched after its time, longest unseen first, until it is closed', async () => {
-    const payers = await Promise.all(Array.from({ length: 3 }, () => books.payer()));
-    const now = new Date('2026-03-03T00:00:00.000Z');
-    const due = async (lookedAtBefore = now) =>
-      (await findPaymentsPastTime(books.world, { now, lookedAtBefore, limit: 1_000 }))
-        .map((row) => row.reference)
-        .filter((reference) => payers.some((payer) => payer.reference === reference));
-    expect(await due()).toHaveLength(3);
-    expect(await findPaymentsPastTime(books.world, { now: NOW, lookedAtBefore: now, limit: 9 })).toEqual([]);
-    const [first, second, third] = payers.map((payer) => payer.reference) as [string, string, string];
-    await touchPayment(books.world, first, new Date('2026-03-02T23:00:00.000Z'));
-    await touchPayment(books.world, second, new Date('2026-03-02T22:00:00.000Z'));
-    expect(await due()).toEqual([third, second, first]);
-    expect(await due(new Date('2026-03-02T22:30:00.000Z'))).toEqual([third, second]);
-    await closePayment(books.world, third, now);
-    expect(await due()).toEqual([second, first]);
+  it('is watched no more after its days: at once where it is known to be over, and after one last look otherwise', async () => {
+    const expiredBefore = new Date('2026-03-05T10:00:00.000Z');
+    const [paidOne, abandoned, waiting, unheard] = await Promise.all(
+      Array.from({ length: 4 }, () => books.payer()),
+    );
+    await books.look(paidOne!);
+    await books.look(abandoned!, { state: 'other', gatewayStatus: 'abandoned' });
+    await books.look(waiting!, { state: 'other', gatewayStatus: 'ongoing' });
+    const limit = 1_000;
+    const early = { expiredBefore: NOW, limit };
+    expect(await closeWatched(books.world, early)).toBe(0);
+    expect(await findPaymentsToClose(books.world, early)).toEqual([]);
+
+    expect(await closeWatched(books.world, { expiredBefore, limit: 1 }), 'in batches').toBe(1);
+    await closeWatched(books.world, { expiredBefore, limit });
+    for (const payer of [paidOne!, abandoned!])
+      expect(await books.payment(payer)).toMatchObject({ status: 'CLOSED' });
+    const left = (await findPaymentsToClose(books.world, { expiredBefore, limit })).map(
+      (row) => row.reference,
+    );
+    for (const payer of [waiting!, unheard!]) expect(left).toContain(payer.reference);
+    await closePayment(books.world, waiting!.reference, expiredBefore);
+    expect(await findPaymentsToClose(books.world, { expiredBefore, limit })).toHaveLength(left.length - 1);
   });
 });
 

@@ -83,7 +83,7 @@ async function planOf(
 }
 
 /** Small whatever the shop sells: reading them whole is no harm. */
-const SMALL = /^Seq Scan (webhook_endpoints|operator_moves|fundings|purchase_events)$/;
+const SMALL = /^Seq Scan (webhook_endpoints|operator_moves|fundings|purchase_events|gateway_windows)$/;
 
 it.each([
   ['the stuck list', findStuckRows, FLAGGED],

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { sql, type Insertable } from 'kysely';
 import type {
   FundingsTable,
-  GatewayEventsTable,
   HoldsTable,
   PaymentsTable,
   PurchasesTable,
-  RefundsTable,
   WorldDb,
 } from '../../src/store/tables.ts';
+import type { GatewayEventsTable } from '../../src/store/tables-gateway.ts';
+import type { RefundsTable } from '../../src/store/tables-refunds.ts';
 import type { WebhookEndpointsTable, WebhookMessagesTable } from '../../src/store/tables-webhooks.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
@@ -27,6 +27,8 @@ export interface Rows {
   hold(id: string, given?: Partial<Insertable<HoldsTable>>): Promise<void>;
   payment(transactionId: string, given?: Partial<Insertable<PaymentsTable>>): Promise<string>;
   refund(transactionId: string, given?: Partial<Insertable<RefundsTable>>): Promise<void>;
+  /** A window of the gateway's list, by the minutes since it began and since it should have been read. */
+  window(beganMinutesAgo: number, wantedMinutesAgo: number): Promise<void>;
   event(given?: Partial<Insertable<GatewayEventsTable>>): Promise<string>;
   endpoint(given?: Partial<Insertable<WebhookEndpointsTable>>): Promise<string>;
   message(endpointId: string, given?: Partial<Insertable<WebhookMessagesTable>>): Promise<string>;
@@ -48,6 +50,7 @@ export function rowsOf(owner: WorldDb): Rows {
     hold: (id, given) => hold(owner, id, given),
     payment: (transactionId, given) => payment(owner, transactionId, given),
     refund: (transactionId, given) => refund(owner, transactionId, given),
+    window: (began, wanted) => window(owner, began, wanted),
     event: (given) => event(owner, given),
     endpoint: (given) => endpoint(owner, given),
     message: (endpointId, given) => message(owner, endpointId, given),
@@ -118,6 +121,14 @@ async function hold(owner: WorldDb, id: string, given: Partial<Insertable<HoldsT
       closed_at: status === 'HELD' ? null : ago(1),
       ...given,
     })
+    .execute();
+}
+
+async function window(owner: WorldDb, beganMinutesAgo: number, wantedMinutesAgo: number): Promise<void> {
+  const wanted = { wanted_at: ago(wantedMinutesAgo), due_at: ago(wantedMinutesAgo) };
+  await owner
+    .insertInto('gateway_windows')
+    .values({ starts_at: ago(beganMinutesAgo), settled_total: null, ...wanted })
     .execute();
 }
 

@@ -181,23 +181,33 @@ describe('a closed purchase', () => {
     expect(await listed('txn-nobody')).toEqual(['hold-too-old: PURCHASE_ABSENT']);
   });
 
-  it('is watched for late money quietly, and listed when nobody looks', async () => {
-    const abandoned = async (lookedMinutesAgo: number | null): Promise<string> => {
+  it('is watched for late money quietly, and listed when nobody reads the gateway’s list and nobody looks', async () => {
+    const abandoned = async (openedMinutesAgo: number, lookedMinutesAgo: number | null): Promise<string> => {
+      const opened = { created_at: ago(openedMinutesAgo) };
       const id = await rows.purchase({
         payment_method: 'CARD',
         status: 'FAILED',
         reason: 'PAYMENT_EXPIRED',
-        created_at: ago(3 * DAY),
+        ...opened,
       });
       await rows.payment(id, {
-        expires_at: ago(2 * DAY),
+        ...opened,
+        expires_at: ago(openedMinutesAgo - DAY),
         looked_at: lookedMinutesAgo === null ? null : ago(lookedMinutesAgo),
       });
       return id;
     };
-    expect(await listed(await abandoned(70))).toEqual([]);
-    expect(await listed(await abandoned(181))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
-    expect(await listed(await abandoned(null))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
+    await rows.window(3 * DAY, 181);
+    await rows.window(3 * DAY + 60, 70);
+    expect(await listed(await abandoned(3 * DAY, 70))).toEqual([]);
+    expect(await listed(await abandoned(3 * DAY, 181))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
+    expect(await listed(await abandoned(3 * DAY, null))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
+    expect(await listed(await abandoned(3 * DAY + 60, null)), 'its window was read').toEqual([]);
+    expect(await listed(await abandoned(2 * DAY, null)), 'nothing is known to be late').toEqual([]);
+    expect(await listed(await abandoned(4 * DAY + 4 * 60, null))).toEqual([
+      'late-money-unbooked: NOT_CLOSED',
+    ]);
+    expect(await listed(await abandoned(4 * DAY + 2 * 60, null)), 'the sweep has some hours').toEqual([]);
   });
 
   it('is listed while its refund takes longer than refunds take, once, by the amount of all', async () => {

@@ -9,6 +9,7 @@ import { bookSeen } from '../../src/store/payment-bookings.ts';
 import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/store/purchases.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/store/refunds.ts';
 import { noMessages } from '../../src/store/webhook-messages.ts';
+import { untilSomeoneWaits } from '../support/books.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from './payments.support.ts';
 import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
 
@@ -169,7 +170,7 @@ describe('a refund', () => {
     const written = noMessages();
     await books.world
       .transaction()
-      .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, 'wallet', written));
+      .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', written }));
     expect(written.ids).toHaveLength(2);
     expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.refunded: 20000 NGN']);
   });
@@ -180,13 +181,9 @@ describe('a refund', () => {
     await listen(payer, { events: ['wallet.low_balance'] });
     const wallet = { accountId: payer.accountId, currency: 'USD' } as const;
     await setLowBalance(books.world, wallet, 1_000n, NOW);
+    const { transactionId } = payer;
     const move = async (amountMinor: bigint) => {
-      const moveId = `move-${randomUUID().replaceAll('-', '')}`;
-      const { transactionId } = payer;
-      const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
-      const who = { by: 'ada', reason: 'a test of it' };
-      const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
-      await beginMove(books.world, wish as MoveWish, { limits: {}, now: NOW });
+      const moveId = await beginRefundMove(transactionId, amountMinor);
       const written = noMessages();
       const made = await makeMove(books.world, moveId, { stage: 'closed', now: NOW }, written);
       for (const refund of await findOpenRefunds(books.world, transactionId))
@@ -210,6 +207,42 @@ describe('a refund', () => {
     expect(await told(payer)).toHaveLength(1);
   });
 
+  it.each([
+    ['that both would cross it alone', 160_000n, 2_450n, 1],
+    ['that only both together cross it', 160_000n, 2_350n, 1],
+    ['that leave enough', 160_000n, 2_000n, 0],
+  ])(
+    'two out of the wallet at once, %s: the low balance is told as often as it is crossed',
+    async (_how, amountMinor, thresholdMinor, messages) => {
+      const accountId = `acc-${randomUUID()}`;
+      const payers = [
+        await books.payer({ purpose: 'funding', accountId }),
+        await books.payer({ purpose: 'funding', accountId }),
+      ];
+      for (const payer of payers) await books.look(payer, paid());
+      await listen(payers[0]!, { events: ['wallet.low_balance'] });
+      await setLowBalance(books.world, { accountId, currency: 'USD' }, thresholdMinor, NOW);
+      const wallet = await books.owner.startTransaction().execute();
+      await wallet
+        .selectFrom('wallets')
+        .select('account_id')
+        .where('account_id', '=', accountId)
+        .forUpdate()
+        .execute();
+      const moves = await Promise.all(
+        payers.map(({ transactionId }) => beginRefundMove(transactionId, amountMinor)),
+      );
+      const made = moves.map((moveId) => makeMove(books.world, moveId, { stage: 'closed', now: NOW }));
+      await untilSomeoneWaits(books.owner, 2);
+      await wallet.rollback().execute();
+      for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
+      expect(await messagesOf(books.owner, accountId)).toHaveLength(messages);
+      for (const { transactionId } of payers)
+        for (const refund of await findOpenRefunds(books.world, transactionId))
+          await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
+    },
+  );
+
   it('is told as credited to the wallet where the gateway cannot send it', async () => {
     const { payer, refund } = await due();
     expect(await creditRefund(books.world, refund, await books.payment(payer))).toBe(true);
@@ -218,3 +251,13 @@ describe('a refund', () => {
     ]);
   });
 });
+
+/** An operator's refund out of the wallet, begun. */
+async function beginRefundMove(transactionId: string, amountMinor: bigint): Promise<string> {
+  const moveId = `move-${randomUUID().replaceAll('-', '')}`;
+  const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
+  const who = { by: 'ada', reason: 'a test of it' };
+  const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
+  await beginMove(books.world, wish as MoveWish, { limits: {}, now: NOW });
+  return moveId;
+}

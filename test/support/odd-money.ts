@@ -131,9 +131,9 @@ export const CASES: readonly OddCase[] = [
       await hear(payer);
       return {
         ...DELIVERED,
-        ledger: ['payment-received', 'post', 'payment-received-late'],
+        ledger: ['payment-received', 'post', 'payment-received-again'],
         creditedMinor: payer.chargeMinor,
-        tells: 'payment-received-late',
+        tells: 'payment-received-again',
       };
     },
   },
@@ -189,6 +189,9 @@ export const CASES: readonly OddCase[] = [
       await untilState(payer, 'FAILED, PAYMENT_EXPIRED');
       await pay(payer);
       await reverse(payer);
+      // Where neither an event nor a caller tells of it, nobody sees it: it came and went, and no list of what is paid has it.
+      if (payer.order === 'poll only')
+        return { state: 'FAILED, PAYMENT_EXPIRED', ledger: [], tells: 'failed', attention: 'none' };
       await hear(payer);
       return {
         state: 'FAILED, PAYMENT_EXPIRED',
@@ -277,7 +280,7 @@ export const CASES: readonly OddCase[] = [
       return {
         state: 'FAILED, OUT_OF_STOCK',
         ledger: ['payment-received', 'void'],
-        tells: 'failed',
+        tells: 'refund-blocked',
         refund: 'NEEDS_ATTENTION',
         attention: 'REFUND_NEEDS_ATTENTION',
       };

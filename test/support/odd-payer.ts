@@ -1,13 +1,15 @@
 // One payer of the matrix of promise M7: how we hear of what happens to the payment, and what is to be seen of it when it has ended.
 // Must not decide anything: what happens, and where it must end, stands with each case.
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { atLockedRate } from '../../src/domain/payment.ts';
 import { findWallet } from '../../src/store/ledger.ts';
 import { findPayment, type PaymentRow } from '../../src/store/payments.ts';
 import { timelineOf } from './buyer.ts';
-import { eventsOf, resend, sweepAfterAnHour, untilTaken } from './payers.ts';
+import { takeTurns } from './lanes.ts';
+import { eventsOf, reconcileNow, resend, untilTaken } from './payers.ts';
 import { entriesOf } from './payment-books.ts';
-import { confirm, type Paid } from './payments.ts';
+import { chargeAt, confirm, type Paid } from './payments.ts';
 import type { Random } from './size.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
@@ -39,18 +41,21 @@ export interface OddPayer {
 }
 
 const ENDS_WITHIN_MS = 90_000;
+/** What is closed is looked at once in a while for callers, however often they ask. */
+const LOOKED_AT_ONCE_IN_MS = 2_100;
 
 /** We hear of what happened: by the gateway's events, by being asked, or by looking ourselves. */
 export async function hear(payer: OddPayer): Promise<void> {
   const { stack, account, order, random, bought } = payer;
   if (order === 'event first') await tellEvents(payer);
   if (order === 'confirm first') {
+    if ((await stateOf(payer)) !== 'PENDING') await setTimeout(LOOKED_AT_ONCE_IN_MS);
     for (let times = 0; times <= random.below(3); times += 1) {
       const { status } = await confirm(stack, account, bought.transactionId);
       expect(status).toBe(200);
     }
   }
-  if (order === 'poll only') await sweepWhereClosed(payer);
+  if (order === 'poll only') await findUntold(payer);
 }
 
 /** Every event of the charge, in any order, some of them twice: older ones come again. */
@@ -64,18 +69,38 @@ export async function tellEvents({ stack, random, bought }: OddPayer): Promise<v
   await untilTaken(stack, bought.reference);
 }
 
-/** A purchase that waits is looked at by its own workflow; one that is closed by the sweep, once its time is over. */
-async function sweepWhereClosed(payer: OddPayer): Promise<void> {
-  const before = await bookings(payer);
+/**
+ * Money for what has brought nothing is found in the gateway's list by whoever watches it. What is settled is compared with the gateway's statement once
+ * a day, and a person then has it looked at.
+ */
+async function findUntold(payer: OddPayer): Promise<void> {
+  const { stack, account, bought } = payer;
   if ((await stateOf(payer)) === 'PENDING') return;
+  const before = await bookings(payer);
+  const { status } = await chargeAt(stack, bought.reference);
+  const isWatched = before === 0 && status === 'success';
   await until(
     async () => {
-      await sweepAfterAnHour(payer.stack, payer.bought.reference);
+      if (!isWatched && (await differs(payer))) await confirm(stack, account, bought.transactionId);
       return bookings(payer);
     },
     (now) => now > before,
-    { what: 'the sweep seeing it', everyMs: 1_000, withinMs: ENDS_WITHIN_MS },
+    { what: 'somebody seeing it', everyMs: 1_000, withinMs: ENDS_WITHIN_MS },
   );
+}
+
+const comparing = takeTurns(1);
+
+/** Whether the comparison with the statement names it. */
+async function differs({ stack, bought }: OddPayer): Promise<boolean> {
+  await comparing(() => reconcileNow(stack));
+  const found = await stack.world
+    .selectFrom('reconciliation_differences')
+    .select('id')
+    .where('subject', '=', bought.reference)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** How often the ledger has booked anything of it. */

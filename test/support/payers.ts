@@ -1,8 +1,8 @@
-// The gateway's side of a payment in a test: what it told and tells again, refunds that a test ends, the hourly look after late money, and
+// The gateway's side of a payment in a test: what it told and tells again, refunds that a test ends, the comparison with its statement, and
 // what it kept in all, against what we booked. Must not change anything except through the gateway's control interface and our own doors.
 import { createHmac, randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
-import { SWEEP_WORKFLOW } from '../../workflows/contract.ts';
+import { connectClient } from '../../src/adapters/temporal/connect.ts';
+import { createReconcileEngine } from '../../src/adapters/temporal/reconcile-engine.ts';
 import { buyOutside, type Paid } from './payments.ts';
 import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
@@ -146,14 +146,17 @@ async function control(stack: Stack, path: string): Promise<void> {
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
 }
 
-/** An hour has passed since this payment was looked at, and the sweep comes by. */
-export async function sweepAfterAnHour(stack: Stack, reference: string): Promise<void> {
-  await stack.owner
-    .updateTable('payments')
-    .set({ looked_at: sql`looked_at - interval '1 hour'` })
-    .where('reference', '=', reference)
-    .execute();
-  await stack.temporal.schedule.getHandle(`${SWEEP_WORKFLOW}-schedule`).trigger();
+/** The books beside the vendors' own, now. */
+export async function reconcileNow(stack: Stack): Promise<void> {
+  const temporal = connectClient({
+    address: stack.env['TEMPORAL_ADDRESS'] ?? '',
+    namespace: stack.namespace,
+  });
+  try {
+    await createReconcileEngine(temporal).reconcile({ askedBy: 'a test' });
+  } finally {
+    await temporal.close();
+  }
 }
 
 /** Everything that the gateway kept and we did not book, or the other way round; charges that it never got are ours to have asked for. */

@@ -255,20 +255,20 @@ async function moveViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   return rows.map((row) => row.violation);
 }
 
-/** A dispute puts at risk what a payment brought, once a payment, and nothing where nothing came. */
+/** A dispute puts at risk what a payment brought, once at a time, and nothing where nothing came. */
 async function disputeViolations(owner: Kysely<WorldDatabase>): Promise<string[]> {
   const { rows } = await sql<{ violation: string }>`
     select 'dispute ' || t.operation_key || ' is about no payment of ours' as violation
       from ledger_transactions t
      where t.kind = 'disputed' and not exists (
-       select from payments y where t.operation_key = y.reference || ':disputed' and t.transaction_id = y.transaction_id)
+       select from payments y where split_part(t.operation_key, ':', 1) = y.reference and split_part(t.operation_key, ':', 2) = 'disputed' and t.transaction_id = y.transaction_id)
     union all
     select 'dispute ' || t.operation_key || ' is about a payment that brought nothing'
-      from ledger_transactions t join payments y on t.operation_key = y.reference || ':disputed' where y.booked_minor = 0
+      from ledger_transactions t join payments y on split_part(t.operation_key, ':', 1) = y.reference and t.kind = 'disputed' where y.booked_minor = 0
     union all
     select 'dispute ' || t.operation_key || ' puts ' || e.amount_minor || ' ' || e.currency || ' at risk'
       from ledger_transactions t
-      join payments y on t.operation_key = y.reference || ':disputed'
+      join payments y on split_part(t.operation_key, ':', 1) = y.reference and t.kind = 'disputed'
       join ledger_entries e on e.ledger_transaction_id = t.id and e.ledger_account_id = 'suspense:' || e.currency
      where (e.currency, e.amount_minor) is distinct from (y.price_currency, y.price_minor)
        and (e.currency <> y.booked_currency or e.amount_minor <= 0 or e.amount_minor > y.booked_minor)`.execute(

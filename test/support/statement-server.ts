@@ -85,6 +85,7 @@ function answerTo(held: HeldStatement, url: URL): { status: number; body: unknow
     const found = held.transactions.find((one) => one.id === Number(id));
     return found ? yes(transactionRow(found)) : NOT_FOUND;
   }
+  if (url.pathname === '/dispute') return page(url, [], () => ({}));
   if (url.pathname === '/transaction') return page(url, within(held.transactions, url), transactionRow);
   if (url.pathname === '/refund') {
     const of = url.searchParams.get('transaction');

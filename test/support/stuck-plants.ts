@@ -48,9 +48,27 @@ export interface Ground {
 export type Planted = Map<StuckClass, string[]>;
 
 /** Chores that would put some of it right by themselves, as they do within the hour. */
-export async function stopChores({ temporal }: Stack): Promise<void> {
+export async function stopChores({ temporal, owner }: Stack): Promise<void> {
   const chores = [APPLY_INBOX_WORKFLOW, SWEEP_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW];
   await Promise.all(chores.map((chore) => temporal.schedule.getHandle(`${chore}-schedule`).pause('a test')));
+  // As if the gateway's list of the next hours had just been read, also where somebody is reading it now.
+  await sql`
+    create or replace function read_tomorrow() returns trigger language plpgsql as $$
+    begin
+      new.wanted_at := now() + interval '1 day';
+      new.due_at := new.wanted_at;
+      return new;
+    end $$`.execute(owner);
+  await sql`
+    create or replace trigger read_tomorrow before insert or update on gateway_windows for each row
+    execute function read_tomorrow()`.execute(owner);
+  await sql`
+    insert into gateway_windows (starts_at, wanted_at, due_at)
+    select starts_at, now(), now()
+      from generate_series(date_bin('10 minutes', now(), 'epoch') - interval '1 hour', now() + interval '3 hours', '10 minutes') starts_at
+    on conflict (starts_at) do update set wanted_at = excluded.wanted_at, due_at = excluded.due_at`.execute(
+    owner,
+  );
 }
 
 /** The inbox's chore, once: a burst of events is more than the door applies at once. */
@@ -258,15 +276,16 @@ function untilRefund(stack: Stack, transactionId: string, status: string): Promi
   );
 }
 
-/** Paid when all was over, no event told, and the hourly look did not come. */
+/** Paid when all was over, three days ago and more; no event told, and the sweep's last look did not come. */
 async function paidUnseen(ground: Ground, opened: readonly Paid[]): Promise<string[]> {
   const { stack } = ground;
   const ids = opened.map(({ transactionId }) => transactionId);
   await Promise.all(ids.map((id) => untilStatus(stack, id, 'FAILED')));
+  // Before it is paid, since whoever watches the gateway's list would find it at once.
+  await makeOlder(ground, 'payments', ['expires_at', 'looked_at', 'created_at'], ids, '80 hours');
   await gatewayFaults(stack, { webhooks: 'drop' });
   await Promise.all(opened.map(({ reference }) => atGateway(stack, reference, 'pay')));
   await clearGatewayFaults(stack);
-  await makeOlder(ground, 'payments', ['expires_at', 'looked_at', 'created_at'], ids, '5 hours');
   return ids;
 }
 

@@ -1,6 +1,5 @@
 // Purchases handed straight to the engine, each with timings of its own: workflow tests choose how patient a purchase is without a stack
 // for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
-import { randomBytes } from 'node:crypto';
 import { connectClient } from '../../src/adapters/temporal/connect.ts';
 import { createPurchaseEngine } from '../../src/adapters/temporal/purchase-engine.ts';
 import { newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
@@ -140,10 +139,9 @@ function chargeFor(method: OutsideMethod, amountMinor: string | undefined): Char
 }
 
 function inputFor(order: Order): PurchaseInput {
-  const caller = { environment: 'test', accountId: order.account.accountId } as const;
   const { packageCode = order.esimId === undefined ? 'SIM-OK' : 'TOPUP_SIM-OK' } = order;
   return {
-    transactionId: newTransactionId(randomBytes(32), caller),
+    transactionId: newTransactionId(),
     accountId: order.account.accountId,
     packageType: order.esimId === undefined ? 'BASE' : 'TOPUP',
     packageCode,

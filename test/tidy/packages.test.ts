@@ -36,6 +36,8 @@ const USED_WITHOUT_IMPORT: Readonly<Record<string, string>> = {
   prettier: 'npm run check, npm run format',
   'typescript-eslint': 'eslint.config.js',
   eslint: 'npm run check',
+  '@stryker-mutator/core': 'npm run mutate',
+  '@stryker-mutator/vitest-runner': 'stryker.config.js',
 };
 
 /** Packages that belong to another package and must be the copy that it uses, never one of ours beside it. */

@@ -6,6 +6,8 @@ import {
   dataTypeLabel,
   operatorNames,
   snapshotOf,
+  TOP_UP_PREFIX,
+  UNLISTED_REGION_CODE,
   validityDays,
 } from '../../src/domain/catalogue.ts';
 import { basePackage } from '../support/facts.ts';
@@ -84,5 +86,12 @@ describe('what an order freezes', () => {
     [99, 'Data only'],
   ])('type %i is %s', (dataType, label) => {
     expect(dataTypeLabel(dataType)).toBe(label);
+  });
+});
+
+describe('codes with a meaning', () => {
+  it('are those that callers and the supplier use', () => {
+    expect(`${TOP_UP_PREFIX}ES-1`).toBe('TOPUP_ES-1');
+    expect(UNLISTED_REGION_CODE).toBe('ZZ');
   });
 });

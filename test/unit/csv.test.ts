@@ -1,7 +1,7 @@
 // Tables as text: whatever is in a field comes back by RFC 4180's grammar, and no field is a formula to a spreadsheet.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOf } from '../../src/app/books.ts';
+import { formatAmount } from '../../src/domain/money.ts';
 import { csvOf } from '../../src/domain/csv.ts';
 
 /** RFC 4180's grammar, read literally. */
@@ -56,12 +56,15 @@ describe('comma-separated values', () => {
     );
   });
 
-  it.each(['=1+1', '+cmd', '-cmd', '@sum', '\tx'])('keep %j from being a formula', (value) => {
-    expect(parse(csvOf(['a'], [[value]]))).toEqual([['a'], [`'${value}`]]);
-  });
+  it.each(['=1+1', '+cmd', '-cmd', '-1+cmd', '-1.5+cmd', '=1-1', '@sum', '\tx'])(
+    'keep %j from being a formula',
+    (value) => {
+      expect(parse(csvOf(['a'], [[value]]))).toEqual([['a'], [`'${value}`]]);
+    },
+  );
 
   it('leave amounts below zero alone', () => {
-    expect(csvOf(['a'], [['-12.50']])).toBe('a\r\n-12.50\r\n');
+    expect(csvOf(['a'], [['-12.50'], ['-12']])).toBe('a\r\n-12.50\r\n-12\r\n');
   });
 });
 
@@ -73,6 +76,6 @@ describe('amounts in tables', () => {
     [-7n, 'USD4', '-0.0007'],
     [9_007_199_254_740_993n, 'NGN', '90071992547409.93'],
   ])('%s of %s is %s', (amountMinor, currency, text) => {
-    expect(decimalOf(amountMinor, currency)).toBe(text);
+    expect(formatAmount({ amountMinor, currency })).toBe(text);
   });
 });

@@ -5,6 +5,7 @@ import { KNOWN_CODES, meaningOf } from '../../src/adapters/esim-access/codes.ts'
 import {
   effectFailure,
   esimStatusOf,
+  isAllocating,
   isoTimeOf,
   questionFailure,
   wireTimeOf,
@@ -80,8 +81,37 @@ describe('error codes', () => {
     },
   );
 
-  it.each(KNOWN_CODES)('%s never refuses a question', (code) => {
-    expect(questionFailure(failed(code)).outcome).toBe('unknown');
+  it.each(KNOWN_CODES)('%s never refuses a question, and keeps its wait', (code) => {
+    const wait = (unknown as Record<string, number | undefined>)[code];
+    expect(questionFailure(failed(code))).toStrictEqual({
+      outcome: 'unknown',
+      detail: `${code}: because`,
+      ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    });
+  });
+
+  it('are each a refusal or unknown', () => {
+    for (const code of KNOWN_CODES)
+      expect(meaningOf(code).kind).toBe(code in refused ? 'refused' : 'unknown');
+  });
+
+  it.each([
+    ['', '', 'no code'],
+    ['', 'busy', 'no code: busy'],
+    ['200007', '', '200007'],
+    ['200007', 'too low', '200007: too low'],
+  ])('code %j with message %j is told as %j', (code, message, detail) => {
+    expect(questionFailure({ kind: 'failed', code, message })).toMatchObject({ detail });
+  });
+
+  it('a code that was never seen is told as such, to whoever reads why nothing is decided', () => {
+    expect(effectFailure('order', failed('999999'))).toMatchObject({ detail: 'unseen 999999: because' });
+  });
+
+  it('one code alone means that a profile is being allocated', () => {
+    expect(KNOWN_CODES.filter((code) => isAllocating(failed(code)))).toEqual(['200010']);
+    expect(isAllocating({ kind: 'lost', detail: '200010' })).toBe(false);
+    expect(isAllocating({ kind: 'answered', obj: { code: '200010' } })).toBe(false);
   });
 
   it('a lost answer is unknown and keeps its wait', () => {
@@ -134,6 +164,7 @@ describe('times', () => {
     ['2026-13-27T19:29:36+0000', null],
     ['1790537376', null],
     ['soon', null],
+    ['+012026-09-27T19:29:36Z', null],
   ])('%j is %s', (theirs, ours) => {
     expect(isoTimeOf(theirs)).toBe(ours);
   });

@@ -129,6 +129,16 @@ describe('eSIMs', () => {
     expect(profileOf(esims[0]!)).toBeNull();
   });
 
+  it.each([
+    [true, { esimStatus: 'GETTING_RESOURCE' }],
+    [true, { ac: '', iccid: '' }],
+    [false, {}],
+    [false, { ac: '' }],
+    [false, { iccid: '' }],
+  ])('is without its profile (%s) with %j', (is, change) => {
+    expect(isUnallocated({ ...only('query-new'), ...change })).toBe(is);
+  });
+
   it('a status never seen before is null and keeps its word', () => {
     const esim = { ...only('query-new'), esimStatus: 'TELEPORTED' };
     expect(profileOf(esim)).toMatchObject({ status: null, supplierStatus: 'TELEPORTED' });

@@ -1,8 +1,9 @@
 /** What our ids look like, and that nothing else passes for one. */
+import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isId, makeId, type IdKind } from '../../src/domain/ids.ts';
-import { newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
+import { keyedTransactionId, newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef';
 const KINDS: [IdKind, string][] = [
@@ -10,6 +11,10 @@ const KINDS: [IdKind, string][] = [
   ['esim', `esim-${HEX}`],
   ['account', `acc-${HEX}`],
   ['key', `key-${HEX}`],
+  ['endpoint', `ep-${HEX}`],
+  ['message', `msg-${HEX}`],
+  ['move', `move-${HEX}`],
+  ['person', `person-${HEX}`],
 ];
 
 describe('ids', () => {
@@ -22,7 +27,7 @@ describe('ids', () => {
   it.each(['', HEX.slice(1), `${HEX}0`, HEX.toUpperCase(), `${HEX.slice(1)}g`, `${HEX}\n`])(
     'nothing is made of %j',
     (hex) => {
-      expect(() => makeId('transaction', hex)).toThrow(RangeError);
+      expect(() => makeId('transaction', hex)).toThrow(/^no transaction id /);
     },
   );
 
@@ -50,29 +55,33 @@ describe('ids', () => {
 
 describe('new ids', () => {
   const secret = Buffer.from('a secret for this test');
-  const caller = { environment: 'test', accountId: 'acc-1', idempotencyKey: 'k' } as const;
+  const caller = { environment: 'test', accountId: 'acc-1', idempotencyKey: 'k', generation: 0 } as const;
 
   it('are fresh each time, in letters, digits and dashes, at most 50 characters', () => {
-    const ids = Array.from({ length: 100 }, () => [
-      newEsimId(),
-      newTransactionId(secret, { environment: 'test', accountId: 'acc-1' }),
-    ]).flat();
+    const ids = Array.from({ length: 100 }, () => [newEsimId(), newTransactionId()]).flat();
     expect(new Set(ids).size).toBe(200);
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9-]{1,50}$/);
   });
 
   it('are the same for the same secret, world, account and Idempotency-Key, and for nothing else', () => {
-    const id = newTransactionId(secret, caller);
+    const id = keyedTransactionId(secret, caller);
     expect(isId('transaction', id)).toBe(true);
-    expect(newTransactionId(secret, caller)).toBe(id);
+    expect(keyedTransactionId(secret, caller)).toBe(id);
     const others = [
-      newTransactionId(Buffer.from('another'), caller),
-      newTransactionId(secret, { ...caller, environment: 'live' }),
-      newTransactionId(secret, { ...caller, accountId: 'acc-2' }),
-      newTransactionId(secret, { ...caller, idempotencyKey: 'k2' }),
+      keyedTransactionId(Buffer.from('another'), caller),
+      keyedTransactionId(secret, { ...caller, environment: 'live' }),
+      keyedTransactionId(secret, { ...caller, accountId: 'acc-2' }),
+      keyedTransactionId(secret, { ...caller, idempotencyKey: 'k2' }),
       // Where one part ends and the next begins makes a difference.
-      newTransactionId(secret, { ...caller, accountId: 'acc-1k', idempotencyKey: '' }),
+      keyedTransactionId(secret, { ...caller, accountId: 'acc-1k', idempotencyKey: '' }),
+      keyedTransactionId(secret, { ...caller, generation: 1 }),
+      keyedTransactionId(secret, { ...caller, generation: 2 }),
     ];
-    expect(new Set([id, ...others]).size).toBe(6);
+    expect(new Set([id, ...others]).size).toBe(8);
+  });
+
+  it('of a key that was never forgotten are those that release 0.1.0 made', () => {
+    const made = createHmac('sha256', secret).update('["test","acc-1","k"]').digest('hex');
+    expect(keyedTransactionId(secret, caller)).toBe(`txn-${made.slice(0, 32)}`);
   });
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { purchaseInput } from '../support/facts.ts';
-import { nextLook } from '../../src/domain/looks.ts';
+import { nextLook, nextOwnTryMs } from '../../src/domain/looks.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
@@ -45,5 +45,25 @@ describe('nextLook', () => {
       looks += 1;
     }
     expect({ elapsedMs, looks }).toEqual({ elapsedMs: 120_000, looks: 40 });
+  });
+});
+
+describe('a step that our own database does not take', () => {
+  it.each([
+    [0, 1_000],
+    [3_999, 1_000],
+    [4_004, 1_001],
+    [60_000, 15_000],
+    [20 * 60_000, 300_000],
+    [7 * 24 * 3_600_000, 300_000],
+  ])('that has failed for %i ms is tried again after %i ms', (failsForMs, pauseMs) => {
+    expect(nextOwnTryMs(failsForMs)).toBe(pauseMs);
+  });
+
+  it('costs fewer than 400 rounds in a day, each of some six events', () => {
+    // A round tries for 3.5 s before it gives up.
+    let rounds = 0;
+    for (let atMs = 0; atMs < 24 * 3_600_000; rounds += 1) atMs += 3_500 + nextOwnTryMs(atMs);
+    expect(rounds).toBeLessThan(400);
   });
 });

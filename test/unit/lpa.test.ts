@@ -6,6 +6,7 @@ describe('parseLpa', () => {
   it.each([
     ['LPA:1$rsp.example.com$K2-1A2B3C', 'rsp.example.com', 'K2-1A2B3C'],
     ['LPA:1$smdp$ABC', 'smdp', 'ABC'],
+    ['LPA:1$x$ABC', 'x', 'ABC'],
     ['LPA:1$rsp.example.com$', 'rsp.example.com', ''],
     ['LPA:1$rsp.example.com$K2$1.3.6.1.4.1.31746', 'rsp.example.com', 'K2'],
     ['LPA:1$rsp.example.com$K2$1.3.6.1.4.1.31746$1', 'rsp.example.com', 'K2'],

@@ -1,7 +1,7 @@
 /** Money as text and as whole minor units: exact both ways, and the one division there is. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { divideHalfUp, formatMinor, parseMinor } from '../../src/domain/money.ts';
+import { divideHalfUp, formatAmount, formatMinor, parseMinor } from '../../src/domain/money.ts';
 
 /** All that a decimal of at most 18 whole digits can say. */
 const anyMinor = fc.bigInt({ min: -(10n ** 20n) + 1n, max: 10n ** 20n - 1n });
@@ -21,6 +21,20 @@ describe('formatMinor', () => {
     [-9_223_372_036_854_775_808n, '-92233720368547758.08'],
   ])('writes %s as %s', (amountMinor, text) => {
     expect(formatMinor(amountMinor)).toBe(text);
+  });
+});
+
+describe('formatAmount', () => {
+  it.each([
+    [0n, 'USD', '0.00'],
+    [-123_456n, 'NGN', '-1234.56'],
+    [0n, 'USD4', '0.0000'],
+    [7n, 'USD4', '0.0007'],
+    [-7n, 'USD4', '-0.0007'],
+    [123_456n, 'USD4', '12.3456'],
+    [-10_000n, 'USD4', '-1.0000'],
+  ])('writes %s of %s as %s', (amountMinor, currency, text) => {
+    expect(formatAmount({ amountMinor, currency })).toBe(text);
   });
 });
 
@@ -94,8 +108,8 @@ describe('divideHalfUp', () => {
     [1n, 0n],
     [1n, -1n],
     [0n, 0n],
-  ])('refuses %s ÷ %s', (numerator, denominator) => {
-    expect(() => divideHalfUp(numerator, denominator)).toThrow(RangeError);
+  ])('refuses %s ÷ %s by its own name', (numerator, denominator) => {
+    expect(() => divideHalfUp(numerator, denominator)).toThrow(/^divideHalfUp takes /);
   });
 
   it('is the nearest whole number, the upper one of two', () => {

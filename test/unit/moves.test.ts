@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { amountOf, needsApproval, worthOf, type MoveMoney } from '../../src/domain/move-amounts.ts';
 import {
+  ASKING_MOVES,
   isSamePerson,
   MOVE_REFUSALS,
   MOVE_STATES,
@@ -44,6 +45,8 @@ const DELIVERED: MoveFacts = {
 };
 const FAILED: MoveFacts = { ...WALLET, status: 'FAILED', holdsMoney: false };
 const FAILED_CARD: MoveFacts = { ...FAILED, isFromOutside: true };
+const CLAIMED: MoveFacts = { ...DELIVERED, isFromOutside: true, hasClaim: true };
+const WAITING_REFUND: MoveFacts = { ...FAILED_CARD, openRefund: 'waits' };
 const money = { amountMinor: 230n, currency: 'USD' };
 
 /** A short word for each move. */
@@ -171,6 +174,10 @@ describe('what fits', () => {
     expect(MOVES.filter((move) => whyNot(move, facts, BARE) === undefined)).toEqual(named(bare));
   });
 
+  it('asks only, and so as often as somebody likes, where nothing is decided', () => {
+    expect(ASKING_MOVES).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
+  });
+
   it('is never more than its state allows, and every move fits somewhere', () => {
     for (const [, facts] of TABLE) {
       const allowed = movesOfState(moveStateOf(facts));
@@ -212,9 +219,24 @@ describe('why not', () => {
       { ...FAILED_CARD, openRefund: 'on-its-way' },
       'REFUND_ON_ITS_WAY',
     ],
+    ['asking the gateway about the wallet’s money', 'look-at-gateway', WALLET, 'DOES_NOT_FIT'],
+    ['delivering goods for a funding', 'deliver-other', { ...CARD, purpose: 'funding' }, 'DOES_NOT_FIT'],
+    ['marking as paid what came meanwhile', 'mark-paid', { ...PENDING, isUnpaid: false }, 'DOES_NOT_FIT'],
+    ['marking as paid what was delivered', 'mark-paid', DELIVERED, 'DOES_NOT_FIT'],
+    ['cancelling what has ended', 'cancel', FAILED, 'DOES_NOT_FIT'],
+    ['cancelling what is only to be settled', 'cancel', { ...CARD, hasGoods: true }, 'DOES_NOT_FIT'],
+    ['settling what nobody claims', 'settle-claim', DELIVERED, 'DOES_NOT_FIT'],
+    ['refunding what a bank may take back', 'refund-to-source', CLAIMED, 'DOES_NOT_FIT'],
+    ['crediting what a bank may take back', 'credit-wallet', CLAIMED, 'DOES_NOT_FIT'],
+    ['refunding for a buyer who is waited for', 'refund-to-source', WAITING_REFUND, 'EVIDENCE_NEEDED'],
+    ['crediting for a buyer who is waited for', 'credit-wallet', WAITING_REFUND, 'EVIDENCE_NEEDED'],
     ['settling on nothing', 'settle-claim', { ...DELIVERED, hasClaim: true }, 'EVIDENCE_NEEDED'],
   ])('%s', (_name, move, facts, refusal) => {
     expect(whyNot(move, facts, BARE)).toBe(refusal);
+  });
+
+  it('a delivery is tried again as long as it is open, whether its money is on hold or not', () => {
+    expect(whyNot('retry-delivery', { ...CARD, holdsMoney: false }, BARE)).toBeUndefined();
   });
 
   it('has words for each refusal', () => {
@@ -239,6 +261,8 @@ describe('what is said with it', () => {
     [{ move: 'mark-paid' }, 'EVIDENCE_NEEDED'],
     [{ move: 'mark-paid', evidence: 'statement 12, line 4' }, undefined],
     [{ move: 'settle-claim' }, 'EVIDENCE_NEEDED'],
+    [{ move: 'settle-claim', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
+    [{ move: 'settle-claim', evidence: 'ticket 1', outcome: 'lost' }, undefined],
   ] as const)('%j', (said, refusal) => {
     expect(whyNotAsked({ ...wish, ...said })).toBe(refusal);
   });
@@ -247,6 +271,7 @@ describe('what is said with it', () => {
     expect(isSamePerson('Ada Obi', '  ada   obi ')).toBe(true);
     expect(isSamePerson('Ａｄａ', 'ada')).toBe(true);
     expect(isSamePerson('ada', 'adaeze')).toBe(false);
+    expect(isSamePerson('Ada Obi', 'Adaobi')).toBe(false);
   });
 });
 

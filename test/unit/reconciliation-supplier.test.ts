@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  BALANCE_SUBJECT,
   compareBalance,
   compareOrders,
   type AgreedSum,
@@ -41,6 +42,8 @@ describe('an order', () => {
     ['supplier-order-unbooked', ours(FAILED), [listed()], 20_000n],
     ['supplier-order-missing', ours(), [], -20_000n],
     ['supplier-order-double', ours(), [listed(), listed({ orderNo: 'B2' })], 20_000n],
+    ['supplier-order-missing', ours({ bookedCostUsdE4: 0n }), [], 0n],
+    ['supplier-order-unknown', undefined, [listed({ at: null })], 30_000n],
     ['supplier-cost-differs', ours({ bookedCostUsdE4: 19_999n }), [listed()], 1n],
     ['supplier-cost-differs', ours(), [listed({ packageCode: 'ES-2' })], 10_000n],
     ['supplier-cost-differs', ours(), [listed({ isRefunded: true })], -20_000n],
@@ -55,6 +58,7 @@ describe('an order', () => {
     ['not delivered and not charged', ours(FAILED), []],
     ['not delivered, and cancelled with its money back', ours(FAILED), [listed({ isRefunded: true })]],
     ['replaced: the first cancelled', ours(), [listed({ isRefunded: true }), listed({ orderNo: 'B2' })]],
+    ['listed without its package', ours(), [listed({ packageCode: '', listCostUsdE4: 1n })]],
     ['nobody’s, and cancelled', undefined, [listed({ isRefunded: true })]],
     ['another package at the same cost', ours(), [listed({ packageCode: 'ES-2', listCostUsdE4: 20_000n })]],
   ])('is no difference: %s', (_name, side, lines) => {
@@ -63,10 +67,52 @@ describe('an order', () => {
 
   it.each<[string, OurOrder | undefined, SupplierLine[]]>([
     ['while its purchase is open', ours({ status: 'PROCESSING', bookedCostUsdE4: 0n }), [listed()]],
+    ['while nobody has paid for it', ours({ status: 'PENDING', bookedCostUsdE4: 0n }), [listed()]],
     ['a moment after it was listed', undefined, [listed({ at: lately })]],
     ['a moment after it was booked', ours({ lastMovedAt: lately }), []],
   ])('is undecided %s', (_name, side, lines) => {
     expect(compareOrders('txn-1', side, lines, rules)).toMatchObject({ differences: [], isUndecided: true });
+  });
+});
+
+describe('what is shown of a difference', () => {
+  it('is both sides, the supplier’s orders by their numbers', () => {
+    const lines = [
+      listed({ orderNo: 'B2', packageCode: 'ES-2', isRefunded: true }),
+      listed(),
+      listed({ orderNo: 'B3' }),
+    ];
+    expect(compareOrders('txn-1', ours(), lines, rules)).toEqual({
+      subject: 'txn-1',
+      isUndecided: false,
+      differences: [
+        {
+          kind: 'supplier-order-double',
+          subject: 'txn-1',
+          transactionId: 'txn-1',
+          currency: 'USD4',
+          amountMinor: 20_000n,
+          ours: {
+            status: 'SUCCESS',
+            packageCode: 'ES-1',
+            agreedCostUsdE4: '20000',
+            bookedCostUsdE4: '20000',
+          },
+          theirs: {
+            orderNos: 'B1 B2 B3',
+            packageCodes: 'ES-1 ES-2 ES-1',
+            states: 'charged refunded charged',
+          },
+        },
+      ],
+    });
+  });
+
+  it('is nothing for the side that knows nothing', () => {
+    expect(compareOrders('txn-1', ours(), [], rules).differences).toMatchObject([{ theirs: null }]);
+    expect(compareOrders('txn-1', undefined, [listed()], rules).differences).toMatchObject([
+      { transactionId: null, ours: null },
+    ]);
   });
 });
 
@@ -94,6 +140,32 @@ describe('the balance', () => {
     const compared = compareBalance(reading, agreed);
     expect(compared.verdict.differences).toMatchObject([{ kind: 'supplier-balance-differs', amountMinor }]);
     expect(compared.agreed).toEqual(agreed);
+  });
+
+  it.each([
+    ['more than what was agreed on at most', 1_300_000n, 200_000n],
+    ['less than what was agreed on at least', 900_000n, -80_000n],
+  ])('differs by what is %s', (_name, balanceUsdE4, amountMinor) => {
+    const known: AgreedSum = { fromUsdE4: 1_000_000n, toUsdE4: 1_100_000n };
+    const reading = { before: use(0n, 20_000n), balanceUsdE4, after: use(0n, 10_000n) };
+    expect(compareBalance(reading, known)).toEqual({
+      agreed: known,
+      verdict: {
+        subject: 'supplier-balance',
+        isUndecided: false,
+        differences: [
+          {
+            kind: 'supplier-balance-differs',
+            subject: BALANCE_SUBJECT,
+            transactionId: null,
+            currency: 'USD4',
+            amountMinor,
+            ours: { sumFromUsdE4: '1000000', sumToUsdE4: '1100000' },
+            theirs: { sumFromUsdE4: String(balanceUsdE4), sumToUsdE4: String(balanceUsdE4 + 20_000n) },
+          },
+        ],
+      },
+    });
   });
 
   it('never differs while purchases go on, and what is agreed on is never narrowed past the truth', () => {

@@ -30,6 +30,25 @@ describe('limits', () => {
   });
 });
 
+it('each has its own limit, of minutes for our own steps and of days for banks', () => {
+  const limits = stuckLimits({ attentionAfterMs: 0, openChargeForMs: 0 });
+  const inMinutes = Object.fromEntries(Object.entries(limits).map(([name, ms]) => [name, ms / MINUTE_MS]));
+  expect(inMinutes).toEqual({
+    deliverMs: 10,
+    openChargeMs: 10,
+    closeUnpaidMs: 10,
+    askRefundMs: 15,
+    sendRefundMs: 14 * 24 * 60,
+    applyEventMs: 5,
+    sendMessageMs: 10,
+    recoverMessageMs: 14 * 24 * 60,
+    finishMoveMs: 10,
+    lookLateMs: 3 * 60,
+    watchLateMs: 75 * 60,
+    workflowMs: 1,
+  });
+});
+
 /** Every reason that a workflow calls a person for. */
 const REASONS: Record<AttentionReason, string> = {
   SUPPLIER_NEVER_ALLOCATED: 'paid-not-delivered',
@@ -45,6 +64,17 @@ const REASONS: Record<AttentionReason, string> = {
 
 describe('reasons', () => {
   it.each(Object.entries(REASONS))('%s is %s', (reason, stuckClass) => {
+    expect(classOfReason(reason)).toBe(stuckClass);
+  });
+
+  it.each([
+    ['NOT_DELIVERED_IN_TIME', 'paid-not-delivered'],
+    ['NOT_OPENED_IN_TIME', 'charge-unknown'],
+    ['NOT_CLOSED_IN_TIME', 'charge-unknown'],
+    ['PAYMENT_STILL_OPEN', 'charge-left-open'],
+    ['PAYMENT_DISPUTED', 'payment-disputed'],
+    ['PAYMENT_REVERSED', 'payment-reversed'],
+  ])('%s, which no workflow calls a person for, is %s', (reason, stuckClass) => {
     expect(classOfReason(reason)).toBe(stuckClass);
   });
 

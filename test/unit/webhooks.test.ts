@@ -7,8 +7,10 @@ import {
   FAILING_LIMIT_MS,
   isFailingForGood,
   isWebhookEvent,
+  MAX_RECOVER_MS,
   nextAttempt,
   sampleBody,
+  SECRET_OVERLAP_MS,
   WEBHOOK_EVENTS,
   webhookBody,
   type WebhookFacts,
@@ -253,5 +255,37 @@ describe('the list of events', () => {
     expect(Object.keys(body)).toEqual(['event', 'data', 'timestamp']);
     expect(body).toMatchObject({ event, timestamp: '2026-11-21T09:00:00.000Z' });
     expect(Object.values(body['data'] as object)).not.toContain('');
+    for (const id of JSON.stringify(body).matchAll(/"(txn|esim|ep)-([^"]*)"/g))
+      expect(id[2]).toMatch(/^0{32}(-1)?$/);
+  });
+
+  it('has a sample of a purchase for each way it can stand, of which only a delivered one has an eSIM', () => {
+    const dataOf = (...status: Parameters<typeof sampleBody>[2][]) =>
+      (JSON.parse(sampleBody('esim.purchased', new Date(START_MS), ...status)) as { data: object }).data;
+    const transactionId = `txn-${'0'.repeat(32)}`;
+    const delivered = {
+      transactionId,
+      status: 'SUCCESS',
+      esimId: `esim-${'0'.repeat(32)}`,
+      iccid: '8900000000000000000',
+      qrCodeUrl: 'https://example.com/qr/sample.png',
+    };
+    expect(dataOf()).toEqual(delivered);
+    expect(dataOf('SUCCESS')).toEqual(delivered);
+    for (const status of ['PROCESSING', 'FAILED'] as const)
+      expect(dataOf(status)).toEqual({ transactionId, status, esimId: '', iccid: '', qrCodeUrl: '' });
+  });
+
+  it('has samples of the other events that no status changes', () => {
+    const others = WEBHOOK_EVENTS.filter((event) => event !== 'esim.purchased');
+    for (const event of others)
+      expect(sampleBody(event, new Date(START_MS), 'FAILED')).toBe(sampleBody(event, new Date(START_MS)));
+  });
+});
+
+describe('what is published beside the schedule', () => {
+  it('a replaced secret signs for a day, and messages of two weeks can be sent again', () => {
+    expect(SECRET_OVERLAP_MS).toBe(24 * HOUR_MS);
+    expect(MAX_RECOVER_MS).toBe(336 * HOUR_MS);
   });
 });

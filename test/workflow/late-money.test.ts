@@ -1,5 +1,5 @@
-// Money that comes when its purchase is closed, and baskets that nobody came back to: three days of looking after them, driven with a clock of
-// the test's own, and the hourly sweep itself on the real one.
+// Money that comes when its purchase is closed, and baskets that nobody came back to: found in the gateway's list, looked at for the last time after
+// three days, driven with a clock of the test's own, and the hourly sweep itself on the real one.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { findLateMoney } from '../../activities/late-money.ts';
@@ -63,10 +63,11 @@ async function sweepAt(now: Date): Promise<{ late: string[]; called: string[] }>
   return { late: late.map(({ transactionId }) => transactionId), called };
 }
 
-/** A purchase that nobody paid in time. */
-async function expired(): Promise<string> {
-  const timings = { ...PATIENT, checkoutMs: 300 };
+/** A purchase that nobody paid in time. `before`: what happened to its page meanwhile. */
+async function expired(before?: (transactionId: string) => Promise<void>): Promise<string> {
+  const timings = { ...PATIENT, checkoutMs: before ? 3_000 : 300 };
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+  await before?.(transactionId);
   expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
   await harness.result(transactionId);
   return transactionId;
@@ -83,24 +84,14 @@ async function hoursAfterTheEnd(transactionId: string, hours: number): Promise<D
   return new Date((await paymentOf(transactionId)).expires_at.getTime() + hours * HOUR_MS);
 }
 
-/** Makes the sweep due for it now: it looks at most once an hour. */
-const unseenForAnHour = (transactionId: string) =>
-  stack.owner
-    .updateTable('payments')
-    .set({ looked_at: new Date(Date.now() - HOUR_MS) })
-    .where('transaction_id', '=', transactionId)
-    .execute();
-
 const runSweep = () => stack.temporal.schedule.getHandle('sweep-schedule').trigger();
 
-describe('the hourly sweep', () => {
-  it('finds money that came after the end and credits it to the wallet, once; the purchase stays as it ended', async () => {
+describe('late money that no event tells of', () => {
+  it('is found in the gateway’s list and credited to the wallet, once; the purchase stays as it ended', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await expired();
     await atGateway(stack, transactionId, 'pay');
     const before = await buyer.balanceMinor();
-    await unseenForAnHour(transactionId);
-    await runSweep();
     await until(
       () => buyer.balanceMinor(),
       (balance) => balance === before + 230n,
@@ -116,16 +107,15 @@ describe('the hourly sweep', () => {
       'gateway-clearing:USD': -230,
       [`wallet:${buyer.account.accountId}`]: 230,
     });
-    await harness.result(`late-${transactionId}`);
+    await harness.result(`after-${transactionId}`);
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
 
-    await unseenForAnHour(transactionId);
-    const { late } = await sweepAt(new Date());
-    expect(late).toEqual([]);
     await confirm(stack, buyer.account, transactionId);
     expect(await buyer.balanceMinor()).toBe(before + 230n);
   });
+});
 
+describe('the hourly sweep', () => {
   it('gives a refund that nobody has begun to a workflow', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await expired();
@@ -156,38 +146,47 @@ describe('the hourly sweep', () => {
   });
 });
 
+/** How often the sweep asks the gateway at that time. */
+async function looksOfSweep(transactionId: string, hours: number): Promise<number> {
+  const before = await looksAtGateway(stack);
+  expect(await sweepAt(await hoursAfterTheEnd(transactionId, hours))).toEqual({ late: [], called: [] });
+  return (await looksAtGateway(stack)) - before;
+}
+
 describe('for 72 hours after the end', () => {
-  it('an abandoned basket is looked at about once an hour, and then closed quietly', async () => {
+  it('an abandoned basket costs no look of its own, and is then closed quietly', async () => {
     const transactionId = await expired();
-    const looks = async (hours: number): Promise<number> => {
-      const before = await looksAtGateway(stack);
-      expect(await sweepAt(await hoursAfterTheEnd(transactionId, hours))).toEqual({ late: [], called: [] });
-      return (await looksAtGateway(stack)) - before;
-    };
-    expect(await looks(1)).toBeGreaterThanOrEqual(1);
-    expect(await looks(1.5)).toBe(0);
-    expect(await looks(2)).toBeGreaterThanOrEqual(1);
+    expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
     expect((await paymentOf(transactionId)).status).toBe('OPEN');
-    await looks(71.9);
-    expect((await paymentOf(transactionId)).status).toBe('OPEN');
-    await looks(73);
+    expect(await looksOfSweep(transactionId, 72)).toBe(0);
     expect((await paymentOf(transactionId)).status).toBe('CLOSED');
-    expect(await looks(75)).toBe(0);
     expect((await findPurchaseRow(stack, transactionId))?.needs_attention_since).toBeNull();
   });
 
+  it('a payment that has brought its money costs no look either', async () => {
+    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+    await atGateway(stack, transactionId, 'pay');
+    await untilClosed(stack, transactionId);
+    expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
+    expect(await looksOfSweep(transactionId, 72)).toBe(0);
+    expect((await paymentOf(transactionId)).status).toBe('CLOSED');
+  });
+
   it.each<{ name: string; make: (transactionId: string) => Promise<unknown> }>([
-    { name: 'a buyer is still on the page', make: openPage },
+    { name: 'a buyer is still on the page', make: () => Promise.resolve() },
     {
       name: 'the gateway says a word never seen before',
       make: () => gatewayFaults(stack, { unknownStatus: 'perhaps' }),
     },
     { name: 'the gateway is away', make: () => gatewayFaults(stack, { error: 1 }) },
-  ])('$name: given to a person at the end, and not before', async ({ make }) => {
-    const transactionId = await expired();
+    {
+      name: 'the gateway does not know the charge that it took',
+      make: () => gatewayFaults(stack, { otherIntegration: true }),
+    },
+  ])('$name: looked at once more at the end and given to a person, and not before', async ({ make }) => {
+    const transactionId = await expired(openPage);
     await make(transactionId);
-    const before = await sweepAt(await hoursAfterTheEnd(transactionId, 71));
-    expect(before.called).not.toContain(transactionId);
+    expect(await looksOfSweep(transactionId, 71)).toBe(0);
     const end = await sweepAt(await hoursAfterTheEnd(transactionId, 72));
     expect(end).toMatchObject({ late: [], called: expect.arrayContaining([transactionId]) as unknown });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
@@ -198,33 +197,30 @@ describe('for 72 hours after the end', () => {
     expect((await paymentOf(transactionId)).status).toBe('CLOSED');
   });
 
-  it('a payment that was taken back after delivery is booked as a claim and given to a person', async () => {
-    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
-    await atGateway(stack, transactionId, 'pay');
-    await untilClosed(stack, transactionId);
-    expect((await sweepAt(await hoursAfterTheEnd(transactionId, 1))).late).toEqual([]);
-    await atGateway(stack, transactionId, 'reverse');
-    expect((await sweepAt(await hoursAfterTheEnd(transactionId, 2))).late).toEqual([transactionId]);
-    await confirm(stack, buyer.account, transactionId);
-    await untilRow(stack, transactionId, (row) => row.attention_reason === 'PAYMENT_REVERSED', 'flagged');
-    expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': -230, 'revenue:USD': 230 });
-    expect((await sweepAt(await hoursAfterTheEnd(transactionId, 3))).late).toEqual([]);
-    await sweepAt(await hoursAfterTheEnd(transactionId, 72));
-    expect((await paymentOf(transactionId)).status).toBe('CLOSED');
-  });
-
-  it('money that we sent back ourselves is no news, and ends the watching like any other', async () => {
-    const { transactionId } = await harness.purchase({
-      account: buyer.account,
-      paidBy: 'CARD',
-      packageCode: 'SIM-OUT-OF-STOCK',
-    });
-    await atGateway(stack, transactionId, 'pay');
-    await harness.result(transactionId);
-    expect((await chargeAt(stack, transactionId)).status).toBe('reversed');
-    expect((await sweepAt(await hoursAfterTheEnd(transactionId, 1))).late).toEqual([]);
-    expect(await sweepAt(await hoursAfterTheEnd(transactionId, 72))).toEqual({ late: [], called: [] });
-    expect((await paymentOf(transactionId)).status).toBe('CLOSED');
+  it('what has come by the last look is given to a workflow, and a claim to one that waits for a person', async () => {
+    const late = await expired(openPage);
+    const claimed = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+    await atGateway(stack, claimed.transactionId, 'pay');
+    await untilClosed(stack, claimed.transactionId);
+    await atGateway(stack, claimed.transactionId, 'reverse');
+    await confirm(stack, buyer.account, claimed.transactionId);
+    await untilRow(
+      stack,
+      claimed.transactionId,
+      (row) => row.attention_reason === 'PAYMENT_REVERSED',
+      'flagged',
+    );
+    await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'transaction/list' } });
+    await atGateway(stack, late, 'pay');
+    const end = await sweepAt(await hoursAfterTheEnd(late, 72));
+    expect(end.late).toEqual(expect.arrayContaining([late, claimed.transactionId]));
+    await clearGatewayFaults(stack);
+    await runSweep();
+    await until(
+      () => timelineOf(stack, late),
+      (timeline) => timeline.includes('payment-received-late'),
+      { what: 'the money booked' },
+    );
   });
 });
 
@@ -264,7 +260,7 @@ describe('late money in another currency', () => {
     await atGateway(stack, transactionId, 'pay', { currency: 'NGN', amountMinor: 30_000 });
     await until(refunds, (open) => open.length === 2, { what: 'a second refund' });
     await clearGatewayFaults(stack);
-    await harness.result(`late-${transactionId}`);
+    await harness.result(`after-${transactionId}`);
     const charge = await chargeAt(stack, transactionId);
     expect(charge.refunds.map(({ amountMinor }) => amountMinor).toSorted((a, b) => a - b)).toEqual([
       30_000, 50_000,

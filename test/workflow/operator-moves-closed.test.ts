@@ -73,7 +73,8 @@ describe('delivered', () => {
       ['settle-claim', 'DOES_NOT_FIT'],
     ];
     for (const [move, code] of wanted) {
-      expect(await operator.move(transactionId, move, { evidence: EVIDENCE })).toMatchObject({
+      const asked = { evidence: EVIDENCE, outcome: 'won' } as const;
+      expect(await operator.move(transactionId, move, asked)).toMatchObject({
         outcome: 'refused',
         code,
         fits: ['look-at-supplier', 'credit-wallet'],
@@ -255,8 +256,9 @@ describe('a claim on the money', () => {
       code: 'DOES_NOT_FIT',
     });
     expect(await operator.move(won, 'settle-claim')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
-    expect(await operator.move(won, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
-      did: 'the claim is settled: nothing is lost',
+    await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
+    expect(await operator.move(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
+      did: 'Dispute won: nothing is lost',
     });
     expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:USD': -230 });
     expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
@@ -264,8 +266,8 @@ describe('a claim on the money', () => {
     await atGateway(stack, lost, 'reverse');
     await operator.move(lost, 'look-at-gateway');
     await flagged(lost, 'PAYMENT_REVERSED');
-    expect(await operator.move(lost, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
-      did: 'the claim is settled: revenue USD -2.30',
+    expect(await operator.move(lost, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject({
+      did: 'Claim lost: revenue USD -2.30',
     });
     const moved = await movedBy(stack, lost);
     expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:USD4']);

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import type { Stack } from '../support/stack.ts';
-import { takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
+import { postByMistake, takeBackPost, takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
 import {
   ANXIOUS,
   closeWorkflows,
@@ -85,6 +85,23 @@ it('a hold that was given back meanwhile: delivered but not settled, a person ca
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
   await takeBackVoid(stack, transactionId);
   await expectDeliveredByItself(transactionId);
+});
+
+it('a hold that was earned meanwhile: refused but not given back, a person called, given back once repaired', async () => {
+  await stack.faults({ busy: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  await postByMistake(stack, transactionId);
+  await stack.faults({ busy: 0, outOfStock: 1 });
+  await untilCalled(transactionId, 'UNDO_FAILED');
+  expect(await untilFlagged(transactionId)).toMatchObject({
+    status: 'PROCESSING',
+    attention_reason: 'UNDO_FAILED',
+  });
+  expect((await stack.temporal.workflow.getHandle(transactionId).describe()).status.name).toBe('RUNNING');
+  await takeBackPost(stack, transactionId);
+  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+  expect(await holdOf(stack, transactionId)).toBe('VOIDED');
+  expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
 });
 
 it('clears nothing by being looked at: a second person called for the same purchase finds the first reason', async () => {

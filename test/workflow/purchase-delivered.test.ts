@@ -99,10 +99,10 @@ describe.each(BOTH)('a $type purchase', ({ type, order }) => {
       NeedsAttention: false,
       Iccid: iccid,
     });
-    expect(await description.staticSummary()).toBe(`${type} ${input.packageCode} for USD 2.30, WALLET`);
+    expect(await description.staticSummary()).toBe(`${type} ${input.packageCode}, USD 2.30, WALLET`);
     expect(description.memo).toEqual({ requestId: 'workflow-test' });
     expect(summariesOf(await fetchHistory(stack, transactionId))).toEqual([
-      `${type} ${input.packageCode} for USD 2.30, WALLET`,
+      `${type} ${input.packageCode}, USD 2.30, WALLET`,
       'Open: purchase, eSIM order and wallet hold in one transaction',
       'Deliver and settle: one quick ask at the supplier',
     ]);

@@ -50,7 +50,7 @@ describe.each(['BASE', 'TOPUP'] as const)('a %s purchase that the supplier refus
     expect(await holdOf(stack, transactionId)).toBe('VOIDED');
     expect(await buyer.balanceMinor()).toBe(before);
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
-    expect(await timelineOf(stack, transactionId)).toEqual(['wallet-held', 'failed']);
+    expect(await timelineOf(stack, transactionId)).toEqual(['wallet-held', 'failed', 'hold-released']);
     await untilListed(
       stack,
       `TransactionId = '${transactionId}' AND PurchaseStatus = 'FAILED' AND Reason = '${reason}' AND NeedsAttention = false`,

@@ -96,8 +96,8 @@ it('ends unpaid, and books what comes later', async () => {
     (balance) => balance === before + 230n,
     { what: 'the money in the wallet' },
   );
-  await harness.result(`late-${transactionId}`);
-  await expectNoFailedTask(`late-${transactionId}`);
+  await harness.result(`after-${transactionId}`);
+  await expectNoFailedTask(`after-${transactionId}`);
 });
 
 it('tells of it, and again where that was refused', async () => {

@@ -99,7 +99,7 @@ describe('a purchase in the Temporal UI', () => {
       (seen) => valuesOf(seen.attributes)['PurchaseStatus'] === 'SUCCESS',
       { what: 'the purchase in the UI' },
     );
-    expect(summary).toMatch(/^BASE SIM-OK for USD \d+\.\d\d, WALLET$/);
+    expect(summary).toContain('SIM-OK');
     expect(memo).toEqual({ requestId: 'seen-in-the-ui' });
     expect(valuesOf(attributes)).toEqual({
       TransactionId: transactionId,
@@ -116,6 +116,21 @@ describe('a purchase in the Temporal UI', () => {
     ).toBe(true);
   });
 
+  it.each([
+    { type: 'MERCHANT', buyer: 'Test account' },
+    { type: 'USER', buyer: 'a user' },
+  ] as const)('of a $type: names the package, and only a company', async ({ type, buyer: named }) => {
+    const account = await stack.account({ type });
+    const { body } = await stack.call('POST', '/api/esim/buy', {
+      key: account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    const { summary } = await shown(body.transactionId);
+    expect(summary).toMatch(
+      new RegExp(`^eSIM Sandbox SIM-OK 1GB 7Days for ${named}, USD \\d+\\.\\d\\d, WALLET$`),
+    );
+  });
+
   it('waiting for money: until when, and under which reference', async () => {
     const { transactionId, reference } = await buyOutside(stack, buyer.account);
     expect(await details(transactionId)).toMatch(/^Waiting for money until \d{4}-\d\d-\d\dT/);
@@ -125,7 +140,7 @@ describe('a purchase in the Temporal UI', () => {
       GatewayReference: reference,
     });
     const texts = payloadTexts(await fetchHistory(stack, transactionId));
-    for (const summary of ['Charge: open the payment at the gateway', 'before looking at the gateway again'])
+    for (const summary of ['Charge: open the payment at the gateway', 'until the time to pay is over'])
       expect(
         texts.some((text) => text.includes(summary)),
         summary,
@@ -181,10 +196,10 @@ describe('the other workflows in the Temporal UI', () => {
     expect(await details(transactionId)).toBe('Ended without goods: PAYMENT_EXPIRED. No money is kept.');
     await atGateway(stack, transactionId, 'pay');
     const asked = await confirm(stack, buyer.account, transactionId);
-    const late = `late-${transactionId}`;
+    const late = `after-${transactionId}`;
     await stack.temporal.workflow.getHandle(late).result();
     const { summary, memo, attributes } = await shown(late);
-    expect(summary).toBe('Money for what is closed: to the wallet, or back');
+    expect(summary).toBe('After closing: late money, refunds and claims');
     expect(memo).toEqual({ requestId: asked.headers.get('X-Request-Id') });
     expect(valuesOf(attributes)).toMatchObject({ TransactionId: transactionId, NeedsAttention: false });
     expect(await details(late)).toBe('What the gateway has is booked, and what had to go back is sent.');

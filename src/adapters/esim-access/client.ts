@@ -32,6 +32,8 @@ export interface CallOptions {
   readonly maxBodyBytes?: number;
   /** Asks for nothing to be done, so it is sent again when a kept-alive connection turns out to be closed. */
   readonly question?: boolean;
+  /** Not sent after this, wherever it waited. */
+  readonly sendBefore?: Date | undefined;
 }
 
 /** What came back: the vendor's yes, its no with a code, or nothing that can be trusted. */
@@ -47,6 +49,8 @@ export interface Client {
   close(): void;
 }
 
+const TOO_LATE: Lost = { kind: 'lost', detail: 'not sent: it is too late for it' };
+
 /** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
 export function createClient(options: ClientOptions): Client {
   const transport = createTransport({ baseUrl: options.baseUrl, busyRetryMs: BUSY_RETRY_MS });
@@ -55,6 +59,7 @@ export function createClient(options: ClientOptions): Client {
     if (!(await options.pacer.takeSlot(options.paceWithinMs))) {
       return { kind: 'lost', detail: 'not sent: no slot within the rate limit', retryAfterMs: BUSY_RETRY_MS };
     }
+    if (call.sendBefore && options.clock.now() >= call.sendBefore) return TOO_LATE;
     const heard = await transport.send(
       () => ({ method: 'POST', path: PREFIX + operation, headers: headersFor(options, body), body }),
       {

@@ -31,15 +31,16 @@ export function readRows<Row, T>(
     }
   }
   if (unreadable.length * UNREADABLE_ONE_IN > rows.length) {
-    throw new UnreadableAnswer(
-      `${unreadable.length} of ${rows.length} rows unreadable, the first: ${unreadable[0] ?? ''}`,
-    );
+    // Stryker disable next-line StringLiteral: a list is refused only where a row is unreadable
+    const [first = ''] = unreadable;
+    throw new UnreadableAnswer(`${unreadable.length} of ${rows.length} rows unreadable, the first: ${first}`);
   }
   return { items, unreadable };
 }
 
-/** `GL-139` and the like; the vendor's own filter for them is `!GL`. */
+/** `GL-139` and the like; the vendor's own filter for them is `!GL`. A country's `GL` is Greenland. */
 const GLOBAL_CODE = /^!?GL(?:-\d+)?$/;
+const COUNTRY_CODE = /^[A-Z]{2}$/;
 
 /** What is known beside the packages themselves. */
 export interface Places {
@@ -51,6 +52,7 @@ export interface Places {
 }
 
 function regionTypeOf(code: string, isCountry: boolean, places: Places): RegionType {
+  if (isCountry && COUNTRY_CODE.test(code)) return 'LC';
   if (places.globalCodes.has(code) || GLOBAL_CODE.test(code)) return 'GL';
   return isCountry ? 'LC' : 'RG';
 }

@@ -4,11 +4,12 @@
  * Must not log activation codes, PIN, PUK or keys.
  */
 import type { Clock } from '../../ports/clock.ts';
-import type { EsimSupplier, FindRequest, Outcome } from '../../ports/esim-supplier.ts';
+import type { EsimSupplier, Outcome } from '../../ports/esim-supplier.ts';
 import type { Pacer } from '../../ports/rate-limiter.ts';
 import { answeredObj, createCatalogueReader, readable } from './catalogue.ts';
 import { createClient, type Answer, type Client } from './client.ts';
 import { CODE_WRONG_STATE, meaningOf } from './codes.ts';
+import { findOrder } from './find-order.ts';
 import { silentLogger, type Logger } from './logger.ts';
 import {
   CANCELLED_WITH_REFUND,
@@ -19,7 +20,6 @@ import {
   questionFailure,
   topUpTotalsOf,
   usageOf,
-  wireTimeOf,
 } from './map.ts';
 import { listOrders } from './order-list.ts';
 import {
@@ -37,11 +37,6 @@ const DEFAULT_TIME_LIMIT_MS = 5000;
 /** At 8 calls a second this is a queue of 40; a longer one is a caller's problem to spread. */
 const DEFAULT_PACE_WITHIN_MS = 5000;
 const DEFAULT_IMAGE_HOST = 'https://p.qrsim.net';
-/** The vendor's clock and ours may differ, and an order may be taken some time after it was sent. */
-const FIND_SLACK_MS = 120_000;
-const FIND_PAGE_SIZE = 500;
-/** 20,000 eSIMs in the window of one search: whoever sells that many needs a narrower one, and gets "unknown" rather than "none". */
-const FIND_MAX_PAGES = 40;
 /** The least that the vendor's reference allows. */
 const LOOK_PAGE = { pageNum: 1, pageSize: 5 } as const;
 const MAX_USAGE_QUERIES = 10;
@@ -68,7 +63,7 @@ export interface EsimAccessSupplier extends EsimSupplier {
   close(): void;
 }
 
-type Context = { readonly client: Client; readonly logger: Logger; readonly clock: Clock };
+type Context = { readonly client: Client; readonly logger: Logger };
 
 /** Makes the supplier of one account. Throws TypeError when `baseUrl` is no http or https URL. */
 export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccessSupplier {
@@ -81,7 +76,7 @@ export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccess
     timeLimitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
     paceWithinMs: options.paceWithinMs ?? DEFAULT_PACE_WITHIN_MS,
   });
-  const context: Context = { client, logger, clock };
+  const context: Context = { client, logger };
   return {
     name: 'esim-access',
     ...createCatalogueReader({ client, imageHost, logger }),
@@ -124,10 +119,10 @@ function requireSameId(wanted: string, answered: string): void {
 function createPurchases(context: Context): Pick<EsimSupplier, 'order' | 'topUp'> {
   const { client } = context;
   return {
-    order: async ({ transactionId, packageCode, costUsdE4 }) => {
+    order: async ({ transactionId, packageCode, costUsdE4, sendBefore }) => {
       const price = Number(costUsdE4);
       const body = { transactionId, amount: price, packageInfoList: [{ packageCode, count: 1, price }] };
-      const answer = await client.call('/esim/order', body);
+      const answer = await client.call('/esim/order', body, { sendBefore });
       return outcomeOf(context, { kind: 'order', operation: 'order', answer }, (obj) => {
         const order = readOrder(obj);
         requireSameId(transactionId, order.transactionId);
@@ -135,9 +130,9 @@ function createPurchases(context: Context): Pick<EsimSupplier, 'order' | 'topUp'
       });
     },
 
-    topUp: async ({ transactionId, packageCode, costUsdE4, esimTranNo }) => {
+    topUp: async ({ transactionId, packageCode, costUsdE4, esimTranNo, sendBefore }) => {
       const body = { esimTranNo, packageCode, transactionId, amount: costUsdE4.toString() };
-      const answer = await client.call('/esim/topup', body);
+      const answer = await client.call('/esim/topup', body, { sendBefore });
       return outcomeOf(context, { kind: 'change', operation: 'topup', answer }, (obj) => {
         const topUp = readTopUp(obj);
         requireSameId(transactionId, topUp.transactionId);
@@ -152,7 +147,7 @@ function createQuestions(
 ): Pick<EsimSupplier, 'findOrder' | 'findTopUp' | 'profile' | 'usage' | 'orders' | 'balance'> {
   const { client, logger } = context;
   return {
-    findOrder: (request) => findOrder(context, request),
+    findOrder: (request) => findOrder(client, request),
 
     findTopUp: async ({ transactionId, esimTranNo }) => {
       const looked = await queryEsims(client, { esimTranNo, pager: LOOK_PAGE });
@@ -222,36 +217,6 @@ function readLook(answer: Answer): Look {
   } catch (error) {
     return { outcome: 'unknown', detail: `unreadable list: ${(error as Error).message}` };
   }
-}
-
-/**
- * Looks through the orders since we first asked, since the wire knows no query by our id. null means that none is listed: an order
- * whose profiles are still being allocated may not be listed yet, so null allows asking again under the same id (which the vendor
- * takes as the same request) but does not prove that giving the money back is safe.
- */
-async function findOrder(
-  { client, clock }: Context,
-  { transactionId, askedAt }: FindRequest,
-): Promise<Outcome<{ readonly orderNo: string; readonly esimTranNo: string } | null>> {
-  // Asking may have gone on until now, so that is where the window ends.
-  const lastAskedAtMs = Math.max(askedAt.getTime(), clock.now().getTime());
-  const window = {
-    startTime: wireTimeOf(new Date(askedAt.getTime() - FIND_SLACK_MS)),
-    endTime: wireTimeOf(new Date(lastAskedAtMs + FIND_SLACK_MS)),
-  };
-  let seen = 0;
-  for (let pageNum = 1; pageNum <= FIND_MAX_PAGES; pageNum += 1) {
-    const page = await queryEsims(client, { ...window, pager: { pageNum, pageSize: FIND_PAGE_SIZE } });
-    if (page.outcome !== 'done') return page;
-    const { esims, total } = page.value;
-    const ours = esims.find((esim) => esim.transactionId === transactionId);
-    if (ours !== undefined && ours.orderNo !== '') {
-      return { outcome: 'done', value: { orderNo: ours.orderNo, esimTranNo: ours.esimTranNo } };
-    }
-    seen += esims.length;
-    if (esims.length === 0 || (total !== null && seen >= total)) return { outcome: 'done', value: null };
-  }
-  return { outcome: 'unknown', detail: `not among the first ${seen} eSIMs since it was asked for` };
 }
 
 /** Cancels; where the state forbids it, looks whether that is because it was cancelled (with its refund) before. */

@@ -5,6 +5,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
 
 /** From now, in milliseconds; undefined when it is not said, not readable or over. */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
+  // Stryker disable next-line StringLiteral: whatever is neither seconds nor a date is nothing
   const text = header?.trim() ?? '';
   const ms = SECONDS.test(text)
     ? Number(text) * 1_000

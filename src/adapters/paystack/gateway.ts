@@ -24,6 +24,8 @@ import {
 } from './context.ts';
 import { isReference, limitsOf, refusalOf } from './limits.ts';
 import { chargeLookOf, chargeStateOf, questionFailure, transferInstructionsOf, unknown } from './map.ts';
+import { paidChargesOf } from './paid-charges.ts';
+import { createDisputes } from './disputes.ts';
 import { createRefunds } from './refunds.ts';
 import { statementOf } from './statement.ts';
 import { verifyEvent } from './webhook.ts';
@@ -70,6 +72,8 @@ export function createPaystackGateway(options: PaystackOptions): PaystackGateway
     charge: (request) => charge(context, request),
     findCharge: (reference) => findCharge(context, reference),
     ...createRefunds(context, (reference) => findCharge(context, reference)),
+    paidCharges: (from, to, page) => paidChargesOf(context, from, to, page),
+    ...createDisputes(context, (reference) => findCharge(context, reference)),
     statement: (from, to) => statementOf(context, from, to),
     verifyWebhook: (rawBody, headers) => verifyEvent({ secretKeys, mode }, rawBody, headers),
     close: () => client.close(),

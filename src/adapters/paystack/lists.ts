@@ -29,8 +29,7 @@ export async function* rowsOf<T>(client: Client, request: ListRequest<T>): Async
   const { path, query, read, keyOf } = request;
   const seen = new Set<string>();
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const answer = await client.get(path, { ...query, perPage: PER_PAGE, page }, PAGE_LIMITS);
-    const { rows, pageCount } = pageOf(path, answer);
+    const { rows, isLast } = await pageOf(client, { path, query, page });
     let fresh = 0;
     for (const value of rows) {
       const row = readable(path, () => read(value));
@@ -40,10 +39,28 @@ export async function* rowsOf<T>(client: Client, request: ListRequest<T>): Async
       fresh += 1;
       yield row;
     }
-    if (pageCount === null ? rows.length < DEFAULT_PER_PAGE : page >= pageCount) return;
+    if (isLast) return;
     if (fresh === 0) throw new GatewayUnavailable(`${path}: page ${page} repeats`, { retryable: true });
   }
   throw new GatewayUnavailable(`${path}: more than ${MAX_PAGES} pages`, { retryable: false });
+}
+
+/** What was opened in [from, to): the vendor counts the last moment in. */
+export function windowQuery(from: Date, to: Date): { readonly from: string; readonly to: string } {
+  return { from: from.toISOString(), to: new Date(to.getTime() - 1).toISOString() };
+}
+
+/** One page of a list, from 1. Throws GatewayUnavailable. */
+export async function pageOf(
+  client: Client,
+  { path, query, page }: Pick<ListRequest<unknown>, 'path' | 'query'> & { readonly page: number },
+): Promise<WirePage & { readonly isLast: boolean }> {
+  const answer = await client.get(path, { ...query, perPage: PER_PAGE, page }, PAGE_LIMITS);
+  const data = answeredData(path, answer);
+  const meta = answer.kind === 'answered' ? answer.meta : undefined;
+  const read = readable(path, () => readPage(data, meta));
+  const { rows, pageCount } = read;
+  return { ...read, isLast: pageCount === null ? rows.length < DEFAULT_PER_PAGE : page >= pageCount };
 }
 
 /** The `data` of an answered question. Throws GatewayUnavailable, final when the vendor refused the asking itself. */
@@ -64,10 +81,4 @@ export function readable<T>(what: string, read: () => T): T {
       cause,
     });
   }
-}
-
-function pageOf(path: string, answer: Answer): WirePage {
-  const data = answeredData(path, answer);
-  const meta = answer.kind === 'answered' ? answer.meta : undefined;
-  return readable(path, () => readPage(data, meta));
 }

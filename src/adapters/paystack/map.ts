@@ -122,5 +122,6 @@ export function effectFailure(answer: Failure): NotDone {
 export function questionFailure(answer: Failure): Unknown {
   if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
   const meaning = meaningOf(answer);
+  // Stryker disable next-line ConditionalExpression: no other meaning has a wait
   return unknown(detailOf(answer), meaning.kind === 'unknown' ? meaning.retryAfterMs : undefined);
 }

@@ -6,7 +6,7 @@ import type { StatementLine } from '../../ports/payment-gateway.ts';
 import type { Client } from './client.ts';
 import { isNotFound } from './codes.ts';
 import { alertIfUnseen, isOtherMode, type Context } from './context.ts';
-import { answeredData, readable, rowsOf } from './lists.ts';
+import { answeredData, readable, rowsOf, windowQuery } from './lists.ts';
 import { chargeLookOf, chargeStateOf, refundStateOf } from './map.ts';
 import { readRefund, readTransaction, type WireRefund, type WireTransaction } from './wire.ts';
 
@@ -18,8 +18,7 @@ const REFUND_STATUS = { what: 'refund status', operation: 'statement' } as const
  * up for all of it. Throws GatewayUnavailable.
  */
 export async function* statementOf(context: Context, from: Date, to: Date): AsyncGenerator<StatementLine> {
-  // The vendor counts the last moment in.
-  const window = { from: from.toISOString(), to: new Date(to.getTime() - 1).toISOString() };
+  const window = windowQuery(from, to);
   const referenceById = new Map<string, string>();
   const reversed: WireTransaction[] = [];
   for await (const charge of transactions(context, window)) {

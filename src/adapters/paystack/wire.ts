@@ -207,14 +207,44 @@ export function readRefund(value: unknown): WireRefund {
   };
 }
 
+export interface WireDispute {
+  readonly id: string;
+  readonly status: string;
+  /** "" while it is open. */
+  readonly resolution: string;
+  /** Of the charge; "" where it is not told. */
+  readonly reference: string;
+  readonly createdAt: Date | null;
+}
+
+/** One dispute of a list. */
+export function readDispute(value: unknown): WireDispute {
+  const fields = fieldsOf(value, 'a dispute');
+  const transaction = fields['transaction'];
+  const id = idText(fields['id']);
+  if (id === '') throw new UnreadableAnswer('id is missing');
+  return {
+    id,
+    status: requiredText(fields, 'status'),
+    resolution: textOf(fields, 'resolution'),
+    reference:
+      (isFields(transaction) ? textOf(transaction, 'reference') : '') ||
+      textOf(fields, 'transaction_reference'),
+    createdAt: dateOf(fields, 'created_at', 'createdAt'),
+  };
+}
+
 /** One page of a list. */
 export interface WirePage {
   readonly rows: readonly unknown[];
   /** How many pages there are; null where the vendor does not say. */
   readonly pageCount: number | null;
+  /** How many rows all pages have; null where the vendor does not say. */
+  readonly total: number | null;
 }
 
 export function readPage(data: unknown, meta: unknown): WirePage {
   if (!Array.isArray(data)) throw new UnreadableAnswer('data is no list');
-  return { rows: data as unknown[], pageCount: isFields(meta) ? wholeOrNull(meta['pageCount']) : null };
+  const numberOf = (name: string): number | null => (isFields(meta) ? wholeOrNull(meta[name]) : null);
+  return { rows: data as unknown[], pageCount: numberOf('pageCount'), total: numberOf('total') };
 }

@@ -17,7 +17,7 @@ export function bundleWorkflows(
 ): Promise<{ readonly code: string }> {
   return bundleWorkflowCode({
     workflowsPath,
-    workflowInterceptorModules: [`${CHECKOUT}workflows/about.ts`],
+    workflowInterceptorModules: [`${CHECKOUT}workflows/uncancellable.ts`, `${CHECKOUT}workflows/about.ts`],
     logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
   });
 }

@@ -1,6 +1,6 @@
 /**
  * Operator's moves over Temporal: an update on the workflow that carries the purchase, which judges it by where it stands; or, where that has
- * ended, an update on a workflow that is started for the repair. A deadline that passes is no failure: the move may still be made.
+ * ended, an update on the workflow for what comes after closing. A deadline that passes is no failure: the move may still be made.
  */
 import {
   isGrpcServiceError,
@@ -11,34 +11,28 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
   type Client,
 } from '@temporalio/client';
-import {
-  ApplicationFailure,
-  TypedSearchAttributes,
-  WorkflowIdConflictPolicy,
-  WorkflowIdReusePolicy,
-} from '@temporalio/common';
+import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { FundingInput } from '../../domain/funding.ts';
 import { MOVE_REFUSALS, type MoveWish } from '../../domain/moves.ts';
 import type { RefundTimings } from '../../domain/payment.ts';
 import type { PurchaseInput } from '../../domain/purchase.ts';
 import type { Carried, EngineMove, OperatorEngine } from '../../ports/operator-engine.ts';
 import { EngineUnavailable } from '../../ports/purchase-engine.ts';
-import { attributesOf, WORKFLOW_TASK_TIMEOUT_MS } from './purchase-engine.ts';
+import { createAfterClosing } from './after-closing.ts';
+import { attributesOf } from './purchase-engine.ts';
+import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
 import {
   FUND_WALLET_WORKFLOW,
   MOVE_UPDATE,
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
-  REPAIR_WORKFLOW,
-  type RepairInput,
 } from '../../../workflows/contract.ts';
-import { NEEDS_ATTENTION, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 
 /** Temporal's word for an update whose workflow ended before it came to it. */
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 
 export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
-  const { refundLookFirstMs, refundLookMaxMs } = timings;
+  const afterClosing = createAfterClosing(client, timings);
   return {
     move: (wish, deadlineMs) =>
       withinReach(client, deadlineMs, () =>
@@ -55,25 +49,23 @@ export function createOperatorEngine(client: Client, timings: RefundTimings): Op
           startWorkflowOperation: carrierOf(carried),
         }),
       ),
-    repair: (wish, about, deadlineMs) =>
-      withinReach(client, deadlineMs, () =>
-        client.workflow.executeUpdateWithStart<Repair, EngineMove, [MoveWish]>(MOVE_UPDATE, {
-          updateId: wish.moveId,
-          args: [wish],
-          startWorkflowOperation: repairOf({
-            // Whoever asks may know more of it, and amounts do not travel.
-            purpose: about.purpose,
-            isFromOutside: about.isFromOutside,
-            wish,
-            timings: { refundLookFirstMs, refundLookMaxMs },
+    repair: async (wish, { purpose, isFromOutside }, deadlineMs) => {
+      const closed = { transactionId: wish.transactionId, purpose, isFromOutside };
+      const hand = (): Promise<EngineMove> =>
+        withinReach(client, deadlineMs, () =>
+          afterClosing.update<EngineMove>(closed, MOVE_UPDATE, {
+            updateId: wish.moveId,
+            args: [wish],
           }),
-        }),
-      ),
+        );
+      const made = await hand();
+      // It was just ending: the next call starts another.
+      return made.outcome === 'nobody' ? hand() : made;
+    },
   };
 }
 
 type Carrier = (input: PurchaseInput | FundingInput) => Promise<unknown>;
-type Repair = (input: RepairInput) => Promise<unknown>;
 
 /** To one that runs; one that has ended does not keep another from starting. */
 const ATTACHED = {
@@ -95,20 +87,6 @@ function carrierOf({ purpose, input }: Carried): WithStartWorkflowOperation<Carr
       typedSearchAttributes: attributesOf(input, input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING'),
     },
   );
-}
-
-function repairOf(input: RepairInput): WithStartWorkflowOperation<Repair> {
-  const { transactionId, moveKey, move } = input.wish;
-  return new WithStartWorkflowOperation<Repair>(REPAIR_WORKFLOW, {
-    ...ATTACHED,
-    workflowId: `repair-${transactionId}-${moveKey}`,
-    args: [input],
-    staticSummary: `Repair by an operator: ${move}`,
-    typedSearchAttributes: new TypedSearchAttributes([
-      { key: TRANSACTION_ID, value: transactionId },
-      { key: NEEDS_ATTENTION, value: false },
-    ]),
-  });
 }
 
 async function withinReach(

@@ -21,6 +21,7 @@ import type { PurchaseStatus } from '../../domain/states.ts';
 import { EngineUnavailable, type EngineAnswer, type PurchaseEngine } from '../../ports/purchase-engine.ts';
 import type { TemporalClient } from './connect.ts';
 import { createPaymentLooks } from './payment-looks.ts';
+import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
 import {
   ACCEPT_UPDATE,
   FUND_WALLET_WORKFLOW,
@@ -35,10 +36,6 @@ import {
   TRANSACTION_ID,
 } from '../../../workflows/search-attributes.ts';
 
-/**
- * A worker that dies inside the first task costs the buyer this long, so it is short; steps.ts keeps local activities under 60 % of it.
- */
-export const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 /** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
 const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
@@ -46,10 +43,10 @@ const DESCRIBE_WITHIN_MS = 1_000;
 
 export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentTimings): PurchaseEngine {
   return {
-    purchase: (input, deadlineMs) =>
+    purchase: (input, deadlineMs, title = `${input.packageType} ${input.packageCode}`) =>
       startAndAsk(temporal, input.transactionId, deadlineMs, PURCHASE_WORKFLOW, {
         args: [input],
-        staticSummary: summaryOf(input),
+        staticSummary: summaryOf(title, input),
         memo: { requestId: input.requestId },
         typedSearchAttributes: attributesOf(input, input.charge === undefined ? 'PROCESSING' : 'PENDING'),
       }),
@@ -141,11 +138,13 @@ async function isStarted(client: Client, transactionId: string): Promise<boolean
   }
 }
 
-/** At most 200 bytes, no personal data. */
-function summaryOf(input: PurchaseInput): string {
-  const { quote } = input;
-  return `${input.packageType} ${input.packageCode} for ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}, ${input.paymentMethod}`.slice(
-    0,
-    200,
-  );
+/** What Temporal takes. */
+const MAX_SUMMARY_BYTES = 200;
+
+/** The title is cut where it is too long, never the price. */
+function summaryOf(title: string, { quote, paymentMethod }: PurchaseInput): string {
+  const price = `, ${quote.currency} ${formatMinor(BigInt(quote.priceMinor))}, ${paymentMethod}`;
+  let fitting = title;
+  while (Buffer.byteLength(fitting + price) > MAX_SUMMARY_BYTES) fitting = fitting.slice(0, -1);
+  return fitting + price;
 }

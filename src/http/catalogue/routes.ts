@@ -1,12 +1,11 @@
 /** Regions and packages: read often, the same for many, so bodies are rendered once per catalogue revision. */
-import { DomainError } from '../../domain/errors.ts';
 import { TOP_UP_PREFIX } from '../../domain/catalogue.ts';
 import type { Account } from '../../domain/account.ts';
 import type { PackageType } from '../../domain/states.ts';
 import { isCleanText } from '../fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../limits.ts';
 import type { RenderCache } from '../render-cache.ts';
-import { defineRoute, type RawInput, type Route } from '../route.ts';
+import { defineRoute, type MissingFields, type RawInput, type Route } from '../route.ts';
 import { presentPackage, presentPackageDetails, presentRegion, presentTopUp } from './present.ts';
 import {
   catalogueRegions,
@@ -58,7 +57,7 @@ function packagesRoute(cache: RenderCache): Route {
     shapes: ['shape-1', 'shape-2'],
     pickShape: (raw) => (isTopUpList(raw) ? 'shape-2' : 'shape-1'),
     query: packagesQuery,
-    refuseFirst: refuseIncompletePackagesQuery,
+    missing: missingForPackages,
     errors: ['MISSING_REGION_CODE', 'REGION_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
     responses: {
       200: {
@@ -96,13 +95,13 @@ function isTopUpList(raw: RawInput): boolean {
 }
 
 /** The specification's own words for what is missing. */
-function refuseIncompletePackagesQuery(raw: RawInput): void {
-  const has = (name: string): boolean => (raw.query.get(name) ?? '') !== '';
-  if (isTopUpList(raw)) {
-    if (has('regionCode') && has('packageCode')) return;
-    throw new DomainError('VALIDATION_ERROR', 'regionCode and packageCode are required for TOPUP type');
-  }
-  if (!has('regionCode')) throw new DomainError('MISSING_REGION_CODE', 'regionCode is required');
+function missingForPackages(raw: RawInput): MissingFields | undefined {
+  const needed = isTopUpList(raw) ? ['regionCode', 'packageCode'] : ['regionCode'];
+  const fields = needed.filter((name) => (raw.query.get(name) ?? '') === '');
+  if (fields.length === 0) return undefined;
+  return isTopUpList(raw)
+    ? { code: 'VALIDATION_ERROR', message: 'regionCode and packageCode are required for TOPUP type', fields }
+    : { code: 'MISSING_REGION_CODE', message: 'regionCode is required', fields };
 }
 
 function packageDetailsRoute(cache: RenderCache): Route {
@@ -115,7 +114,7 @@ function packageDetailsRoute(cache: RenderCache): Route {
     params: {
       packageCode: {
         description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
-        example: 'NG-5GB-30D',
+        example: 'SIM-OK',
         isPossible: (text) => text.length <= MAX_PACKAGE_CODE_CHARACTERS && isCleanText(text),
         notFound: { code: 'PACKAGE_NOT_FOUND', message: 'Package not found' },
       },

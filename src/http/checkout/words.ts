@@ -8,9 +8,10 @@ export interface Words {
   readonly text: string;
 }
 
+// Most buyers come here a second after they paid, before the gateway has told us.
 const WAITING: Words = {
-  title: 'Waiting for your payment',
-  text: 'The money is not here yet. This page looks again by itself, and you may close it: nothing gets lost.',
+  title: 'Checking your payment',
+  text: 'If you have paid, we usually know within a few seconds. This page looks again by itself, and you may close it: nothing gets lost.',
 };
 const GO_BACK = 'You can close this page and go back to where you ordered it.';
 

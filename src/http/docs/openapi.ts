@@ -10,6 +10,9 @@ import { shapeOf, STATUS_OF } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, Route } from '../route.ts';
 import { EVENT_WORDS, eventBodySchema } from '../webhook-messages/events.ts';
+import { errorExamplesOf } from './error-examples.ts';
+import { EXAMPLES } from './examples.ts';
+import type { Examples } from './named-examples.ts';
 import { commonHeaders, errorSchemas, replayedHeader, retryAfterHeader } from './schema.ts';
 
 const JSON_TYPE = 'application/json';
@@ -102,7 +105,16 @@ export function registerRoute(registry: OpenAPIRegistry, route: Route): void {
     request: {
       ...(route.params ? { params: paramsSchema(route.params) } : {}),
       ...(route.query ? { query: route.query } : {}),
-      ...(route.body ? { body: { required: true, content: { [JSON_TYPE]: { schema: route.body } } } } : {}),
+      ...(route.body
+        ? {
+            body: {
+              required: true,
+              content: {
+                [JSON_TYPE]: { schema: route.body, ...namedExamples(EXAMPLES[docs.operationId]?.request) },
+              },
+            },
+          }
+        : {}),
       ...(takesIdempotencyKey(route) ? { headers: idempotencyHeader } : {}),
     },
     responses: { ...successResponses(route), ...errorResponses(route) },
@@ -167,11 +179,20 @@ function successResponses(route: Route) {
     Object.entries(route.responses).map(
       ([status, { description, schema, contentType = JSON_TYPE, alsoAs = {} }]) => {
         const forms = Object.entries({ [contentType]: schema, ...alsoAs });
-        const content = Object.fromEntries(forms.map(([type, form]) => [type, { schema: form }]));
+        const examples = namedExamples(EXAMPLES[route.docs?.operationId ?? '']?.answers[Number(status)]);
+        const content = Object.fromEntries(
+          forms.map(([type, form]) => [type, { schema: form, ...(type === contentType ? examples : {}) }]),
+        );
         return [status, { description, headers, content }];
       },
     ),
   );
+}
+
+/** As OpenAPI lists them: the name says for which case one is true. */
+function namedExamples(examples: Examples = {}) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { summary: name, value }] as const);
+  return named.length === 0 ? {} : { examples: Object.fromEntries(named) };
 }
 
 function errorResponses(route: Route) {
@@ -189,7 +210,7 @@ function errorResponses(route: Route) {
         {
           description: codes.map((code) => `\`${code}\``).join(', '),
           headers,
-          content: { [JSON_TYPE]: { schema } },
+          content: { [JSON_TYPE]: { schema, ...namedExamples(errorExamplesOf(route, codes)) } },
         },
       ];
     }),

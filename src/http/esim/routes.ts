@@ -3,8 +3,9 @@ import type { BuyCommand } from '../../app/use-cases.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../json.ts';
-import { defineRoute, type RawInput, type Route } from '../route.ts';
-import { presentEsim, presentEsimPage, presentPurchase, presentTransaction } from './present.ts';
+import { presentStanding, standingSchema } from '../payment/standing.ts';
+import { defineRoute, type MissingFields, type RawInput, type Route } from '../route.ts';
+import { presentEsim, presentEsimPage, presentPurchase } from './present.ts';
 import {
   basePurchaseSchema,
   buyBody,
@@ -12,7 +13,6 @@ import {
   esimSchema,
   myEsimsQuery,
   topUpPurchaseSchema,
-  transactionSchema,
 } from './schema.ts';
 
 const ESIMS = 'eSIMs';
@@ -32,7 +32,7 @@ function buyRoute(): Route {
     shapes: ['shape-1', 'shape-2'],
     pickShape: (raw) => (isTopUp(raw) ? 'shape-2' : 'shape-1'),
     body: buyBody,
-    refuseFirst: refuseTopUpWithoutTarget,
+    missing: missingTarget,
     errors: [
       'PACKAGE_NOT_FOUND',
       'PACKAGE_UNAVAILABLE',
@@ -76,10 +76,11 @@ function isTopUp(raw: RawInput): boolean {
 }
 
 /** The specification's own words. */
-function refuseTopUpWithoutTarget(raw: RawInput): void {
+function missingTarget(raw: RawInput): MissingFields | undefined {
   const given = Object.hasOwn(raw.body, 'esimId') ? raw.body['esimId'] : undefined;
-  if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return;
-  throw new DomainError('VALIDATION_ERROR', 'esimId is required for TOPUP package type');
+  if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return undefined;
+  const message = 'esimId is required for TOPUP package type';
+  return { code: 'VALIDATION_ERROR', message, fields: ['esimId'] };
 }
 
 function topUpTarget(esimId: string): string {
@@ -96,24 +97,26 @@ function transactionRoute(): Route {
     shapes: ['shape-3'],
     params: {
       transactionId: {
-        description: 'The `transactionId` of a purchase',
+        description: 'What buy or fund answered',
         example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
         isPossible: (text) => isId('transaction', text),
         notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
       },
     },
     errors: ['TRANSACTION_NOT_FOUND'],
-    responses: { 200: { description: 'The purchase result as it now stands', schema: transactionSchema } },
+    responses: {
+      200: { description: 'The purchase result, or the funding, as it now stands', schema: standingSchema },
+    },
     docs: {
       operationId: 'getTransaction',
       tag: PURCHASES,
-      summary: 'Read a purchase',
+      summary: 'Read a purchase or a funding',
       description:
-        'The purchase result as it now stands, with what happened when. Only your own purchases can be read.',
+        'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
     },
     async handle({ world, principal, params }) {
-      const purchase = await world.getTransaction(principal, params['transactionId'] ?? '');
-      return { status: 200, body: toJson(presentTransaction(purchase)) };
+      const standing = await world.getTransaction(principal, params['transactionId'] ?? '');
+      return { status: 200, body: toJson(presentStanding(standing)) };
     },
   });
 }

@@ -19,7 +19,7 @@ export const buyBody = z
     packageCode: textField({
       max: MAX_PACKAGE_CODE_CHARACTERS,
       description: 'From the packages list; for TOPUP a top-up package code',
-      example: 'NG-5GB-30D',
+      example: 'SIM-OK',
     }),
     paymentMethod: choiceField(PAYMENT_METHODS, { description: 'How to pay', example: 'WALLET' }),
     packageType: choiceField(PACKAGE_TYPES, {

@@ -1,12 +1,12 @@
 /**
- * Turns raw input into what the handler's types promise. A path parameter that cannot be ours is not found; then come the refusals
- * with the specification's own words; everything else is one VALIDATION_ERROR that names every wrong field.
+ * Turns raw input into what the handler's types promise. A path parameter that cannot be ours is not found. Everything else that is
+ * wrong is one refusal that names every wrong field; where the specification has words of its own for missing fields, they come first.
  */
 import type { z } from 'zod';
 import { DomainError } from '../../domain/errors.ts';
 import type { RawQuery } from '../query.ts';
 import type { Middleware } from '../request.ts';
-import type { Route } from '../route.ts';
+import type { MissingFields, Route } from '../route.ts';
 
 export function validate(): Middleware {
   return (ctx, next) => {
@@ -14,17 +14,29 @@ export function validate(): Middleware {
     if (state.match.kind === 'route') {
       const { route, params } = state.match;
       const known = checkParams(route, params);
-      route.refuseFirst?.({ query: state.query.values, body: state.rawBody });
       const problems: string[] = state.query.problem === undefined ? [] : [state.query.problem];
       const query = route.query && checkQuery(route, route.query, state.query, problems);
       const body = route.body ? check(route.body, state.rawBody, problems) : state.received;
-      if (problems.length > 0) {
-        throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
-      }
+      refuse(route.missing?.({ query: state.query.values, body: state.rawBody }), problems);
       state.input = { params: known, query, body };
     }
     return next();
   };
+}
+
+/** Throws one refusal for all that is wrong; problems are `field: what is wrong`. */
+function refuse(missing: MissingFields | undefined, problems: readonly string[]): void {
+  if (missing === undefined) {
+    if (problems.length === 0) return;
+    throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: problems.join('; ') });
+  }
+  const { code, message, fields } = missing;
+  const others = problems.filter((problem) => !fields.includes(fieldOf(problem)));
+  throw new DomainError(code, message, { details: [message, ...others].join('; ') });
+}
+
+function fieldOf(problem: string): string {
+  return problem.split(':', 1)[0] ?? '';
 }
 
 function checkParams(
@@ -56,7 +68,7 @@ function checkQuery(route: Route, schema: z.ZodObject, raw: RawQuery, problems: 
 function check(schema: z.ZodObject, value: unknown, problems: string[]): unknown {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const named = new Set(problems.map((problem) => problem.split(':', 1)[0]));
+  const named = new Set(problems.map(fieldOf));
   for (const issue of result.error.issues) {
     const field = issue.path.join('.') || 'body';
     if (named.has(field)) continue;

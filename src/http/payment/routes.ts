@@ -1,13 +1,9 @@
 /** Asking about a payment that came from outside the wallet, whether it is for a purchase or for the wallet itself. */
-import { z } from 'zod';
-import { presentTransaction } from '../esim/present.ts';
-import { transactionSchema } from '../esim/schema.ts';
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { presentFundingStanding } from '../wallet/present.ts';
-import { fundingStandingSchema } from '../wallet/schema.ts';
 import { whichPayment } from './references.ts';
 import { confirmBody } from './schema.ts';
+import { presentStanding, standingSchema } from './standing.ts';
 
 export function paymentRoutes(): Route[] {
   return [
@@ -22,7 +18,7 @@ export function paymentRoutes(): Route[] {
       responses: {
         200: {
           description: 'The purchase result, or the funding, as it now stands',
-          schema: z.union([transactionSchema, fundingStandingSchema]),
+          schema: standingSchema,
         },
       },
       docs: {
@@ -37,11 +33,7 @@ export function paymentRoutes(): Route[] {
         const { transactionId, gatewayReference, trackingReference } = body;
         const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
         const standing = await world.confirmPayment(principal, which, context);
-        const told =
-          'purchase' in standing
-            ? presentTransaction(standing.purchase)
-            : presentFundingStanding(standing.funding);
-        return { status: 200, body: toJson(told) };
+        return { status: 200, body: toJson(presentStanding(standing)) };
       },
     }),
   ];

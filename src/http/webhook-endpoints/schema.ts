@@ -26,7 +26,7 @@ const urlField = textField({
   description:
     'Where messages are posted: https, or http in the sandbox, on port 443 or 80 of a public address. Checked now, and ' +
     'again whenever a connection is made.',
-  example: 'https://shop.example.com/simway',
+  example: 'http://127.0.0.1:4000/hooks',
 });
 
 const eventsField = z

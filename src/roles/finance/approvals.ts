@@ -3,9 +3,12 @@ import { z } from 'zod';
 import type { FinanceWorld } from '../../compose-finance.ts';
 import { OperatorMistake } from '../operator-mistake.ts';
 import { defineCommand, type Command } from './command.ts';
+import { notAsked } from './confirm.ts';
+import { foreseenOf, type Foreseen } from './foresight.ts';
 import { WHO } from './fields.ts';
 import { toResult } from './moves.ts';
 import { moment, money } from './output.ts';
+import { confirmSeen } from './targets.ts';
 
 export const approvalsCommand = defineCommand({
   name: 'approvals',
@@ -43,19 +46,41 @@ export const declineCommand = second('decline', 'says no to a move that waits; i
 function second(name: 'approve' | 'decline', help: string): Command {
   return defineCommand({
     name,
-    usage: '<moveId or transactionId> --by <person>',
+    usage: '<moveId or transactionId> --by <person> [--dry-run] [--yes]',
     help,
     words: [1, 1],
     flags: z.object({ by: WHO.by }),
+    switches: ['dry-run', 'yes'],
     needsTemporal: name === 'approve',
-    run: async ({ words: [id = ''], flags: { by }, world, out }) => {
+    run: async ({ words: [id = ''], flags: { by }, switches, world, out }) => {
+      const isDryRun = switches['dry-run'];
+      const verb = name === 'approve' ? 'Approve' : 'Decline';
+      if (!isDryRun && !switches.yes && !out.isTerminal) notAsked(`${verb} ${id}?`);
       const { moveId, transactionId } = await findWaiting(world, id);
+      if (isDryRun || !switches.yes) {
+        const seen = await foresee(world, name, { moveId, transactionId });
+        const ended = await confirmSeen(out, seen, { isDryRun, question: `${verb} ${moveId}?` });
+        if (ended !== undefined) return ended;
+      }
       const result = toResult(transactionId, await world.moves[name](moveId, by));
       out.json(result);
       out.line(`${transactionId}  ${result.outcome}  ${result.detail}`);
       return result.outcome === 'done' ? 0 : 1;
     },
   });
+}
+
+async function foresee(
+  { moves }: FinanceWorld,
+  name: 'approve' | 'decline',
+  { moveId, transactionId }: { readonly moveId: string; readonly transactionId: string },
+): Promise<Foreseen> {
+  if (name === 'decline')
+    return { transactionId, outcome: 'would-do', detail: '', lines: ['It is not made; nothing moves.'] };
+  const foresight = await moves.foreseeApproved(moveId);
+  return foresight
+    ? foreseenOf(transactionId, foresight)
+    : { transactionId, outcome: 'refused', detail: `nothing waits under ${moveId}`, lines: [] };
 }
 
 /** By its own id, or by what it is about where one alone waits. One that waits no more is judged by whoever makes moves. */

@@ -1,6 +1,6 @@
 /** `trial-balance`, `books`, `waiting`: what the ledger says as a whole, as a table, as JSON, or as CSV for a spreadsheet. */
 import { z } from 'zod';
-import type { Report } from '../../app/books.ts';
+import type { Report } from '../../domain/books.ts';
 import type { FinanceWorld } from '../../compose-finance.ts';
 import { defineCommand, UsageMistake, type Command, type ExitCode } from './command.ts';
 import { time } from './fields.ts';
@@ -14,7 +14,7 @@ export const bookCommands: readonly Command[] = [
   defineCommand({
     name: 'trial-balance',
     usage: '[--csv]',
-    help: 'every ledger account with its balance; debit and credit are one amount in every currency, or the command fails',
+    help: 'Shows every ledger account with its class and its balance; fails unless debits equal credits in every currency',
     words: [0, 0],
     flags: z.object({}),
     switches: ['csv'],
@@ -28,22 +28,25 @@ export const bookCommands: readonly Command[] = [
   }),
   defineCommand({
     name: 'books',
-    usage: '[--from 2026-11-01] [--to 2026-12-01] [--csv]',
-    help: 'revenue, cost and margin by day, currency and package type, from and without to; the last 30 days otherwise',
+    usage: '[--from 2026-11-01] [--to 2026-12-01] [--by-merchant] [--csv]',
+    help: `Shows revenue, cost and margin by day, currency and package type, with totals; --by-merchant: by account instead of by day.
+Includes the start date, excludes the end date; without them: the last 30 days`,
     words: [0, 0],
     flags: z.object({ from: time.optional(), to: time.optional() }),
-    switches: ['csv'],
+    switches: ['csv', 'by-merchant'],
     run: async ({ flags, switches, world, out }) => {
       const to = flags.to ?? nextMidnight(world.clock.now());
       const from = flags.from ?? new Date(to.getTime() - DAYS * DAY_MS);
       if (from >= to) throw new UsageMistake('--from is before --to');
-      return tell(world, out, await world.books.daily({ from, to }), switches.csv);
+      const { books } = world;
+      const report = switches['by-merchant'] ? books.byMerchant({ from, to }) : books.daily({ from, to });
+      return tell(world, out, await report, switches.csv);
     },
   }),
   defineCommand({
     name: 'waiting',
     usage: '[--csv]',
-    help: 'money that waits: for delivery, for refunds, in claims, with the gateway',
+    help: 'Shows money that waits, with how many items and since when: for delivery, for refunds, in disputes and claims, with the gateway',
     words: [0, 0],
     flags: z.object({}),
     switches: ['csv'],

@@ -11,8 +11,9 @@ const MOST = 10_000;
 
 export const ledgerCommand = defineCommand({
   name: 'ledger',
-  usage: '<accountId or transactionId> [--limit 50]',
-  help: `the entries of an account's wallet, of a ledger account such as suspense:NGN, or of one purchase`,
+  usage: '<accountId, ledger account, kind or transactionId> [--limit 50]',
+  help: `Shows ledger entries, newest first, with the balance after each: of an account's wallet, of a ledger account such as
+suspense:NGN, of all ledger accounts of a kind such as suspense, or (oldest first, without balances) of one purchase`,
   words: [1, 1],
   flags: z.object({ limit: count(MOST, 50) }),
   run: async ({ words: [id = ''], flags: { limit }, world, out }) => {
@@ -25,13 +26,15 @@ export const ledgerCommand = defineCommand({
   },
 });
 
-function tableOf({ isAccount, lines }: LedgerView): [string[], string[][]] {
+function tableOf({ isAccount, accounts, lines }: LedgerView): [string[], string[][]] {
+  const namesAccount = accounts.length !== 1;
   const headings = [
     'AT',
     'KIND',
     'OPERATION',
-    ...(isAccount ? [] : ['ACCOUNT']),
-    'AMOUNT',
+    ...(namesAccount ? ['ACCOUNT'] : []),
+    'DEBIT',
+    'CREDIT',
     ...(isAccount ? ['BALANCE'] : []),
   ];
   return [
@@ -40,9 +43,14 @@ function tableOf({ isAccount, lines }: LedgerView): [string[], string[][]] {
       moment(line.at),
       line.kind,
       line.operationKey,
-      ...(isAccount ? [] : [line.account]),
-      money(line.amountMinor, line.currency),
+      ...(namesAccount ? [line.account] : []),
+      side(line.debitMinor, line.currency),
+      side(line.creditMinor, line.currency),
       ...(isAccount ? [money(line.balanceMinor, line.currency)] : []),
     ]),
   ];
 }
+
+/** An entry stands in one of the two columns. */
+const side = (amountMinor: bigint, currency: string): string =>
+  amountMinor === 0n ? '' : money(amountMinor, currency);

@@ -1,9 +1,13 @@
 /** The operator's moves as commands: each takes one purchase or funding, those that need no amount also all that a filter finds. */
 import { z } from 'zod';
+import { DISPUTE_OUTCOMES } from '../../domain/disputes.ts';
+import type { MoveRequest } from '../../app/moves.ts';
 import type { Move, MoveOutcome } from '../../domain/moves.ts';
 import { defineCommand, UsageMistake, type Command } from './command.ts';
 import { amount, currency, text, WHO } from './fields.ts';
-import { doToAll, FILTER, FILTER_USAGE, type Result } from './targets.ts';
+import { foreseenOf } from './foresight.ts';
+import type { Result } from './result.ts';
+import { doToAll, FILTER, FILTER_USAGE } from './targets.ts';
 
 interface MoveSpec {
   readonly name: string;
@@ -12,6 +16,8 @@ interface MoveSpec {
   /** Flags beyond who, why and evidence. */
   readonly takes?: 'amount' | 'package';
   readonly evidence: 'needed' | 'where needed';
+  /** How a claim ended is to be stated. */
+  readonly settles?: true;
   /** May be asked for although it was delivered. */
   readonly goodwill?: true;
 }
@@ -56,8 +62,10 @@ const SPECS: readonly MoveSpec[] = [
   {
     name: 'settle',
     move: 'settle-claim',
-    help: 'closes a dispute or a claim on money, by the evidence of how it ended',
+    help: `Settles a dispute or a claim on money: --outcome won or lost, checked against the gateway. --dispute names one where several
+are open. --override goes against the gateway's word: another person must approve it`,
     evidence: 'needed',
+    settles: true,
   },
 ];
 
@@ -68,20 +76,28 @@ const FLAGS = {
   key: text(200).optional(),
   amount: amount.optional(),
   package: text(100).optional(),
+  outcome: z.enum(DISPUTE_OUTCOMES, 'takes won or lost').optional(),
+  dispute: text(100).optional(),
 };
 
 export const moveCommands: readonly Command[] = SPECS.map(defineMove);
 
 /** What a move does not take is not a flag of its command. */
 function defineMove(spec: MoveSpec): Command {
-  const { takes, goodwill } = spec;
-  const { amount: amountFlag, package: packageFlag, ...common } = FLAGS;
+  const { takes, goodwill, settles } = spec;
+  const { amount: amountFlag, package: packageFlag, outcome: outcomeFlag, dispute, ...common } = FLAGS;
   const flags = z.object({
     ...common,
     ...(takes === 'amount' ? { amount: amountFlag, currency: currency.optional() } : {}),
     ...(takes === 'package' ? { package: packageFlag } : {}),
+    ...(settles ? { outcome: outcomeFlag, dispute } : {}),
   }) as unknown as z.ZodObject<typeof FLAGS>;
-  const switches = goodwill ? (['goodwill', 'yes'] as const) : (['yes'] as const);
+  const switches = [
+    ...(goodwill ? (['goodwill'] as const) : []),
+    ...(settles ? (['override'] as const) : []),
+    'dry-run' as const,
+    'yes' as const,
+  ];
   return defineCommand({
     name: spec.name,
     usage: usageOf(spec),
@@ -91,16 +107,31 @@ function defineMove(spec: MoveSpec): Command {
     switches,
     needsTemporal: true,
     run: ({ words, flags: given, switches: on, world, out }) => {
-      const { by, reason, evidence, key, amount: amountMinor, package: packageCode, ...filter } = given;
+      const { by, reason, evidence, key, amount: amountMinor, package: packageCode, ...rest } = given;
+      const { outcome, dispute: disputeId, ...filter } = rest;
       const [named] = words;
-      const ofOne = { amountMinor, packageCode, key };
+      const ofOne = { amountMinor, packageCode, disputeId, key };
       if (named === undefined && Object.values(ofOne).some((value) => value !== undefined))
-        throw new UsageMistake('--amount, --package and --key go with one id');
+        throw new UsageMistake('--amount, --package, --dispute and --key go with one id');
       if (amountMinor !== undefined && filter.currency === undefined)
         throw new UsageMistake('--amount goes with --currency');
       // Beside an amount the currency is the amount's, not a filter.
       const { currency: inCurrency, ...others } = filter;
       const isAmount = amountMinor !== undefined && inCurrency !== undefined;
+      const requestFor = (transactionId: string): MoveRequest => ({
+        transactionId,
+        move: spec.move,
+        by,
+        reason,
+        ...(evidence === undefined ? {} : { evidence }),
+        ...(key === undefined ? {} : { moveKey: key }),
+        ...(packageCode === undefined ? {} : { packageCode }),
+        ...(isAmount ? { amount: { amountMinor, currency: inCurrency } } : {}),
+        ...(goodwill && on.goodwill ? { goodwill: true } : {}),
+        ...(outcome === undefined ? {} : { outcome }),
+        ...(disputeId === undefined ? {} : { disputeId }),
+        ...(settles && on.override ? { overrides: true } : {}),
+      });
       return doToAll({
         world,
         out,
@@ -108,35 +139,26 @@ function defineMove(spec: MoveSpec): Command {
         flags: isAmount ? { ...others, currency: undefined } : filter,
         isYes: on.yes,
         isPreview: false,
+        isDryRun: on['dry-run'],
         verb: `Do ${spec.move} to`,
+        foresee: async (transactionId) =>
+          foreseenOf(transactionId, await world.moves.foresee(requestFor(transactionId))),
         act: async (transactionId) =>
-          toResult(
-            transactionId,
-            await world.moves.make({
-              transactionId,
-              move: spec.move,
-              by,
-              reason,
-              ...(evidence === undefined ? {} : { evidence }),
-              ...(key === undefined ? {} : { moveKey: key }),
-              ...(packageCode === undefined ? {} : { packageCode }),
-              ...(isAmount ? { amount: { amountMinor, currency: inCurrency } } : {}),
-              ...('goodwill' in on && on.goodwill ? { goodwill: true } : {}),
-            }),
-          ),
+          toResult(transactionId, await world.moves.make(requestFor(transactionId))),
       });
     },
   });
 }
 
-function usageOf({ takes, evidence, goodwill }: MoveSpec): string {
+function usageOf({ takes, evidence, goodwill, settles }: MoveSpec): string {
   return [
     `<transactionId> | ${FILTER_USAGE} `,
     ...(takes === 'amount' ? ['[--amount 12.50 --currency NGN]'] : []),
     ...(takes === 'package' ? ['[--package <code>]'] : []),
     ...(goodwill ? ['[--goodwill]'] : []),
+    ...(settles ? ['--outcome won|lost [--dispute <id>] [--override]'] : []),
     evidence === 'needed' ? '--evidence <where>' : '[--evidence <where>]',
-    '--by <person> --reason <text> [--key <text>] [--yes]',
+    '--by <person> --reason <text> [--key <text>] [--dry-run] [--yes]',
   ].join(' ');
 }
 

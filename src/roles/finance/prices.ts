@@ -60,16 +60,20 @@ export const priceCommands: readonly Command[] = [
   }),
   defineCommand({
     name: 'prices set',
-    usage: `${WISH_USAGE} --by <person> --reason <text> [--yes]`,
+    usage: `${WISH_USAGE} --by <person> --reason <text> [--dry-run] [--yes]`,
     help: 'sets markups and increment in percent; what is not named stays. Open purchases keep the price they were quoted',
     words: [0, 0],
     flags: z.object({ ...WISH, ...WHO }),
-    switches: ['yes'],
+    switches: ['dry-run', 'yes'],
     run: async ({ flags, switches, world, out }) => {
       const wish = toWish(flags);
       if (Object.keys(wish).length === 0) throw new UsageMistake('name at least one percentage');
       const preview = await previewPrices(world.db, wish, flags.examples);
       if (!out.isJson) tell(out, preview);
+      if (switches['dry-run']) {
+        out.json({ outcome: 'would-do', before: preview.before, after: preview.after });
+        return 0;
+      }
       if (!(await isConfirmed(out, switches.yes, 'Sell at it?'))) return 1;
       const outcome = await setPrices(world.db, preview, { by: flags.by, reason: flags.reason });
       if (outcome === 'changed-meanwhile')

@@ -24,18 +24,22 @@ export const rateCommands: readonly Command[] = [
   }),
   defineCommand({
     name: 'rates set',
-    usage: '--currency NGN --rate 1620.50|config --by <person> --reason <text> [--yes]',
+    usage: '--currency NGN --rate 1620.50|config --by <person> --reason <text> [--dry-run] [--yes]',
     help: `how much of a currency one US dollar is, from now on and until the next word; config gives it back to the
 configuration. Open purchases keep the rate they were quoted at`,
     words: [0, 0],
     flags: z.object({ currency, rate, ...WHO }),
-    switches: ['yes'],
+    switches: ['dry-run', 'yes'],
     run: async ({ flags, switches, world, out }) => {
       if (flags.currency === 'USD') throw new OperatorMistake('the dollar is what rates are counted in');
       const change = await previewRate(world, { currency: flags.currency, micros: flags.rate });
       out.line(
         `${change.currency}: ${written(change.beforeMicros)} → ${written(change.afterMicros)}${change.isJump ? ', MORE THAN 10 % OFF' : ''}`,
       );
+      if (switches['dry-run']) {
+        out.json({ outcome: 'would-do', ...change });
+        return 0;
+      }
       if (!(await isConfirmed(out, switches.yes, 'Sell at it?'))) return 1;
       await setRate(world, {
         currency: flags.currency,
@@ -54,13 +58,21 @@ configuration. Open purchases keep the rate they were quoted at`,
   }),
   defineCommand({
     name: 'rates confirm',
-    usage: '<number> --by <person> --reason <text>',
+    usage: '<number> --by <person> --reason <text> [--dry-run]',
     help: 'lets an observation out of quarantine; `rates` lists them with their numbers',
     words: [1, 1],
     flags: z.object(WHO),
-    run: async ({ words: [word = ''], flags, world, out }) => {
+    switches: ['dry-run'],
+    run: async ({ words: [word = ''], flags, switches, world, out }) => {
       const id = rowId.safeParse(word);
       if (!id.success) throw new UsageMistake(`no number: ${word}`);
+      if (switches['dry-run']) {
+        const held = (await listRates(world)).waiting.find((one) => one.id === word);
+        if (!held) throw new OperatorMistake(`no observation ${word} waits`);
+        out.json({ outcome: 'would-do', ...held });
+        out.line(`would sell at: ${held.currency} ${formatRateMicros(held.micros)}`);
+        return 0;
+      }
       const outcome = await confirmRate(world, { id: id.data, ...flags });
       if (outcome === undefined) throw new OperatorMistake(`no observation ${word} of the last 24 hours`);
       out.json({ outcome });

@@ -90,13 +90,22 @@ otherwise. Moves no money. Fails where differences are open`,
   }),
   defineCommand({
     name: 'close-difference',
-    usage: '<number> --by <person> --reason <text>',
+    usage: '<number> --by <person> --reason <text> [--dry-run]',
     help: 'closes a difference that a person has explained; it stays closed while the facts are the same',
     words: [1, 1],
     flags: z.object(WHO),
-    run: async ({ words: [word = ''], flags: { by, reason }, world, out }) => {
+    switches: ['dry-run'],
+    run: async ({ words: [word = ''], flags: { by, reason }, switches, world, out }) => {
       const id = rowId.safeParse(word);
       if (!id.success) throw new UsageMistake(`no number: ${word}`);
+      if (switches['dry-run']) {
+        const open = await world.differences.listOpen({ limit: 1, afterId: id.data - 1n });
+        const found = open.find((one) => one.id === id.data);
+        if (!found) throw new OperatorMistake(`difference ${word} is not open`);
+        out.json(found);
+        out.line(`would close: ${found.kind} ${found.subject}, ${money(found.amountMinor, found.currency)}`);
+        return 0;
+      }
       const closed = await world.differences.close(id.data, by, reason);
       out.json(closed);
       if (closed.outcome === 'refused') throw new OperatorMistake(`difference ${word}: ${closed.code}`);

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import { replay, type Replayed } from '../../app/put-right.ts';
 import { defineCommand, UsageMistake } from './command.ts';
 import { WHO } from './fields.ts';
-import { doToAll, FILTER, FILTER_USAGE, type Result } from './targets.ts';
+import type { Result } from './result.ts';
+import { doToAll, FILTER, FILTER_USAGE } from './targets.ts';
 
 export const replayCommand = defineCommand({
   name: 'replay',
   usage: `<id> | ${FILTER_USAGE}  --by <person> --reason <text> [--dry-run] [--yes]`,
   help: `does at once what fits now: applies events, sends messages again, looks at the gateway, then at the supplier, then
-retries the delivery, and prints what it did. --dry-run previews, and needs nobody`,
+retries the delivery, and prints what it did. One id is previewed and asked about first. --dry-run previews, and needs nobody`,
   words: [0, 1],
   flags: z.object({ ...FILTER, by: WHO.by.optional(), reason: WHO.reason.optional() }),
   switches: ['dry-run', 'yes'],
@@ -28,6 +29,14 @@ retries the delivery, and prints what it did. --dry-run previews, and needs nobo
       isYes: switches.yes,
       isPreview: isDryRun,
       verb: 'Replay',
+      ...(isDryRun
+        ? {}
+        : {
+            foresee: async (id: string) => {
+              const seen = toResult(id, await replay(world.care, id, { ...who, isDryRun: true }));
+              return { ...seen, lines: [`Follows:  ${seen.steps.map(({ step }) => step).join(', ')}`] };
+            },
+          }),
       act: async (id) => toResult(id, await replay(world.care, id, who)),
     });
   },

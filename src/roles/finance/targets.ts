@@ -7,9 +7,11 @@ import { findStuck, type StuckFilter } from '../../app/stuck.ts';
 import type { FinanceWorld } from '../../compose-finance.ts';
 import type { StuckItem } from '../../domain/stuck.ts';
 import { UsageMistake, type ExitCode } from './command.ts';
-import { isConfirmed } from './confirm.ts';
+import { isConfirmed, notAsked } from './confirm.ts';
 import { classes, currency, duration } from './fields.ts';
+import type { Foreseen } from './foresight.ts';
 import { age, money, type Output } from './output.ts';
+import type { Result } from './result.ts';
 
 /** Flags that narrow the stuck list. */
 export const FILTER = {
@@ -31,13 +33,6 @@ export function toFilter(flags: FilterFlags): StuckFilter {
   };
 }
 
-/** What came of one target. */
-export interface Result {
-  readonly transactionId: string;
-  readonly outcome: 'done' | 'refused' | 'unknown' | 'waits-for-approval' | 'would-do' | 'nothing-to-do';
-  readonly detail: string;
-}
-
 export interface Batch<R extends Result> {
   readonly world: FinanceWorld;
   readonly out: Output;
@@ -48,6 +43,10 @@ export interface Batch<R extends Result> {
   readonly isPreview: boolean;
   /** What is done, for the question. */
   readonly verb: string;
+  /** What would be done to one; where it is given, one is not done without a yes either. */
+  readonly foresee?: (transactionId: string) => Promise<Foreseen>;
+  /** Shows what would be done, and does nothing. */
+  readonly isDryRun?: boolean;
   readonly act: (transactionId: string) => Promise<R>;
 }
 
@@ -61,6 +60,8 @@ export async function doToAll<R extends Result>(batch: Batch<R>): Promise<ExitCo
   const isFilter = Object.values(flags).some((value) => value !== undefined);
   if (named !== undefined && isFilter) throw new UsageMistake('takes an id or a filter, not both');
   if (named !== undefined) {
+    const isSettled = await showBefore(batch, named);
+    if (isSettled !== undefined) return isSettled;
     const result = await act(named);
     out.json(result);
     out.line(told(result));
@@ -70,12 +71,50 @@ export async function doToAll<R extends Result>(batch: Batch<R>): Promise<ExitCo
   const { items } = await findStuck(batch.world.stuck, toFilter(flags));
   const ids = [...new Set(items.map((item) => item.transactionId))];
   preview(out, items);
+  if (batch.isDryRun === true && batch.foresee) {
+    const seen = await allOf(ids, batch.foresee, out);
+    out.json(seen);
+    tellResults(out, seen);
+    return exitCodeOf(seen);
+  }
   const mayGoOn = batch.isPreview || ids.length === 0;
   if (!mayGoOn && !(await isConfirmed(out, batch.isYes, `${batch.verb} ${ids.length} of them?`))) return 1;
   const results = await allOf(ids, act, out);
   out.json(results);
   tellResults(out, results);
   return exitCodeOf(results);
+}
+
+/** Shows what would be done to the one that was named, and asks. Answers how the command ends where nothing is to be done now. */
+async function showBefore(
+  {
+    out,
+    foresee,
+    isDryRun = false,
+    isYes,
+    verb,
+  }: Pick<Batch<Result>, 'out' | 'foresee' | 'isDryRun' | 'isYes' | 'verb'>,
+  named: string,
+): Promise<ExitCode | undefined> {
+  if (!foresee || (isYes && !isDryRun)) return undefined;
+  // Nobody can be asked: said before anything is looked at.
+  if (!isDryRun && !out.isTerminal) return notAsked(`${verb} ${named}?`);
+  return confirmSeen(out, await foresee(named), { isDryRun, question: `${verb} ${named}?` });
+}
+
+/** Shows what would be done, and asks. Answers how the command ends where nothing is to be done: a preview, a refusal, or a no. */
+export async function confirmSeen(
+  out: Output,
+  seen: Foreseen,
+  { isDryRun, question }: { readonly isDryRun: boolean; readonly question: string },
+): Promise<ExitCode | undefined> {
+  if (isDryRun) out.json(seen);
+  for (const line of seen.lines) out.line(line);
+  if (isDryRun || seen.outcome !== 'would-do') {
+    out.line(told(seen));
+    return exitCodeOf([seen]);
+  }
+  return (await isConfirmed(out, false, question)) ? undefined : 1;
 }
 
 function preview(out: Output, items: readonly StuckItem[]): void {

@@ -16,6 +16,7 @@ import { checkCharge, createCharge, submitOtp } from './operations/charge.ts';
 import { initialize } from './operations/initialize.ts';
 import type { OperationName } from './operations/names.ts';
 import type { ApiAnswer, Operation } from './operations/operation.ts';
+import { listDisputes } from './operations/disputes.ts';
 import { createRefund, fetchRefund, listRefunds, retryRefund } from './operations/refunds.ts';
 import {
   fetchTimeout,
@@ -46,6 +47,7 @@ const OPERATIONS: readonly Row[] = [
   ['refund/list', 'GET', /^\/refund$/, listRefunds],
   ['refund/fetch', 'GET', /^\/refund\/([^/]+)$/, fetchRefund],
   ['refund/retry', 'POST', /^\/refund\/retry_with_customer_details\/([^/]+)$/, retryRefund],
+  ['dispute/list', 'GET', /^\/dispute$/, listDisputes],
   ['apple-pay/register', 'POST', /^\/apple-pay\/domain$/, registerDomain],
   ['apple-pay/list', 'GET', /^\/apple-pay\/domain$/, listDomains],
   ['apple-pay/unregister', 'DELETE', /^\/apple-pay\/domain$/, unregisterDomain],

@@ -62,6 +62,8 @@ export interface GatewayFaults {
   /** How long each step of a refund takes. */
   refundDelayMs: number;
   unknownReference: 400 | 404;
+  /** Finds no charge, as for a key of another integration. */
+  otherIntegration: boolean;
   chargeFailedEvents: boolean;
   /** Values that are null here and {} or "" there, ids of 64 bits, fields nobody knows. */
   shapeDrift: boolean;
@@ -110,6 +112,7 @@ const CHECKS: Record<keyof GatewayFaults, Check> = {
   refund: oneOf(REFUND_MODES),
   refundDelayMs: DURATION_MS,
   unknownReference: oneOf([400, 404]),
+  otherIntegration: FLAG,
   chargeFailedEvents: FLAG,
   shapeDrift: FLAG,
   unknownStatus: {
@@ -164,6 +167,7 @@ export function noFaults(options: { refundDelayMs: number; retries: RetrySchedul
     shortTransfer: 'settle',
     refund: 'process',
     unknownReference: 404,
+    otherIntegration: false,
     chargeFailedEvents: false,
     shapeDrift: false,
     unknownStatus: null,

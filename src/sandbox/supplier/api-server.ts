@@ -82,10 +82,14 @@ function parseBody(body: Buffer): Params {
   return parsed as Params;
 }
 
+function isPurchase(operation: string): boolean {
+  return operation === 'esim/order' || operation === 'esim/topup';
+}
+
 /** A purchase that was refused still counts as a request with its transactionId. */
 function countRefusal(context: SupplierContext, name: string, params: Params): void {
   const { transactionId } = params;
-  if (name !== 'esim/order' && name !== 'esim/topup') return;
+  if (!isPurchase(name)) return;
   if (typeof transactionId !== 'string' || transactionId === '') return;
   if (transactionId.length > LONGEST_TRANSACTION_ID) return;
   const order = context.orders.orderByTransaction(transactionId);
@@ -106,6 +110,8 @@ export function createApiHandler(options: ApiOptions) {
       if (latencyMs > 0) await sleep(latencyMs);
       if (context.faults.hits('wrongSignature')) throw new SupplierError('101003');
       if (context.faults.hits('busy')) throw new SupplierError('900001');
+      if (isPurchase(name) && context.faults.hits('commitLate'))
+        await sleep(context.faults.current.lateCommitMs);
       return success(context, await operation(context, params));
     } catch (error) {
       if (error instanceof SupplierError) countRefusal(context, name, params);

@@ -36,14 +36,17 @@ export const ERROR_MESSAGES = {
   '900001': 'system busy, please try again later',
 } as const;
 
-export type ErrorCode = keyof typeof ERROR_MESSAGES;
+/** In no table of the vendor: what a caller does not know must not read as a refusal. */
+export const UNSEEN_CODE = '209999';
+
+export type ErrorCode = keyof typeof ERROR_MESSAGES | typeof UNSEEN_CODE;
 
 /** A refusal by the supplier; `code` goes out as `errorCode`, the message as `errorMsg`. */
 export class SupplierError extends Error {
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, detail?: string) {
-    super(detail ?? ERROR_MESSAGES[code]);
+    super(detail ?? (code === UNSEEN_CODE ? 'reason unknown' : ERROR_MESSAGES[code]));
     this.name = 'SupplierError';
     this.code = code;
   }

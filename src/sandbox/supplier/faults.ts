@@ -14,6 +14,13 @@ export interface SupplierFaults {
   lowBalance: Chance;
   busy: Chance;
   loseAnswer: Chance;
+  /** Orders and top-ups are carried out `lateCommitMs` after they came, also where the caller has gone. */
+  commitLate: Chance;
+  lateCommitMs: number;
+  /** Stock, price and balance are checked before a repeated transactionId is recognised. */
+  refusalsFirst: boolean;
+  /** A cancellation is answered with a code that the vendor's table does not have; nothing is done. */
+  cancelUnseen: Chance;
   neverAllocate: Chance;
   wrongSignature: Chance;
   /** The vendor's 8 requests a second. */
@@ -38,6 +45,10 @@ const CHECKS: Record<keyof SupplierFaults, Check> = {
   lowBalance: CHANCE,
   busy: CHANCE,
   loseAnswer: CHANCE,
+  commitLate: CHANCE,
+  lateCommitMs: DURATION_MS,
+  refusalsFirst: FLAG,
+  cancelUnseen: CHANCE,
   neverAllocate: CHANCE,
   wrongSignature: CHANCE,
   rateLimit: FLAG,
@@ -63,6 +74,10 @@ export function noFaults(allocationMs: number): SupplierFaults {
     lowBalance: 0,
     busy: 0,
     loseAnswer: 0,
+    commitLate: 0,
+    lateCommitMs: 10_000,
+    refusalsFirst: false,
+    cancelUnseen: 0,
     neverAllocate: 0,
     wrongSignature: 0,
     rateLimit: false,

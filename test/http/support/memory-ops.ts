@@ -175,7 +175,9 @@ function createWorld(environment: Environment, { calls, refused, state }: Noting
         range && range.from.getUTCFullYear() === 2001 ? null : range ? 'running' : reconciled,
       ),
     readTrialBalance: () => note('trial balance', trialBalance),
-    readDaily: () => note('daily', { report: 'daily', lines: [day] } as const),
+    readDaily: () => note('daily', { report: 'daily', lines: [day], totals: [earned] } as const),
+    readByMerchant: () =>
+      note('by merchant', { report: 'merchants', lines: [merchant], totals: [earned] } as const),
     readWaiting: () => note('waiting money', { report: 'waiting', lines: [waitingLine] } as const),
     toCsv: ({ report }) => `${report}\r\n`,
   };
@@ -324,19 +326,18 @@ const trialBalance = {
     {
       account: 'supplier-cost:USD4',
       kind: 'supplier-cost',
+      class: 'expense',
       currency: 'USD4',
       accounts: 1,
-      debitMinor: 0n,
-      creditMinor: 12_345n,
+      debitMinor: 12_345n,
+      creditMinor: 0n,
     },
   ],
   totals: [{ currency: 'USD4', debitMinor: 12_345n, creditMinor: 12_345n, isBalanced: true }],
 } as const;
 
-const day = {
-  day: '2026-01-31',
+const earned = {
   currency: 'NGN',
-  packageType: 'BASE',
   deliveries: 2,
   soldMinor: 200_000n,
   correctedMinor: -5n,
@@ -344,7 +345,12 @@ const day = {
   costUsdE4: 9_999n,
   costMinor: 160_000n,
   marginMinor: 39_995n,
+  marginBps: 2_000,
 } as const;
+
+const day = { day: '2026-01-31', packageType: 'BASE', ...earned } as const;
+
+const merchant = { accountId: 'acc-1', email: 'ada@example.com', packageType: null, ...earned } as const;
 
 const waitingLine = {
   waitsFor: 'delivery',

@@ -158,8 +158,11 @@ function createWorld(environment: Environment, shopOf: () => MemoryShop): WorldU
       const shop = begin('getTransaction');
       await Promise.resolve();
       const found = shop.purchases.find((one) => one.transactionId === transactionId);
-      if (!found) throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
-      return { ...found, timeline: [{ at: NOW, what: 'Purchase opened' }] };
+      const timeline = [{ at: NOW, what: 'Purchase opened' }];
+      if (found) return { purchase: { ...found, timeline } };
+      const funding = shop.payments.fundings.find((one) => one.transactionId === transactionId);
+      if (funding) return { funding: { ...funding, timeline } };
+      throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
     },
     listEsims: async (principal, query) => {
       begin('listEsims');

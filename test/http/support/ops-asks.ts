@@ -132,6 +132,12 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
     as: 'FINANCE',
     status: 200,
   },
+  {
+    route: 'GET /ops/books/merchants',
+    target: '/ops/books/merchants?from=2026-01-01&to=2026-02-01',
+    as: 'FINANCE',
+    status: 200,
+  },
   { route: 'GET /ops/books/waiting', target: '/ops/books/waiting', as: 'FINANCE', status: 200 },
   { route: 'GET /ops/openapi.json', target: '/ops/openapi.json', as: 'SUPPORT', status: 200 },
   { route: 'DELETE /ops/sessions/current', target: '/ops/sessions/current', as: 'OPERATIONS', status: 200 },
@@ -317,6 +323,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
     status: 400,
   },
   { route: 'GET /ops/books/daily', target: '/ops/books/daily', as: 'FINANCE', status: 400 },
+  { route: 'GET /ops/books/merchants', target: '/ops/books/merchants', as: 'FINANCE', status: 400 },
   {
     route: 'GET /ops/books/daily',
     target: '/ops/books/daily?from=2024-01-01&to=2026-01-01',

@@ -1,6 +1,6 @@
 /** Differences and the books → the documented shapes. Pure; amounts become decimals only as text. */
 import type { z } from 'zod';
-import type { Daily, TrialBalance, Waiting } from '../../../app/books.ts';
+import type { ByMerchant, Daily, Earned, TrialBalance, Waiting } from '../../../domain/books.ts';
 import type { OpenDifference } from '../../../app/reconcile.ts';
 import type { ReconcileSummary } from '../../../domain/reconciliation.ts';
 import type { Wire } from '../../json.ts';
@@ -8,6 +8,7 @@ import { amountJson } from '../amount.ts';
 import type {
   dailySchema,
   differencePageSchema,
+  merchantsSchema,
   reconciledSchema,
   trialBalanceSchema,
   waitingSchema,
@@ -49,6 +50,7 @@ export function presentTrialBalance({
       lines: lines.map((line) => ({
         account: line.account,
         kind: line.kind,
+        class: line.class,
         currency: line.currency,
         accounts: line.accounts,
         ...bothSides(line),
@@ -77,26 +79,44 @@ function bothSides({
   };
 }
 
-export function presentDaily({ lines }: Daily): Wire<z.output<typeof dailySchema>> {
+export function presentDaily({ lines, totals }: Daily): Wire<z.output<typeof dailySchema>> {
   return {
     success: true,
     data: {
-      lines: lines.map((line) => {
-        const inCurrency = (amountMinor: bigint) => amountJson({ amountMinor, currency: line.currency });
-        return {
-          day: line.day,
-          currency: line.currency,
-          packageType: line.packageType,
-          deliveries: line.deliveries,
-          sold: inCurrency(line.soldMinor),
-          corrected: inCurrency(line.correctedMinor),
-          revenue: inCurrency(line.revenueMinor),
-          costUsd: amountJson({ amountMinor: line.costUsdE4, currency: 'USD4' }),
-          cost: inCurrency(line.costMinor),
-          margin: inCurrency(line.marginMinor),
-        };
-      }),
+      lines: lines.map((line) => ({ day: line.day, packageType: line.packageType, ...earned(line) })),
+      totals: totals.map(earned),
     },
+  };
+}
+
+export function presentByMerchant({ lines, totals }: ByMerchant): Wire<z.output<typeof merchantsSchema>> {
+  return {
+    success: true,
+    data: {
+      lines: lines.map((line) => ({
+        accountId: line.accountId,
+        email: line.email,
+        packageType: line.packageType,
+        ...earned(line),
+      })),
+      totals: totals.map(earned),
+    },
+  };
+}
+
+function earned(line: Earned) {
+  const inCurrency = (amountMinor: bigint) => amountJson({ amountMinor, currency: line.currency });
+  return {
+    currency: line.currency,
+    deliveries: line.deliveries,
+    sold: inCurrency(line.soldMinor),
+    corrected: inCurrency(line.correctedMinor),
+    revenue: inCurrency(line.revenueMinor),
+    costUsd: amountJson({ amountMinor: line.costUsdE4, currency: 'USD4' }),
+    cost: inCurrency(line.costMinor),
+    margin: inCurrency(line.marginMinor),
+    // Hundredths of a percent are two decimals, as minor units are.
+    marginPercent: line.marginBps === null ? null : inCurrency(BigInt(line.marginBps)),
   };
 }
 
@@ -109,7 +129,7 @@ export function presentWaiting({ lines }: Waiting): Wire<z.output<typeof waiting
         amount: amountJson({ amountMinor, currency }),
         currency,
         items,
-        oldestAt: oldestAt?.toISOString() ?? null,
+        oldestAt: oldestAt.toISOString(),
       })),
     },
   };

@@ -1,5 +1,5 @@
 /** Differences between our books and others', and the books themselves, as JSON or as CSV for whoever asks for that in Accept. */
-import type { Report } from '../../../app/books.ts';
+import type { Report } from '../../../domain/books.ts';
 import type { OpsInput } from '../../route.ts';
 import { toJson } from '../../json.ts';
 import { presentPage } from '../../page.ts';
@@ -7,6 +7,7 @@ import type { Answer } from '../../errors.ts';
 import type { PathParameter, Route } from '../../route.ts';
 import { defineOpsRoute, worldQuery } from '../ops-route.ts';
 import {
+  presentByMerchant,
   presentDaily,
   presentDifference,
   presentReconciled,
@@ -21,6 +22,7 @@ import {
   dailySchema,
   differencePageSchema,
   differencesQuery,
+  merchantsSchema,
   reconcileBody,
   reconciledSchema,
   reconcilingSchema,
@@ -47,6 +49,7 @@ export function booksRoutes(): Route[] {
     reconcileRoute(),
     trialBalanceRoute(),
     dailyRoute(),
+    merchantsRoute(),
     waitingRoute(),
   ];
 }
@@ -168,10 +171,30 @@ function dailyRoute(): Route {
       operationId: 'getDaily',
       tag: BOOKS,
       summary: 'Read revenue, cost and margin by day',
-      description: 'By day (UTC), currency and package type.',
+      description: 'By day (UTC), currency and package type, with totals by currency.',
     },
     handle: async ({ ops, query: { from, to } }) =>
       report(ops, await ops.world.readDaily({ from, to }), presentDaily),
+  });
+}
+
+function merchantsRoute(): Route {
+  return defineOpsRoute({
+    method: 'GET',
+    path: '/ops/books/merchants',
+    permission: 'books',
+    query: dailyQuery,
+    responses: {
+      200: { description: 'Account by account', schema: merchantsSchema, alsoAs: ALSO_AS_CSV },
+    },
+    docs: {
+      operationId: 'getBooksByMerchant',
+      tag: BOOKS,
+      summary: 'Read revenue, cost and margin by merchant',
+      description: 'By account, currency and package type, with totals by currency.',
+    },
+    handle: async ({ ops, query: { from, to } }) =>
+      report(ops, await ops.world.readByMerchant({ from, to }), presentByMerchant),
   });
 }
 
@@ -186,7 +209,8 @@ function waitingRoute(): Route {
       operationId: 'getWaitingMoney',
       tag: BOOKS,
       summary: 'Read what money waits for',
-      description: 'Money on hold, on its way back, at risk, at the gateway, or there by a person’s word.',
+      description:
+        'Money on hold, on its way back, disputed, taken back, at the gateway, or there by a person’s word.',
     },
     handle: async ({ ops }) => report(ops, await ops.world.readWaiting(), presentWaiting),
   });

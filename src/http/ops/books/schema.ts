@@ -1,5 +1,6 @@
 /** Differences and the books: what is asked for, and what is answered. Amounts are numbers with two decimals, of USD4 with four. */
 import { z } from 'zod';
+import { WAITS_FOR } from '../../../domain/books.ts';
 import { DIFFERENCE_KINDS } from '../../../domain/reconciliation.ts';
 import { isoTime, money } from '../../answer-fields.ts';
 import { choiceField, textField, timeField } from '../../fields.ts';
@@ -96,6 +97,7 @@ export const trialBalanceSchema = dataSchema(
       z.object({
         account: z.string(),
         kind: z.string(),
+        class: z.enum(['asset', 'liability', 'equity', 'income', 'expense']),
         currency,
         accounts: z.number().int().meta({ description: 'How many ledger accounts the line is' }),
         debit: money('In `currency`'),
@@ -138,35 +140,55 @@ export const dailyQuery = z
     message: `must be after from, at most ${MOST_DAYS} days`,
   });
 
+const earned = {
+  currency,
+  deliveries: z.number().int(),
+  sold: money('In `currency`'),
+  corrected: money('Taken off, or put back on, after the sale'),
+  revenue: money('Sold and corrected'),
+  costUsd: money('What the supplier was paid, with four decimals'),
+  cost: money('The same at the rates of the sales, in `currency`'),
+  margin: money('Revenue less cost'),
+  marginPercent: money('The margin in percent of the revenue; null without revenue').nullable(),
+};
+const packageType = z.enum(['BASE', 'TOPUP']).nullable();
+const totals = z.array(z.object(earned)).meta({ description: 'One for each currency' });
+
 export const dailySchema = dataSchema(
+  z.object({
+    lines: z.array(z.object({ day: z.string().meta({ example: '2026-01-31' }), packageType, ...earned })),
+    totals,
+  }),
+  'Daily',
+);
+
+export const merchantsSchema = dataSchema(
   z.object({
     lines: z.array(
       z.object({
-        day: z.string().meta({ example: '2026-01-31' }),
-        currency,
-        packageType: z.enum(['BASE', 'TOPUP']).nullable(),
-        deliveries: z.number().int(),
-        sold: money('In `currency`'),
-        corrected: money('Taken off, or put back on, after the sale'),
-        revenue: money('Sold and corrected'),
-        costUsd: money('What the supplier was paid, with four decimals'),
-        cost: money('The same at the rates of the sales, in `currency`'),
-        margin: money('Revenue less cost'),
+        accountId: z
+          .string()
+          .nullable()
+          .meta({ description: 'null: booked for nobody’s purchase or funding' }),
+        email: z.string().nullable(),
+        packageType,
+        ...earned,
       }),
     ),
+    totals,
   }),
-  'Daily',
+  'BooksByMerchant',
 );
 
 export const waitingSchema = dataSchema(
   z.object({
     lines: z.array(
       z.object({
-        waitsFor: z.string(),
+        waitsFor: z.enum(WAITS_FOR),
         amount: money('In `currency`'),
         currency,
-        items: z.number().int().nullable(),
-        oldestAt: isoTime('ISO 8601').nullable(),
+        items: z.number().int().meta({ description: 'How many it is the sum of' }),
+        oldestAt: isoTime('ISO 8601'),
       }),
     ),
   }),

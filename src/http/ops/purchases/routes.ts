@@ -1,4 +1,6 @@
 /** What is stuck, what happened to one purchase, and putting it right. */
+import type { z } from 'zod';
+import type { AskedMove } from '../../../app/ops-world.ts';
 import { isId } from '../../../domain/ids.ts';
 import { noteTransaction } from '../../../observe/subject.ts';
 import { toJson } from '../../json.ts';
@@ -155,26 +157,31 @@ function moveRoute(): Route {
     async handle({ ops, params, body, context }) {
       const id = params['transactionId'] ?? '';
       noteTransaction(id);
-      const { move, reason, evidence, amount, currency, packageCode, goodwill, moveKey } = body;
       const outcome = await ops.world.makeMove(
         ops.session,
-        {
-          transactionId: id,
-          move,
-          reason,
-          ...(evidence === undefined ? {} : { evidence }),
-          ...(amount === undefined || currency === undefined
-            ? {}
-            : { amount: { amountMinor: amount, currency } }),
-          ...(packageCode === undefined ? {} : { packageCode }),
-          ...(goodwill === undefined ? {} : { goodwill }),
-          ...(moveKey === undefined ? {} : { moveKey }),
-        },
+        { transactionId: id, ...askedMove(body) },
         context,
       );
       return moveAnswer(outcome);
     },
   });
+}
+
+function askedMove(body: z.output<typeof moveBody>): Omit<AskedMove, 'transactionId'> {
+  const { move, reason, amount, currency, override, ...more } = body;
+  const { evidence, packageCode, goodwill, outcome, disputeId, moveKey } = more;
+  return {
+    move,
+    reason,
+    ...(evidence === undefined ? {} : { evidence }),
+    ...(amount === undefined || currency === undefined ? {} : { amount: { amountMinor: amount, currency } }),
+    ...(packageCode === undefined ? {} : { packageCode }),
+    ...(goodwill === undefined ? {} : { goodwill }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(disputeId === undefined ? {} : { disputeId }),
+    ...(override === undefined ? {} : { overrides: override }),
+    ...(moveKey === undefined ? {} : { moveKey }),
+  };
 }
 
 function replayRoute(): Route {

@@ -1,5 +1,6 @@
 /** The stuck list, one purchase's story, and moves: what is asked for, and what is answered. Amounts are numbers with two decimals. */
 import { z } from 'zod';
+import { DISPUTE_OUTCOMES } from '../../../domain/disputes.ts';
 import { MOVE_RECORD_STATUSES, MOVE_REFUSALS, MOVE_STATES, MOVES } from '../../../domain/moves.ts';
 import { PURCHASE_STATUSES } from '../../../domain/states.ts';
 import { STUCK_CLASSES, type StuckClass } from '../../../domain/stuck.ts';
@@ -217,6 +218,14 @@ export const moveBody = z
       .boolean('must be true or false')
       .optional()
       .meta({ description: 'Given back although it was delivered' }),
+    outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-claim: how it ended' }).optional(),
+    disputeId: textField({
+      max: MAX_MOVE_KEY_CHARACTERS,
+      description: 'settle-claim: which dispute, by the gateway’s id; needed where several are open',
+    }).optional(),
+    override: z.boolean('must be true or false').optional().meta({
+      description: 'settle-claim: against the gateway’s word; waits for a second person whatever the amount',
+    }),
     moveKey: textField({
       max: MAX_MOVE_KEY_CHARACTERS,
       description:

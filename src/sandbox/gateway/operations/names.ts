@@ -14,6 +14,7 @@ export const OPERATION_NAMES = [
   'refund/list',
   'refund/fetch',
   'refund/retry',
+  'dispute/list',
   'apple-pay/register',
   'apple-pay/list',
   'apple-pay/unregister',

@@ -24,7 +24,7 @@ export type Operation = (context: GatewayContext, request: ApiRequest) => ApiAns
 
 /** The transaction with this reference; refused in the way that the faults say. */
 export function requireReference(context: GatewayContext, reference: string): TransactionRow {
-  const row = context.transactions.byReference(reference);
+  const row = byReference(context, reference);
   if (row !== undefined) return row;
   const status = context.faults.current.unknownReference;
   throw notFound('Transaction reference not found', 'transaction_not_found', status);
@@ -32,12 +32,16 @@ export function requireReference(context: GatewayContext, reference: string): Tr
 
 /** The transaction with this id, if any. */
 export function transactionById(context: GatewayContext, digits: string): TransactionRow | undefined {
-  if (!/^\d{1,20}$/.test(digits)) return undefined;
+  if (context.faults.current.otherIntegration || !/^\d{1,20}$/.test(digits)) return undefined;
   const id = idOf(digits);
   return Number.isSafeInteger(id) ? context.transactions.byId(id) : undefined;
 }
 
 /** The transaction with this reference or id. */
 export function findTransaction(context: GatewayContext, referenceOrId: string): TransactionRow | undefined {
-  return context.transactions.byReference(referenceOrId) ?? transactionById(context, referenceOrId);
+  return byReference(context, referenceOrId) ?? transactionById(context, referenceOrId);
+}
+
+function byReference(context: GatewayContext, reference: string): TransactionRow | undefined {
+  return context.faults.current.otherIntegration ? undefined : context.transactions.byReference(reference);
 }

@@ -50,6 +50,9 @@ export function createRefundStore(database: Database) {
   const insertDispute = insertStatement(database, 'disputes', DISPUTE_COLUMNS);
   const updateDispute = updateStatement(database, 'disputes', DISPUTE_COLUMNS, 'id');
   const disputesOf = sql.prepare('SELECT * FROM disputes WHERE transactionId = ? ORDER BY id');
+  const disputesBetween = sql.prepare(
+    'SELECT * FROM disputes WHERE createdAtMs >= ? AND createdAtMs <= ? ORDER BY id DESC',
+  );
   const lastDispute = sql.prepare('SELECT max(id) AS id FROM disputes');
   return {
     nextRefundId: () => ((lastRefund.get() as { id: number | null }).id ?? FIRST_REFUND_ID) + 1,
@@ -68,5 +71,8 @@ export function createRefundStore(database: Database) {
     updateDispute: (row: DisputeRow) =>
       void updateDispute.run(...DISPUTE_COLUMNS.map((column) => row[column]), row.id),
     disputesOf: (transactionId: number) => disputesOf.all(transactionId) as unknown as DisputeRow[],
+    /** Newest first. */
+    disputesBetween: (fromMs: number, toMs: number) =>
+      disputesBetween.all(fromMs, toMs) as unknown as DisputeRow[],
   };
 }

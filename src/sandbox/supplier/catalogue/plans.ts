@@ -8,7 +8,8 @@ import type { SoldCountry } from './countries.ts';
 import { dailyPrice, retailPrice, totalPrice, type PriceTier } from './prices.ts';
 import type { SoldRegion } from './regions.ts';
 
-const GIGABYTE = 1_073_741_824;
+const MEGABYTE = 1_048_576;
+const GIGABYTE = 1024 * MEGABYTE;
 const UNUSED_VALID_DAYS = 180;
 
 /** [gigabytes, days]; the smallest two are sold without top-ups. */
@@ -131,17 +132,20 @@ function packageOf(place: SellingPlace, plan: PlanFields): WirePackage {
   };
 }
 
-function sizeLabel(gigabytes: number): string {
-  return gigabytes < 1 ? `${Math.round(gigabytes * 1000)}MB` : `${gigabytes}GB`;
+/** Half a gigabyte is sold as 500 MB. */
+function sizeOf(gigabytes: number): { label: string; volume: number } {
+  if (gigabytes >= 1) return { label: `${gigabytes}GB`, volume: Math.round(gigabytes * GIGABYTE) };
+  const megabytes = Math.round(gigabytes * 1000);
+  return { label: `${megabytes}MB`, volume: megabytes * MEGABYTE };
 }
 
 function fixedPlans(place: SellingPlace): PlanFields[] {
   const sizes = place.popular ? [...EVERYWHERE, ...POPULAR] : EVERYWHERE;
   return sizes.map(([gigabytes, days]) => ({
     slug: `${place.code}_${gigabytes}_${days}`,
-    name: `${place.name} ${sizeLabel(gigabytes)} ${days}Days`,
+    name: `${place.name} ${sizeOf(gigabytes).label} ${days}Days`,
     price: totalPrice(place, gigabytes, days),
-    volume: Math.round(gigabytes * GIGABYTE),
+    volume: sizeOf(gigabytes).volume,
     dataType: 1,
     duration: days,
     supportTopUpType: gigabytes < 1 ? 1 : 2,
@@ -153,9 +157,9 @@ function dailyPlans(place: SellingPlace): PlanFields[] {
   if (!place.popular) return [];
   const slowed = DAILY_SIZES.map((gigabytes): PlanFields => ({
     slug: `${place.code}_${gigabytes}_Daily_1Mbps`,
-    name: `${place.name} ${sizeLabel(gigabytes)}/Day FUP1Mbps`,
+    name: `${place.name} ${sizeOf(gigabytes).label}/Day FUP1Mbps`,
     price: dailyPrice(place, gigabytes, 1),
-    volume: Math.round(gigabytes * GIGABYTE),
+    volume: sizeOf(gigabytes).volume,
     dataType: 2,
     duration: 1,
     supportTopUpType: 3,

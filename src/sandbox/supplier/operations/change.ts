@@ -3,7 +3,7 @@
  * same transaction.
  */
 import type { Outcome, SupplierContext } from '../context.ts';
-import { SupplierError } from '../errors.ts';
+import { SupplierError, UNSEEN_CODE } from '../errors.ts';
 import { mandatoryText, type Params } from '../params.ts';
 import type { EsimRow } from '../storage/rows.ts';
 import { requireEsim, type FoundEsim } from './find-esim.ts';
@@ -35,6 +35,7 @@ function stopped(esim: FoundEsim, forcedStatus: string): EsimRow {
 
 /** `/esim/cancel`: only while unused and not downloaded; what was paid goes back. */
 export function cancelEsim(context: SupplierContext, params: Params): Outcome {
+  if (context.faults.hits('cancelUnseen')) throw new SupplierError(UNSEEN_CODE);
   const esim = requireEsim(context, params);
   if (esim.state.esimStatus !== 'GOT_RESOURCE' || esim.state.smdpStatus !== 'RELEASED') {
     throw new SupplierError('200002');

@@ -138,6 +138,7 @@ function take(
 export function placeOrder(context: SupplierContext, params: Params): Outcome {
   const transactionId = mandatoryText(params, 'transactionId', LONGEST_TRANSACTION_ID);
   const known = context.orders.orderByTransaction(transactionId);
+  if (context.faults.current.refusalsFirst) refuseIfTold(context, {}, 0);
   if (known !== undefined) {
     context.orders.countOrderRequest(known.orderNo);
     return { obj: { orderNo: known.orderNo, transactionId }, loseAnswer: context.faults.hits('loseAnswer') };

@@ -82,6 +82,7 @@ function apply(
 export function topUpEsim(context: SupplierContext, params: Params): Outcome {
   const transactionId = mandatoryText(params, 'transactionId', LONGEST_TRANSACTION_ID);
   const known = context.orders.topUpByTransaction(transactionId);
+  if (context.faults.current.refusalsFirst) refuseIfTold(context, {}, 0);
   if (known !== undefined) {
     context.orders.countTopUpRequest(transactionId);
     return answer(context, known, context.faults.hits('loseAnswer'));

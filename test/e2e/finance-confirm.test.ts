@@ -1,0 +1,190 @@
+// Money commands on one id: nothing without a yes, and a preview that is what the move then does.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findPurchaseRow, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
+import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const WHO = ['--by', 'ada', '--reason', 'a test says so'];
+
+let stack: Stack;
+let buyer: Buyer;
+beforeAll(async () => {
+  stack = await startStack({ env: { SIMWAY_APPROVAL_LIMIT: 'NGN=100.00' } });
+  buyer = await newBuyer(stack);
+});
+afterAll(() => stack.close());
+
+const here = (line: string, answer?: string) =>
+  hereFinance(stack.env, line, { more: WHO, ...(answer === undefined ? {} : { answer }) });
+
+async function delivered(): Promise<string> {
+  const { body } = await buyer.buy('SIM-OK');
+  await untilClosed(stack, body.transactionId);
+  return body.transactionId;
+}
+
+/** Everything that a move could write, counted. */
+async function written(): Promise<unknown> {
+  const { rows } = await sql`
+    select (select count(*) from ledger_transactions) as booked, (select count(*) from refunds) as refunds,
+           (select count(*) from operator_moves) as moves, (select count(*) from purchase_events) as events,
+           (select sum(balance_minor) from wallets) as balances`.execute(stack.owner);
+  return rows;
+}
+
+interface Seen {
+  readonly outcome: string;
+  readonly detail: string;
+  readonly foresight: {
+    readonly amount: { readonly amountMinor: number; readonly currency: string };
+    readonly accountId: string;
+    readonly entries: readonly object[];
+    readonly refunds: readonly object[];
+  };
+}
+
+it('does nothing where nobody can be asked, and says how', async () => {
+  const id = await delivered();
+  const before = await written();
+  const inShell = await shellFinance(stack.env, `credit ${id} --goodwill`, WHO);
+  expect(inShell).toMatchObject({ code: 2, stdout: '' });
+  for (const word of ['--yes', '--dry-run', 'nothing was done']) expect(inShell.stderr).toContain(word);
+  expect(await here(`approve ${id}`)).toMatchObject({ code: 2 });
+  expect(await hereFinance(stack.env, `approve ${id} --by bo`)).toMatchObject({ code: 2 });
+  expect(await written()).toEqual(before);
+});
+
+it('tells a person how much, whose it is and what follows, and does what is answered', async () => {
+  const id = await delivered();
+  const before = await written();
+  const no = await here(`credit ${id} --goodwill`, 'no');
+  expect(no).toMatchObject({ code: 1 });
+  for (const word of ['USD 2.30', buyer.account.accountId, 'in the wallet', 'revenue:USD debit'])
+    expect(no.stdout, word).toContain(word);
+  expect(no.stderr).toContain(`Do credit-wallet to ${id}? [y/N]`);
+  expect(await written()).toEqual(before);
+  const balance = await buyer.balanceMinor();
+  expect(await here(`credit ${id} --goodwill`, 'y')).toMatchObject({ code: 0 });
+  expect(await buyer.balanceMinor()).toBe(balance + 230n);
+});
+
+it('--dry-run shows the very entries that are booked then, and writes nothing', async () => {
+  const account = await stack.account();
+  const { transactionId } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
+  await untilStatus(stack, transactionId, 'SUCCESS');
+  const before = await written();
+  const seen = jsonOf(await here(`refund ${transactionId} --goodwill --dry-run --json`)) as Seen;
+  expect(seen).toMatchObject({ outcome: 'would-do', foresight: { accountId: account.accountId } });
+  expect(seen.foresight.refunds).toHaveLength(1);
+  expect(await written()).toEqual(before);
+  const done = await here(`refund ${transactionId} --goodwill --yes --json`);
+  const { detail } = jsonOf(done) as { readonly detail: string };
+  expect(detail).toBe(seen.detail);
+  const lines = jsonOf(await hereFinance(stack.env, `ledger ${transactionId} --json`)) as {
+    readonly kind: string;
+    readonly account: string;
+    readonly currency: string;
+    readonly debitMinor: number;
+    readonly creditMinor: number;
+  }[];
+  const booked = lines
+    .filter(({ kind }) => kind === 'refund-to-source')
+    .map(({ account: of, currency, debitMinor, creditMinor }) => ({
+      account: of,
+      currency,
+      debitMinor,
+      creditMinor,
+    }));
+  expect(booked).toEqual(seen.foresight.entries);
+  await until(
+    () => stack.owner.selectFrom('refunds').select('status').executeTakeFirst(),
+    (refund) => refund?.status === 'DONE',
+    { what: 'the refund has ended' },
+  );
+});
+
+it('--dry-run of what would be refused says why, and is not on record', async () => {
+  const id = await delivered();
+  const before = await written();
+  const seen = jsonOf(await here(`credit ${id} --dry-run --json`), 1) as Seen;
+  expect(seen).toMatchObject({ outcome: 'refused' });
+  expect(seen.detail).toContain('ALREADY_DELIVERED');
+  expect(await written()).toEqual(before);
+});
+
+it('an approval asks too, with what it would do', async () => {
+  const rich = await newBuyer(stack, { currency: 'NGN', fundsMinor: 5_000_000n });
+  const { body } = await rich.buy('SIM-OK');
+  await untilClosed(stack, body.transactionId);
+  const id = body.transactionId;
+  expect(jsonOf(await here(`credit ${id} --goodwill --yes --json`))).toMatchObject({
+    outcome: 'waits-for-approval',
+  });
+  const before = await written();
+  const seen = await hereFinance(stack.env, `approve ${id} --by bo --dry-run`);
+  expect(seen).toMatchObject({ code: 0 });
+  expect(seen.stdout).toContain('in the wallet');
+  expect(await hereFinance(stack.env, `approve ${id} --by bo`, { answer: 'n' })).toMatchObject({ code: 1 });
+  expect(await written()).toEqual(before);
+  expect(await hereFinance(stack.env, `approve ${id} --by bo`, { answer: 'y' })).toMatchObject({ code: 0 });
+});
+
+it('an approval that would be refused says so, and asks nothing', async () => {
+  const rich = await newBuyer(stack, { currency: 'NGN', fundsMinor: 5_000_000n });
+  const { body } = await rich.buy('SIM-OK');
+  await untilClosed(stack, body.transactionId);
+  const id = body.transactionId;
+  const whole = (jsonOf(await here(`credit ${id} --goodwill --dry-run --json`)) as Seen).foresight.amount;
+  const credit = (amount: string) =>
+    here(`credit ${id} --goodwill --amount ${amount} --currency NGN --yes --json`);
+  expect(jsonOf(await credit((whole.amountMinor / 100).toFixed(2)))).toMatchObject({
+    outcome: 'waits-for-approval',
+  });
+  expect(jsonOf(await credit('50.00'))).toMatchObject({ outcome: 'done' });
+  const before = await written();
+  for (const asked of [{ answer: 'y' }, { more: ['--dry-run'] }]) {
+    const seen = await hereFinance(stack.env, `approve ${id} --by bo`, asked);
+    expect(seen).toMatchObject({ code: 1 });
+    expect(seen.stdout).toContain('AMOUNT_TOO_HIGH');
+    expect(seen.stderr).not.toContain('[y/N]');
+  }
+  expect(await written()).toEqual(before);
+});
+
+it('going against the gateway’s word is announced as a second person’s to approve, though nothing is paid out', async () => {
+  const account = await stack.account();
+  const { transactionId: id } = await buyOutside(stack, account, { packageCode: 'SIM-PAY-NOW' });
+  await untilStatus(stack, id, 'SUCCESS');
+  await atGateway(stack, id, 'dispute');
+  await until(
+    () => findPurchaseRow(stack, id),
+    (row) => row?.attention_reason === 'PAYMENT_DISPUTED',
+    { what: 'a person is called for the dispute' },
+  );
+  const settle = `settle ${id} --outcome won --override --evidence a-letter`;
+  const seen = await here(`${settle} --dry-run`);
+  expect(seen).toMatchObject({ code: 0 });
+  expect(seen.stdout).toContain('It waits for another person first.');
+  expect(jsonOf(await here(`${settle} --yes --json`))).toMatchObject({ outcome: 'waits-for-approval' });
+  const approval = await hereFinance(stack.env, `approve ${id} --by bo --dry-run`);
+  expect(approval.stdout).toContain('Dispute won');
+  expect(approval.stdout).not.toContain('another person');
+  // Approved, and whoever did so ended before it was made: it is asked about like one that waits.
+  await stack.owner
+    .updateTable('operator_moves')
+    .set({ status: 'APPROVED', approved_by: 'bo' })
+    .where('transaction_id', '=', id)
+    .where('status', '=', 'WAITS_FOR_APPROVAL')
+    .execute();
+  const { moveId } = await stack.owner
+    .selectFrom('operator_moves')
+    .select('id as moveId')
+    .where('transaction_id', '=', id)
+    .executeTakeFirstOrThrow();
+  const again = await hereFinance(stack.env, `approve ${moveId} --by bo`, { answer: 'y' });
+  expect(again).toMatchObject({ code: 0 });
+  expect(again.stdout).toContain('Dispute won');
+});

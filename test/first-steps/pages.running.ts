@@ -1,0 +1,162 @@
+// Every command in a shell block of README.md and docs/, as it stands there, on the `npm start` of this checkout. A page is one script: what
+// an earlier command made is there for a later one, and the first that fails ends the page. A curl must answer 2xx, or what the comment
+// before it says.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readRunningFile, type RunningInfo } from '../../src/embedded/running-file.ts';
+
+const CHECKOUT = join(import.meta.dirname, '..', '..');
+const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) => `docs/${name}`)].filter(
+  (name) => name.endsWith('.md'),
+);
+/** Of what a page printed, where it fails. */
+const TAIL_CHARACTERS = 2_000;
+/** Of the example endpoint of the pages. */
+const EXAMPLE_HOOK = 'http://127.0.0.1:4000/hooks';
+
+/** What cannot run here, and why. */
+const NOT_HERE: readonly { readonly command: RegExp; readonly because: string }[] = [
+  {
+    command: /^npm ci && npm (start|test)$/,
+    because: '.ci/run runs these two, and what they start is what runs here',
+  },
+  { command: /^npm run bench\b/, because: 'minutes of measuring, on servers of its own' },
+  { command: /^(docker compose|cp \.env\.example) /, because: 'another installation, in containers' },
+  { command: /^(pg_|psql|createdb)/, because: 'names the host of a production database' },
+  {
+    command: /^npm run (simway -- (migrate|worker|api)$|migrate\b)/,
+    because: 'processes of an installation with settings of its own',
+  },
+  { command: /^curl "\$URL\/ops\//, because: 'wants the password that only the command before it has shown' },
+  { command: /close-difference/, because: 'wants a difference; the sandbox has none' },
+];
+
+/** They run until they are stopped. */
+const STAYS = /^(npm run webhooks -- listen|node_modules\/\.bin\/node src\/sandbox\/)/;
+
+const PRELUDE = String.raw`
+set -euo pipefail
+unset DATABASE_URL TEMPORAL_ADDRESS
+groups=''
+trap 'for group in $groups; do kill -TERM -- "-$group" 2>/dev/null || true; done; wait' EXIT
+call() {
+  local want=$1 got; shift
+  got=$(command curl -sS --max-time 40 -o "$WORK/body" -w '%{http_code}' "$@")
+  case $got in $want) cat "$WORK/body"; echo ;; *) echo "$got instead of $want: $(cat "$WORK/body")" >&2; exit 1 ;; esac
+}
+stay() {
+  setsid "$@" >"$WORK/stays" 2>&1 &
+  groups="$groups $!"
+  for _ in $(seq 300); do
+    grep -qE '^listening|"ready":true' "$WORK/stays" && return 0
+    sleep 0.1
+  done
+  cat "$WORK/stays" >&2
+  exit 1
+}
+`;
+
+/** The commands of a page's shell blocks, a line each, with the status that the comment before a curl tells. */
+function commandsOf(page: string): { readonly command: string; readonly status: string }[] {
+  const text = readFileSync(join(CHECKOUT, page), 'utf8');
+  return Array.from(text.matchAll(/^```(?:sh|bash)\n(.*?)^```/gms), (block) => block[1] ?? '').flatMap(
+    (block) => {
+      let status = '2??';
+      return block
+        .replaceAll(/\\\n\s*/g, '')
+        .split('\n')
+        .flatMap((line) => {
+          const command = line.replace(/\s+#[^'"]*(?:"[^"]*")?[^'"]*$/, '').trim();
+          if (command === '' || command.startsWith('#')) {
+            status = /^# (\d{3})$/.exec(command)?.[1] ?? status;
+            return [];
+          }
+          const one = { command, status };
+          status = '2??';
+          return [one];
+        });
+    },
+  );
+}
+
+let running: RunningInfo;
+let work: string;
+beforeAll(async () => {
+  const found = await readRunningFile(join(CHECKOUT, '.data'));
+  if (found === null) throw new Error('nothing runs in this checkout: npm start first');
+  running = found;
+  work = mkdtempSync(join(tmpdir(), 'simway-pages-'));
+});
+afterAll(async () => {
+  rmSync(work, { recursive: true, force: true });
+  rmSync(join(CHECKOUT, 'november.csv'), { force: true });
+  await forgetExampleHooks();
+});
+
+/** What a page leaves open to the reader, filled in: keys, addresses, and what must be new at every run. */
+function filledIn(command: string): string {
+  return command
+    .replaceAll('<your test key>', running.keys.usd)
+    .replaceAll('http://127.0.0.1:3000/api', `${running.apiUrl}/api`)
+    .replaceAll('/tmp/simway-', `${work}/`)
+    .replaceAll(/\b(ada|ops)@/g, `$1-${Date.now()}@`);
+}
+
+function scriptOf(page: string): string {
+  const lines = commandsOf(page)
+    .filter(({ command }) => !NOT_HERE.some((one) => one.command.test(command)))
+    .map(({ command, status }) => {
+      const filled = filledIn(command);
+      if (STAYS.test(command)) return `stay ${filled}`;
+      return filled.startsWith('curl ') ? `call '${status}' ${filled.slice('curl '.length)}` : filled;
+    });
+  const told = { URL: running.apiUrl, KEY: running.keys.ngn, WORK: work };
+  const variables = Object.entries(told).map(([name, value]) => `export ${name}=${quoted(value)}`);
+  return [
+    PRELUDE,
+    ...variables,
+    ...lines.flatMap((line) => [`printf '%s\\n' ${quoted(`> ${line}`)} >&2`, line]),
+  ].join('\n');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+
+describe('every command of', () => {
+  const withCommands = PAGES.filter((page) => commandsOf(page).length > 0);
+
+  it('these pages is read, and every exception is needed', () => {
+    expect(withCommands.length).toBeGreaterThanOrEqual(8);
+    const all = withCommands.flatMap(commandsOf).map(({ command }) => command);
+    expect(all.length).toBeGreaterThan(50);
+    expect(NOT_HERE.filter((one) => !all.some((command) => one.command.test(command)))).toEqual([]);
+  });
+
+  it.each(withCommands)(
+    '%s',
+    async (page) => {
+      const child = spawn('bash', ['-c', scriptOf(page)], {
+        cwd: CHECKOUT,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr])
+        stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+      const [code] = (await once(child, 'close')) as [number | null];
+      expect(code, printed.slice(-TAIL_CHARACTERS)).toBe(0);
+    },
+    120_000,
+  );
+});
+
+async function forgetExampleHooks(): Promise<void> {
+  const headers = { 'X-API-Key': running.keys.ngn };
+  const endpoints = `${running.apiUrl}/api/webhooks/endpoints`;
+  const answer = await fetch(`${endpoints}?limit=100`, { headers });
+  const { data } = (await answer.json()) as { data: { items: { id: string; url: string }[] } };
+  for (const { id, url } of data.items)
+    if (url === EXAMPLE_HOOK) await fetch(`${endpoints}/${id}`, { method: 'DELETE', headers });
+}

@@ -1,0 +1,96 @@
+// Attempts at a delivery as a worker makes them, without a workflow: two of them side by side, one that stalls at a call to the supplier
+// while the other goes on. Real activities, Postgres, adapter and simulator; only the stall is the test's own.
+import { MockActivityEnvironment } from '@temporalio/testing';
+import { deliver } from '../../activities/deliver.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createSupplierMoves } from '../../activities/moves.ts';
+import { createEsimAccessSupplier } from '../../src/adapters/esim-access/supplier.ts';
+import { createEvents } from '../../src/observe/events.ts';
+import { createLogger } from '../../src/observe/logger.ts';
+import type { EsimSupplier } from '../../src/ports/esim-supplier.ts';
+import type { SupplierActivities } from '../../workflows/contract.ts';
+import type { Stack } from './stack.ts';
+
+type Call = 'order' | 'topUp' | 'profile' | 'findOrder' | 'cancel';
+
+/** One worker's hands. It may be told to stall at a call to the supplier, before or after the call is made. */
+export interface Attempt {
+  readonly activities: Pick<
+    SupplierActivities,
+    'deliver' | 'withdrawOrder' | 'lookAtSupplier' | 'withdrawForMove'
+  >;
+  /** From now on the next such call waits. */
+  stall(call: Call, when: 'before' | 'after'): void;
+  /** Resolves once the attempt stands there. */
+  readonly stalled: () => Promise<undefined>;
+  goOn(): void;
+  close(): void;
+}
+
+/** `aheadMs`: how far the worker's clock is ahead, so that nothing has to be waited for. */
+export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
+  const clock = { now: () => new Date(Date.now() + aheadMs) };
+  const supplier = createEsimAccessSupplier({
+    baseUrl: stack.supplierUrl,
+    accessCode: stack.env['SIMWAY_TEST_SUPPLIER_ACCESS_CODE'] ?? '',
+    secretKey: stack.env['SIMWAY_TEST_SUPPLIER_SECRET_KEY'],
+    sign: true,
+    pacer: { takeSlot: () => Promise.resolve(true) },
+    clock: { now: () => new Date() },
+  });
+  // What a step has where a worker runs it.
+  const environment = new MockActivityEnvironment();
+  let place: { readonly call: Call; readonly when: 'before' | 'after' } | undefined;
+  let reached = Promise.withResolvers<undefined>();
+  let released = Promise.withResolvers<undefined>();
+  const waitAt = async (call: Call, when: 'before' | 'after'): Promise<void> => {
+    if (place?.call !== call || place.when !== when) return;
+    place = undefined;
+    reached.resolve(undefined);
+    await released.promise;
+  };
+  const stalling = <Name extends Call>(name: Name): EsimSupplier[Name] => {
+    const call = supplier[name].bind(supplier) as (...args: unknown[]) => Promise<unknown>;
+    return (async (...args: unknown[]) => {
+      await waitAt(name, 'before');
+      const answer = await call(...args);
+      await waitAt(name, 'after');
+      return answer;
+    }) as EsimSupplier[Name];
+  };
+  // What a delivery uses; nothing else of it is there.
+  const deps = {
+    db: stack.world,
+    supplier: {
+      ...supplier,
+      order: stalling('order'),
+      topUp: stalling('topUp'),
+      profile: stalling('profile'),
+      findOrder: stalling('findOrder'),
+      cancel: stalling('cancel'),
+    },
+    clock,
+    events: createEvents(createLogger({ level: 'error' })),
+  } as unknown as ActivityDeps;
+  const moves = createSupplierMoves(deps);
+  return {
+    activities: {
+      deliver: (request) => environment.run(() => deliver(deps, request)),
+      withdrawOrder: (transactionId) => environment.run(() => moves.withdrawOrder(transactionId)),
+      withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
+        environment.run(() => moves.withdrawForMove(transactionId, isVouchedFor, graceMs)),
+      lookAtSupplier: (transactionId) => environment.run(() => moves.lookAtSupplier(transactionId)),
+    },
+    stall: (call, when) => {
+      place = { call, when };
+      reached = Promise.withResolvers();
+      released = Promise.withResolvers();
+    },
+    stalled: () => reached.promise,
+    goOn: () => released.resolve(undefined),
+    close: () => {
+      released.resolve(undefined);
+      supplier.close();
+    },
+  };
+}

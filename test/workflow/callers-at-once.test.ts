@@ -1,0 +1,59 @@
+// Callers who ask again and again: no number of them holds up a purchase.
+import { afterAll, beforeAll, it } from 'vitest';
+import { findPurchaseRow, type Buyer } from '../support/buyer.ts';
+import { atGateway, confirm, gatewayFaults, untilStatus } from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  HURRIED,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows({}, { plan: 'ENTERPRISE', requestsPerMinute: 100_000 }));
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+it('confirm-payments that overlap do not hold up a delivery that is paid for', async () => {
+  // Every look at the gateway takes so long that the next caller is there before it has ended.
+  await gatewayFaults(stack, { latencyMs: 500 });
+  await stack.faults({ neverAllocate: 1 });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    paidBy: 'CARD',
+    timings: { ...HURRIED, answerWithinMs: 3_000 },
+  });
+  await atGateway(stack, transactionId, 'pay');
+  await untilStatus(stack, transactionId, 'PROCESSING');
+  let asked = 0;
+  let isOver = false;
+  const ask = async (delayMs: number): Promise<void> => {
+    await new Promise((resolve) => setTimeout(resolve, delayMs));
+    while (!isOver) {
+      await confirm(stack, buyer.account, transactionId);
+      asked += 1;
+    }
+  };
+  const callers = [0, 120, 240, 360].map((delayMs) => ask(delayMs));
+  try {
+    await until(
+      () => Promise.resolve(asked),
+      (count) => count > 8,
+      { what: 'callers that overlap' },
+    );
+    await stack.clearFaults();
+    await until(
+      () => findPurchaseRow(stack, transactionId),
+      (row) => row?.status === 'SUCCESS',
+      { what: 'delivered while they ask on', withinMs: 10_000 },
+    );
+  } finally {
+    isOver = true;
+    await Promise.all(callers);
+  }
+});

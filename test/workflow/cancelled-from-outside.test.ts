@@ -1,0 +1,160 @@
+// "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for everybody who asks it something.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { fundOutside, untilFunding } from '../support/fundings.ts';
+import { eventTypes, fetchHistory } from '../support/history.ts';
+import { newOperator, type Operator } from '../support/move-maker.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+} from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  HURRIED,
+  PATIENT,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
+  operator = newOperator(stack);
+});
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+/** Asked by nobody but the test. */
+const NEVER_MS = 3_600_000;
+const RARELY = { ...HURRIED, attentionAfterMs: NEVER_MS, lookFirstMs: NEVER_MS, lookMaxMs: NEVER_MS };
+const UNASKED = { ...PATIENT, checkoutMs: NEVER_MS, pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS };
+
+async function cancel(workflowId: string): Promise<void> {
+  await stack.temporal.workflow.getHandle(workflowId).cancel();
+  await until(
+    async () => eventTypes(await fetchHistory(stack, workflowId)),
+    (types) =>
+      types.lastIndexOf('WORKFLOW_TASK_COMPLETED') > types.indexOf('WORKFLOW_EXECUTION_CANCEL_REQUESTED'),
+    { what: `${workflowId} has seen the cancellation` },
+  );
+}
+
+describe('a purchase that waits for its money', () => {
+  it('is delivered once somebody asks and the money is there', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: UNASKED,
+    });
+    await cancel(transactionId);
+    await atGateway(stack, transactionId, 'pay');
+    expect((await confirm(stack, buyer.account, transactionId)).body.status).not.toBe('PENDING');
+    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+    expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+  });
+
+  it('can be cancelled by an operator', async () => {
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: UNASKED,
+    });
+    await cancel(transactionId);
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
+    expect(await harness.result(transactionId)).toMatchObject({ reason: 'CANCELLED_BY_OPERATOR' });
+  });
+});
+
+describe('a paid purchase in the middle of its delivery', () => {
+  it('is delivered as if nothing had happened', async () => {
+    await stack.faults({ neverAllocate: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    await cancel(transactionId);
+    await stack.clearFaults();
+    expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+    expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+  });
+
+  it.each(['retry-delivery', 'look-at-supplier', 'cancel'] as const)(
+    'takes the operator’s action %s',
+    async (move) => {
+      await stack.faults({ neverAllocate: 1 });
+      const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+      await cancel(transactionId);
+      await stack.clearFaults();
+      expect(await operator.move(transactionId, move)).toMatchObject({ outcome: 'done' });
+      const { status } = await untilClosed(stack, transactionId);
+      expect(status).toBe(move === 'cancel' ? 'FAILED' : 'SUCCESS');
+      expect(await holdOf(stack, transactionId)).toBe(move === 'cancel' ? 'VOIDED' : 'POSTED');
+    },
+  );
+});
+
+describe('money on its way', () => {
+  it('into a wallet is credited', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const { transactionId } = await fundOutside(stack, buyer.account, { amount: 10, method: 'CARD' });
+    await cancel(transactionId);
+    await atGateway(stack, transactionId, 'pay');
+    await confirm(stack, buyer.account, transactionId);
+    await untilFunding(stack, transactionId, 'SUCCESS');
+  });
+
+  it('back to the buyer is followed until it has gone, and its workflow answers', async () => {
+    await stack.faults({ outOfStock: 1 });
+    await gatewayFaults(stack, { refundDelayMs: 1_500 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+    await atGateway(stack, transactionId, 'pay');
+    await untilStatus(stack, transactionId, 'FAILED');
+    await cancel(transactionId);
+    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+    await until(
+      () => chargeAt(stack, transactionId),
+      ({ refunds }) => refunds[0]?.status === 'processed',
+      { what: 'the refund sent' },
+    );
+    expect(await harness.result(transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
+  });
+
+  it('for what is closed is booked', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const timings = { ...PATIENT, checkoutMs: 300 };
+    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+    await harness.result(transactionId);
+    const before = await buyer.balanceMinor();
+    // Its workflow asks a gateway that is away, and is cancelled meanwhile.
+    await gatewayFaults(stack, { error: 1 });
+    void confirm(stack, buyer.account, transactionId);
+    await until(
+      async () => {
+        const found: string[] = [];
+        const query = `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running'`;
+        for await (const { workflowId } of stack.temporal.workflow.list({ query })) found.push(workflowId);
+        return found;
+      },
+      (found) => found.length === 1,
+      { what: 'its workflow' },
+    ).then(([workflowId]) => cancel(workflowId ?? ''));
+    await atGateway(stack, transactionId, 'pay');
+    await clearGatewayFaults(stack);
+    await until(
+      () => buyer.balanceMinor(),
+      (balance) => balance === before + 230n,
+      { what: 'the money in the wallet' },
+    );
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ status: 'FAILED' });
+  });
+});

@@ -1,0 +1,109 @@
+// Looks at the gateway that something overtakes: money that comes between a look's question and its end, and a look that ends when all else is done.
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { untilClosed, type Buyer } from '../support/buyer.ts';
+import {
+  atGateway,
+  clearGatewayFaults,
+  gatewayFaults,
+  looksAtGateway,
+  untilStatus,
+} from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  PATIENT,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n }));
+});
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+/** A look that the gateway has answered and that waits for the row of the first try, under 2 s, while `meanwhile` happens. */
+async function whileALookWaits(transactionId: string, meanwhile: () => Promise<unknown>): Promise<void> {
+  const lock = await stack.owner.startTransaction().execute();
+  try {
+    await sql`select from payments where reference = ${transactionId} for update`.execute(lock);
+    const before = await looksAtGateway(stack);
+    await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+    await until(
+      () => looksAtGateway(stack),
+      (looks) => looks > before,
+      { what: 'asked', everyMs: 10 },
+    );
+    await meanwhile();
+  } finally {
+    await lock.rollback().execute();
+  }
+}
+
+const untilTime = (timeMs: number) =>
+  until(
+    () => Date.now(),
+    (nowMs) => nowMs > timeMs,
+    { what: 'the time', everyMs: 10 },
+  );
+
+it('money that came after a look was asked, and before its time was over, is not given up as expired', async () => {
+  // Nobody else tells of the money.
+  await gatewayFaults(stack, {
+    webhooks: 'drop',
+    network: { kind: '500', operation: 'transaction/list' },
+  });
+  const timings = { ...PATIENT, checkoutMs: 3_000 };
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+  const { expires_at: expiresAt } = await stack.owner
+    .selectFrom('payments')
+    .select('expires_at')
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirstOrThrow();
+  await untilTime(expiresAt.getTime() - 1_100);
+  const payMeanwhile = async (): Promise<void> => {
+    await atGateway(stack, transactionId, 'pay');
+    // It ends after the time to pay, and tells of a moment before it.
+    await untilTime(expiresAt.getTime() + 100);
+  };
+  await whileALookWaits(transactionId, payMeanwhile);
+  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+});
+
+it('what a look finds when the refund before it has just gone goes back as well, before all ends', async () => {
+  // The first try is taken without telling how to pay, so there are two references that may bring money.
+  await gatewayFaults(stack, { webhooks: 'drop', refundDelayMs: 300, loseAnswer: { next: 1 } });
+  await stack.faults({ outOfStock: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  await atGateway(stack, `${transactionId}-2`, 'pay');
+  await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+  await untilStatus(stack, transactionId, 'FAILED');
+  await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
+  const refunds = () =>
+    stack.owner
+      .selectFrom('refunds')
+      .select(['reason', 'status'])
+      .where('transaction_id', '=', transactionId)
+      .orderBy('reason')
+      .execute();
+  // A busy machine may take longer than the look can wait: then nothing is overtaken, and it must end alike.
+  await whileALookWaits(transactionId, () =>
+    until(refunds, ([refund]) => refund?.status === 'DONE', {
+      what: 'the first refund gone',
+      withinMs: 1_500,
+    }).catch(() => undefined),
+  );
+  await harness.result(transactionId);
+  expect(await refunds()).toEqual([
+    { reason: 'not-delivered', status: 'DONE' },
+    { reason: expect.stringMatching(/^other-currency/) as unknown, status: 'DONE' },
+  ]);
+});

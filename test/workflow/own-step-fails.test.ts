@@ -1,0 +1,59 @@
+// A step that our own database keeps refusing: it stays, it is to be seen, and its history does not fill up.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { untilClosed, type Buyer } from '../support/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/history.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  HURRIED,
+  untilListed,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows());
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+it('is shown as needing attention after a minute, tried ever more rarely, and goes on when the database takes it', async () => {
+  await stack.faults({ neverAllocate: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  await sql`revoke insert on purchase_events from simway_test`.execute(stack.owner);
+  try {
+    // Refused by the supplier, so that the money is to go back, which our database does not take.
+    const { esims } = (await stack.supplierOrders(transactionId))[0]!;
+    await stack.clearFaults();
+    await fetch(`${stack.supplierControlUrl}/esims/${esims[0]!.iccid}`, {
+      method: 'PUT',
+      body: JSON.stringify({ esimStatus: 'CANCEL' }),
+    });
+    const query = `WorkflowId = '${transactionId}' AND NeedsAttention = true AND Reason = 'OWN_STEP_FAILS'`;
+    await until(
+      async () => (await stack.temporal.workflow.count(query)).count,
+      (count) => count === 1,
+      { what: 'shown', withinMs: 100_000, everyMs: 1_000 },
+    );
+  } finally {
+    await sql`grant insert on purchase_events to simway_test`.execute(stack.owner);
+  }
+  await untilClosed(stack, transactionId, { withinMs: 60_000 });
+  await untilListed(
+    stack,
+    `WorkflowId = '${transactionId}' AND NeedsAttention = false`,
+    (ids) => ids.length === 1,
+  );
+  const types = eventTypes(await fetchHistory(stack, transactionId));
+  // Not a task for every few seconds of it.
+  expect(types.filter((type) => type === 'WORKFLOW_TASK_COMPLETED').length).toBeLessThan(40);
+  await until(
+    () => types.length,
+    (length) => length < 200,
+    { what: 'a short history' },
+  );
+}, 180_000);

@@ -1,0 +1,88 @@
+// A refund that the gateway lists as failed: a person's word asks for it again, each time under a key of its own, and nothing goes back twice.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Buyer } from '../support/buyer.ts';
+import { newOperator, type Operator } from '../support/move-maker.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  PATIENT,
+  startWorkflows,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows());
+  operator = newOperator(stack);
+});
+afterEach(async () => {
+  await clearGatewayFaults(stack);
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+/** Paid in a currency that no rate was locked for, after all was over, so that it cannot be credited where the refund fails. */
+async function failedRefund(): Promise<string> {
+  await gatewayFaults(stack, { webhooks: 'drop', refund: 'fail', refundDelayMs: 10 });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    paidBy: 'CARD',
+    timings: { ...PATIENT, checkoutMs: 300 },
+  });
+  await harness.result(transactionId);
+  await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
+  await operator.move(transactionId, 'look-at-gateway');
+  await untilRefund(transactionId, { status: 'STUCK', attempt: 1 });
+  return transactionId;
+}
+
+/** Once a person was called the workflow asks rarely by itself, so it is asked to look. */
+const untilRefund = (transactionId: string, wanted: { readonly status: string; readonly attempt: number }) =>
+  until(
+    async () => {
+      const refund = await stack.owner
+        .selectFrom('refunds')
+        .selectAll()
+        .where('transaction_id', '=', transactionId)
+        .executeTakeFirst();
+      if (refund?.status === 'PENDING') await operator.move(transactionId, 'look-at-gateway');
+      return refund;
+    },
+    (refund) => refund?.status === wanted.status && refund.attempt === wanted.attempt,
+    { what: `the refund is ${wanted.status}, attempt ${wanted.attempt}` },
+  );
+
+const statusesAtGateway = async (transactionId: string) =>
+  (await chargeAt(stack, transactionId)).refunds.map(({ status }) => status).toSorted();
+
+it('is asked for again when a person says so, as often as they say so, and sent once', async () => {
+  const transactionId = await failedRefund();
+  expect(await statusesAtGateway(transactionId)).toEqual(['failed']);
+  // It fails once more: a second word of the same person is a move of its own.
+  expect(await operator.move(transactionId, 'refund-to-source')).toMatchObject({
+    outcome: 'done',
+    did: 'the gateway is asked again',
+  });
+  await untilRefund(transactionId, { status: 'STUCK', attempt: 2 });
+  expect(await statusesAtGateway(transactionId)).toEqual(['failed', 'failed']);
+  await gatewayFaults(stack, { refund: 'process', refundDelayMs: 10 });
+  const again = await operator.move(transactionId, 'refund-to-source');
+  expect(again).toMatchObject({ outcome: 'done', did: 'the gateway is asked again' });
+  expect(again).not.toHaveProperty('again');
+  await untilRefund(transactionId, { status: 'DONE', attempt: 3 });
+  expect(await statusesAtGateway(transactionId)).toEqual(['failed', 'failed', 'processed']);
+  expect(await operator.move(transactionId, 'refund-to-source')).toMatchObject({ code: 'NOTHING_TO_RETURN' });
+});
+
+it('is asked for once by several who say so at one time', async () => {
+  const transactionId = await failedRefund();
+  await gatewayFaults(stack, { refund: 'process', refundDelayMs: 10 });
+  const made = await Promise.all([1, 2, 3].map(() => operator.move(transactionId, 'refund-to-source')));
+  expect(made.every(({ outcome }) => outcome === 'done' || outcome === 'refused')).toBe(true);
+  await untilRefund(transactionId, { status: 'DONE', attempt: 2 });
+  expect(await statusesAtGateway(transactionId)).toEqual(['failed', 'processed']);
+});

@@ -1,0 +1,101 @@
+// Money on its way back, and claims on money: what operations see of it in Temporal, and what watching it costs.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Buyer } from '../support/buyer.ts';
+import { fetchHistory, summariesOf } from '../support/history.ts';
+import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startWorkflows, PATIENT, untilListed, type WorkflowHarness } from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows());
+  operator = newOperator(stack);
+});
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+
+/** Paid and not deliverable, so that its money goes back. */
+async function refunded(): Promise<string> {
+  await stack.faults({ outOfStock: 1 });
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  await atGateway(stack, transactionId, 'pay');
+  await untilStatus(stack, transactionId, 'FAILED');
+  return transactionId;
+}
+
+const listed = (query: string): Promise<string[]> => untilListed(stack, query, (ids) => ids.length === 1);
+
+it('a purchase whose money is on its way back is FAILED in Temporal too', async () => {
+  await gatewayFaults(stack, { refundDelayMs: 3_600_000 });
+  const transactionId = await refunded();
+  await listed(
+    `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND PurchaseStatus = 'FAILED' AND Reason = 'OUT_OF_STOCK'`,
+  );
+});
+
+it('a refund that is blocked asks rarely once a person is called, and at once when the gateway has news', async () => {
+  await gatewayFaults(stack, { refund: 'needs-attention', refundDelayMs: 10 });
+  const transactionId = await refunded();
+  await listed(
+    `TransactionId = '${transactionId}' AND NeedsAttention = true AND Reason = 'REFUND_NEEDS_ATTENTION'`,
+  );
+  const asked = async (): Promise<number> =>
+    summariesOf(await fetchHistory(stack, transactionId)).filter((summary) => summary.startsWith('Refund:'))
+      .length;
+  const before = await asked();
+  // Long enough for fifteen questions at the pace of before.
+  const endsAtMs = Date.now() + 6_000;
+  await until(
+    () => Date.now(),
+    (nowMs) => nowMs > endsAtMs,
+    { what: 'six seconds' },
+  );
+  expect(await asked()).toBe(before);
+  expect((await fetchHistory(stack, transactionId)).events.length).toBeLessThan(100);
+  await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
+  await until(asked, (count) => count > before, { what: 'asked again' });
+});
+
+it('a dispute of what was delivered is there to be found, until a person has settled it', async () => {
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  await atGateway(stack, transactionId, 'pay');
+  await untilStatus(stack, transactionId, 'SUCCESS');
+  await harness.result(transactionId);
+  await atGateway(stack, transactionId, 'dispute');
+  const query = `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND NeedsAttention = true`;
+  expect(await listed(`${query} AND Reason = 'PAYMENT_DISPUTED'`)).toEqual([`after-${transactionId}`]);
+  await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
+  const settled = await operator.move(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+  expect(settled).toMatchObject({ outcome: 'done' });
+  await stack.temporal.workflow.getHandle(`after-${transactionId}`).result();
+  await listed(`WorkflowId = 'after-${transactionId}' AND NeedsAttention = false`);
+});
+
+it('one that called a person for what came after closing says so no more when it has ended', async () => {
+  await gatewayFaults(stack, { webhooks: 'drop', refund: 'needs-attention', refundDelayMs: 10 });
+  const { transactionId } = await harness.purchase({
+    account: buyer.account,
+    paidBy: 'CARD',
+    timings: { ...PATIENT, checkoutMs: 300 },
+  });
+  await harness.result(transactionId);
+  await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
+  await operator.move(transactionId, 'look-at-gateway');
+  const id = `after-${transactionId}`;
+  await listed(`WorkflowId = '${id}' AND NeedsAttention = true`);
+  const credited = { evidence: EVIDENCE, amount: { amountMinor: 230n, currency: 'USD' } };
+  expect(await operator.move(transactionId, 'credit-wallet', credited)).toMatchObject({ outcome: 'done' });
+  await stack.temporal.workflow.getHandle(id).result();
+  await listed(`WorkflowId = '${id}' AND NeedsAttention = false`);
+});

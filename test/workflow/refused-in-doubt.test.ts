@@ -1,0 +1,174 @@
+// Refusals beside orders that are on their way: money goes back only on the supplier's last word, and an operator is never locked out by a supplier
+// that does not say what it did.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { newOperator, type Operator } from '../support/move-maker.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  HURRIED,
+  PATIENT,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  // An eSIM in use cannot be cancelled any more: here none goes into use by itself.
+  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
+  operator = newOperator(stack);
+});
+afterEach(() => stack.clearFaults());
+afterAll(() => closeWorkflows({ stack, harness }));
+
+/** Longer than the 5 s that a call may take. */
+const LATE_MS = 7_000;
+const LATE_ORDER = { commitLate: { next: 1 }, lateCommitMs: LATE_MS };
+
+/** Refusals of a fault that were answered so far. */
+async function answered(code: string): Promise<number> {
+  const stats = (await (await fetch(`${stack.supplierControlUrl}/stats`)).json()) as {
+    codes: Record<string, Record<string, number>>;
+  };
+  return stats.codes['esim/order']?.[code] ?? 0;
+}
+
+/** The supplier is too slow for a quick ask inside of the purchase's task, so that one activity makes all the asks. */
+async function restQuickAsks(): Promise<void> {
+  await stack.faults({ latencyMs: 1_000 });
+  await harness.purchase({ account: buyer.account });
+  await stack.clearFaults();
+}
+
+async function expectDeliveredOnce(transactionId: string): Promise<void> {
+  expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
+  expect(await holdOf(stack, transactionId)).toBe('POSTED');
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+}
+
+describe('a refusal while an order is on its way', () => {
+  it('gives nothing back on the word of a list that does not show what is being allocated', async () => {
+    const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000, lookFirstMs: 500 };
+    const asked = harness.inputFor({ account: buyer.account, timings });
+    await stack.faults({ ...LATE_ORDER, allocationMs: 12_000 });
+    const answer = harness.ask(asked);
+    await until(
+      () => findPurchaseRow(stack, asked.transactionId),
+      (row) => row?.supplier_asks === 1,
+      { what: 'the first order is out' },
+    );
+    await stack.faults({ outOfStock: { next: 1 } });
+    expect(await answer).toEqual({ status: 'PROCESSING' });
+    await expectDeliveredOnce(asked.transactionId);
+  });
+
+  it('delivers what a supplier holds that checks its stock before it looks for the order', async () => {
+    const timings = { ...PATIENT, doubtMs: 6_000 };
+    const asked = harness.inputFor({ account: buyer.account, timings });
+    // Given up by the quick ask, refused the second time, and taken a moment after that.
+    await stack.faults({ commitLate: { next: 1 }, lateCommitMs: 2_500, allocationMs: 2_000 });
+    const answer = harness.ask(asked);
+    await until(
+      () => findPurchaseRow(stack, asked.transactionId),
+      (row) => row?.supplier_asks === 1,
+      { what: 'the first order is out' },
+    );
+    await stack.faults({ outOfStock: { next: 1 } });
+    expect(await answer).toEqual({ status: 'PROCESSING' });
+    await until(
+      () => stack.supplierOrders(asked.transactionId),
+      (orders) => orders.length > 0,
+      { what: 'taken' },
+    );
+    await stack.faults({ refusalsFirst: true, outOfStock: 1 });
+    await expectDeliveredOnce(asked.transactionId);
+  });
+
+  it('gives the money back once the supplier has refused again, with nothing on its way', async () => {
+    await stack.faults({ busy: 1 });
+    const timings = { ...HURRIED, doubtMs: 2_000 };
+    const asked = harness.inputFor({ account: buyer.account, timings });
+    expect(await harness.ask(asked)).toEqual({ status: 'PROCESSING' });
+    await stack.faults({ busy: 0, outOfStock: 1 });
+    const before = await answered('200011');
+    await until(
+      () => answered('200011'),
+      (count) => count > before,
+      { what: 'refused' },
+    );
+    expect(await holdOf(stack, asked.transactionId)).toBe('HELD');
+    expect(await untilClosed(stack, asked.transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'OUT_OF_STOCK',
+    });
+    expect(await answered('200011')).toBe(before + 2);
+    expect(await holdOf(stack, asked.transactionId)).toBe('VOIDED');
+    expect(await stack.supplierOrders(asked.transactionId)).toEqual([]);
+  });
+
+  it('gives nothing back where the order before it, in the same attempt, is taken late', async () => {
+    await restQuickAsks();
+    const before = await answered('200011');
+    const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000 };
+    const asked = harness.inputFor({ account: buyer.account, timings });
+    await stack.faults(LATE_ORDER);
+    const answer = harness.ask(asked);
+    await until(
+      () => findPurchaseRow(stack, asked.transactionId),
+      (row) => row?.supplier_asks === 1,
+      { what: 'the first order is out' },
+    );
+    await stack.faults({ outOfStock: { next: 1 } });
+    await until(
+      () => answered('200011'),
+      (count) => count > before,
+      { what: 'the second is refused' },
+    );
+    // Held until the doubt is over: neither given back nor told as refused.
+    expect(await answer).toEqual({ status: 'PROCESSING' });
+    expect(await holdOf(stack, asked.transactionId)).toBe('HELD');
+    expect(await findPurchaseRow(stack, asked.transactionId)).toMatchObject({ status: 'PROCESSING' });
+    await expectDeliveredOnce(asked.transactionId);
+  });
+});
+
+describe('an operator, where the supplier does not say whether it cancelled', () => {
+  const RARELY = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
+
+  it('hears so, and can go on: the order is delivered after all', async () => {
+    await stack.faults({ neverAllocate: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+    await stack.clearFaults();
+    await stack.faults({ cancelUnseen: 1 });
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({
+      outcome: 'refused',
+      code: 'SUPPLIER_MAY_DELIVER',
+      detail: expect.stringContaining('does not say whether it cancelled') as unknown,
+    });
+    expect(await holdOf(stack, transactionId)).toBe('HELD');
+    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({
+      outcome: 'done',
+      did: 'delivered',
+    });
+    await expectDeliveredOnce(transactionId);
+  });
+
+  it('sees the money go back where it had cancelled, and never said so', async () => {
+    await stack.faults({ neverAllocate: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
+    await stack.clearFaults();
+    await stack.faults({ loseAnswer: 1 });
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ code: 'SUPPLIER_MAY_DELIVER' });
+    await stack.clearFaults();
+    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({ outcome: 'done' });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'SUPPLIER_REFUSED',
+    });
+    expect(await holdOf(stack, transactionId)).toBe('VOIDED');
+  });
+});
