@@ -20,7 +20,12 @@ export default tseslint.config(
   },
   {
     // Money is integers: parsing or rounding through floating point is refused where money lives (promise M9).
-    files: ['src/domain/**', 'src/store/**', 'src/app/**', 'activities/**', 'workflows/**'],
+    files: [
+      'src/{domain,accounts,catalogue,ledger,webhooks,esims,payments,purchases,operations,reconciliation}/**',
+      'activities/**',
+      'workflows/**',
+    ],
+    ignores: ['src/*/http/**'],
     rules: {
       'no-restricted-globals': ['error', 'parseFloat'],
       'no-restricted-properties': [

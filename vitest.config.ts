@@ -3,15 +3,14 @@
 import { defineConfig } from 'vitest/config';
 
 const WITHOUT_SERVICES = [
-  'test/unit/**/*.test.ts',
+  'test/**/*.unit.test.ts',
+  'test/**/*.http.test.ts',
   'test/tidy/**/*.test.ts',
-  'test/embedded/**/*.test.ts',
-  'test/http/**/*.test.ts',
+  'test/dev/**/*.test.ts',
   'test/examples/**/*.test.ts',
-  'test/contract/supplier-simulator*.test.ts',
-  'test/contract/gateway-simulator*.test.ts',
-  'test/contract/paystack*.test.ts',
-  'test/contract/outbound*.test.ts',
+  'test/sandbox/**/*.test.ts',
+  'test/vendors/paystack*.test.ts',
+  'test/platform/outbound*.test.ts',
 ];
 const WITH_A_BROWSER = 'test/browser/**';
 

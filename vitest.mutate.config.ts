@@ -6,12 +6,12 @@ export default defineConfig({
     name: 'mutate',
     include: [
       'test/unit/**/*.test.ts',
-      'test/contract/outbound-guard.test.ts',
-      'test/contract/esim-access-answers.test.ts',
+      'test/platform/outbound-guard.contract.test.ts',
+      'test/vendors/esim-access-answers.contract.test.ts',
       'test/contract/paystack-{answers,look-answers,refund-answers,statement}.test.ts',
     ],
     // Waits for seconds, and runs none of the mutated code.
-    exclude: ['test/unit/observing.test.ts'],
+    exclude: ['test/platform/observing.unit.test.ts'],
     // As in vitest.config.ts: a busy machine is slow, not wrong. Stryker ends mutants that hang much sooner.
     testTimeout: 120_000,
     hookTimeout: 120_000,

@@ -1,19 +1,19 @@
 /** What activities are handed, once, by compose.ts. */
 import type { Environment } from '../src/domain/account.ts';
-import type { ApprovalLimits } from '../src/domain/move-amounts.ts';
-import type { RefundTimings } from '../src/domain/payment.ts';
-import type { ReconcileSummary } from '../src/domain/reconciliation.ts';
-import type { Events } from '../src/observe/events.ts';
-import type { Clock } from '../src/ports/clock.ts';
-import type { EsimSupplier } from '../src/ports/esim-supplier.ts';
-import type { Mailer } from '../src/ports/mailer.ts';
-import type { PaymentGateway } from '../src/ports/payment-gateway.ts';
-import type { RateSource } from '../src/ports/rate-source.ts';
-import type { SecretBox } from '../src/ports/secret-box.ts';
-import type { WebhookSweeper } from '../src/ports/webhook-engine.ts';
-import type { WebhookSender } from '../src/ports/webhook-sender.ts';
-import type { WorldDb } from '../src/store/tables.ts';
-import type { LaneLimits } from './webhook-lanes.ts';
+import type { ApprovalLimits } from '../src/operations/amounts.ts';
+import type { RefundTimings } from '../src/payments/rules.ts';
+import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
+import type { Events } from '../src/platform/telemetry/events.ts';
+import type { Clock } from '../src/domain/clock.ts';
+import type { EsimSupplier } from '../src/esims/port.ts';
+import type { Mailer } from '../src/webhooks/mailer-port.ts';
+import type { PaymentGateway } from '../src/payments/port.ts';
+import type { RateSource } from '../src/catalogue/port.ts';
+import type { SecretBox } from '../src/platform/secret-box-port.ts';
+import type { WebhookSweeper } from '../src/webhooks/engine.ts';
+import type { WebhookSender } from '../src/webhooks/port.ts';
+import type { WorldDb } from '../src/platform/database/tables.ts';
+import type { LaneLimits } from './webhooks/endpoint-limiter.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;

@@ -3,7 +3,7 @@
  * so that a bug shows as an activity that keeps failing in the Temporal UI rather than as money given back.
  */
 import { ApplicationFailure } from '@temporalio/activity';
-import { HoldConflict } from '../src/store/ledger.ts';
+import { HoldConflict } from '../src/ledger/store/ledger.ts';
 
 /** Names an error for Temporal. Messages hold ids only, never install data. */
 export function toFailure(error: unknown): unknown {

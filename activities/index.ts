@@ -7,18 +7,18 @@ import type {
   SupplierActivities,
   WebhookActivities,
 } from '../workflows/contract.ts';
-import { deliver } from './deliver.ts';
+import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures } from './failure.ts';
-import { createSupplierMoves } from './moves.ts';
-import { createNoticeActivities } from './notices.ts';
+import { createSupplierMoves } from './operations/actions.ts';
+import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
-import { createOrderActivities } from './orders.ts';
-import { createGatewayActivities } from './payments.ts';
-import { createReconcileActivities } from './reconcile.ts';
-import { withSignsOfLife } from './signs-of-life.ts';
-import { createWebhookChores } from './webhook-chores.ts';
-import { createWebhookActivities } from './webhooks.ts';
+import { createOrderActivities } from './purchases/orders.ts';
+import { createGatewayActivities } from './payments/payments.ts';
+import { createReconcileActivities } from './reconciliation/reconcile.ts';
+import { withSignsOfLife } from './heartbeat.ts';
+import { createWebhookChores } from './webhooks/maintenance.ts';
+import { createWebhookActivities } from './webhooks/webhooks.ts';
 
 export interface Activities {
   readonly orders: OrderActivities;

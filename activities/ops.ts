@@ -1,15 +1,15 @@
 /** The scheduled chores: catalogue, exchange rates, usage, old keys. Each may run twice or at once in two processes without harm. */
 import { ApplicationFailure } from '@temporalio/activity';
-import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/domain/retention.ts';
-import { SupplierUnavailable } from '../src/ports/esim-supplier.ts';
-import { countPackages, replaceCatalogue } from '../src/store/catalogue.ts';
-import { keepUsage, takeLongestUnseen } from '../src/store/esims.ts';
-import { forgetOldKeys } from '../src/store/idempotency.ts';
-import { forgetGatewayEvents, forgetRates } from '../src/store/retention.ts';
+import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/platform/database/retention-periods.ts';
+import { SupplierUnavailable } from '../src/esims/port.ts';
+import { countPackages, replaceCatalogue } from '../src/catalogue/store/catalogue.ts';
+import { keepUsage, takeLongestUnseen } from '../src/esims/store/esims.ts';
+import { forgetOldKeys } from '../src/platform/idempotency/store.ts';
+import { forgetGatewayEvents, forgetRates } from '../src/platform/database/retention.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
-import { findLateMoney } from './late-money.ts';
-import { refreshRates } from './refresh-rates.ts';
+import { findLateMoney } from './payments/late-money.ts';
+import { refreshRates } from './catalogue/refresh-rates.ts';
 
 /** A catalogue that lost more than half of its packages at once is a broken answer, not a withdrawal. */
 const SMALLEST_SHARE = 2;

@@ -3,7 +3,7 @@
  * with 1 when a promise was not kept. Leaves nothing running and no file behind.
  */
 import { parseArgs } from 'node:util';
-import { readDevSettings } from '../src/config.ts';
+import { readDevSettings } from '../src/platform/config/config.ts';
 import type { BenchOptions } from './support/options.ts';
 import { describeMachine, readMachine } from './support/machine.ts';
 import { allMet, renderFindings, type Findings } from './support/report.ts';

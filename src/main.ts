@@ -9,11 +9,11 @@ import {
   readMigrateSettings,
   readFinanceSettings,
   type FinanceSettings,
-} from './config.ts';
-import type { Parts } from './compose.ts';
-import { createLogger } from './observe/logger.ts';
-import { requireNode } from './roles/node-version.ts';
-import { OperatorMistake } from './roles/operator-mistake.ts';
+} from './platform/config/config.ts';
+import type { Parts } from './platform/composition/compose.ts';
+import { createLogger } from './platform/telemetry/logger.ts';
+import { requireNode } from './cli/processes/node-version.ts';
+import { OperatorMistake } from './cli/operator-mistake.ts';
 
 // A command spends more on stripping types than on its work; where this cannot be written it goes on without.
 enableCompileCache(join(import.meta.dirname, '..', 'node_modules', '.cache', 'compiled'));
@@ -35,18 +35,18 @@ async function main(argv: readonly string[]): Promise<void> {
   const [role, ...rest] = argv;
   switch (role) {
     case 'dev': {
-      const { runDev } = await import('./embedded/dev.ts');
+      const { runDev } = await import('./dev/dev.ts');
       return runDev(readDevSettings());
     }
     case 'api': {
-      const { runApi } = await import('./roles/api.ts');
+      const { runApi } = await import('./cli/processes/api.ts');
       const api = await runApi(parts('api'));
       ready({ url: api.url, adminUrl: api.adminUrl });
       await api.stopped;
       return;
     }
     case 'worker': {
-      const { parseQueues, runWorker } = await import('./roles/worker.ts');
+      const { parseQueues, runWorker } = await import('./cli/processes/worker.ts');
       const { values } = parseArgs({ args: rest, options: { queues: { type: 'string' } } });
       const worker = await runWorker(parts('worker'), parseQueues(values.queues));
       ready({ adminUrl: worker.adminUrl });
@@ -56,35 +56,35 @@ async function main(argv: readonly string[]): Promise<void> {
       return;
     }
     case 'migrate': {
-      const { runMigrate } = await import('./roles/migrate.ts');
+      const { runMigrate } = await import('./cli/processes/migrate.ts');
       return runMigrate(readMigrateSettings(), print);
     }
     case 'bundle': {
-      const { runBundle } = await import('./roles/bundle.ts');
+      const { runBundle } = await import('./cli/processes/bundle.ts');
       return runBundle(rest);
     }
     case 'rollout': {
-      const { runRollout } = await import('./roles/rollout.ts');
+      const { runRollout } = await import('./cli/processes/rollout.ts');
       return runRollout(parts('command'), print);
     }
     case 'account':
     case 'key':
     case 'wallet': {
-      const { runAccountCommand } = await import('./roles/accounts.ts');
+      const { runAccountCommand } = await import('./cli/accounts.ts');
       print(JSON.stringify(await runAccountCommand(await commandParts(), argv)));
       return;
     }
     case 'person': {
-      const { runPersonCommand } = await import('./roles/people.ts');
+      const { runPersonCommand } = await import('./cli/people.ts');
       print(JSON.stringify(await runPersonCommand(await commandParts(), argv)));
       return;
     }
     case 'webhooks': {
-      const { runWebhooks } = await import('./roles/webhooks.ts');
+      const { runWebhooks } = await import('./cli/webhooks.ts');
       return runWebhooks({ words: rest, findRunning, print, untilAsked });
     }
     case 'finance': {
-      const { runFinance } = await import('./roles/finance/index.ts');
+      const { runFinance } = await import('./cli/finance/index.ts');
       const settings = readFinanceSettings();
       process.exitCode = await runFinance(settings, () => addressesOf(settings), rest);
       return;
@@ -99,15 +99,15 @@ async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function usage(): Promise<string> {
-  const { ACCOUNT_COMMANDS_USAGE } = await import('./roles/accounts.ts');
-  const { PEOPLE_COMMANDS_USAGE } = await import('./roles/people.ts');
-  const { WEBHOOKS_USAGE } = await import('./roles/webhooks.ts');
+  const { ACCOUNT_COMMANDS_USAGE } = await import('./cli/accounts.ts');
+  const { PEOPLE_COMMANDS_USAGE } = await import('./cli/people.ts');
+  const { WEBHOOKS_USAGE } = await import('./cli/webhooks.ts');
   return `${USAGE}${ACCOUNT_COMMANDS_USAGE}\n${PEOPLE_COMMANDS_USAGE}\n${WEBHOOKS_USAGE}`;
 }
 
 /** What the `npm start` of this checkout tells of itself. */
 async function findRunning() {
-  const { readRunningFile } = await import('./embedded/running-file.ts');
+  const { readRunningFile } = await import('./dev/running-file.ts');
   return readRunningFile(readDevSettings().dataDir);
 }
 

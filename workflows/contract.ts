@@ -2,11 +2,11 @@
  * Names and types that workflows, activities and the Temporal adapter share. No behaviour. Names are part of every open purchase's
  * history: change none.
  */
-import type { FundingInput } from '../src/domain/funding.ts';
-import type { ChargeQuote, OutsideMethod, PaymentPurpose, RefundTimings } from '../src/domain/payment.ts';
-import type { MoveOutcome, MoveRefusal, MoveWish } from '../src/domain/moves.ts';
-import type { PurchaseInput } from '../src/domain/purchase.ts';
-import type { ReconcileSummary } from '../src/domain/reconciliation.ts';
+import type { FundingInput } from '../src/payments/funding-rules.ts';
+import type { ChargeQuote, OutsideMethod, PaymentPurpose, RefundTimings } from '../src/payments/rules.ts';
+import type { MoveOutcome, MoveRefusal, MoveWish } from '../src/operations/rules.ts';
+import type { PurchaseInput } from '../src/purchases/purchase.ts';
+import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';

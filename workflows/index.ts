@@ -1,10 +1,10 @@
 /** Everything a worker can run. */
-export { afterClosing } from './after-closing.ts';
-export { latePayment, repair } from './closed-before.ts';
-export { deliverWebhook } from './deliver-webhook.ts';
-export { fundWallet } from './fund-wallet.ts';
-export { purchase } from './purchase.ts';
-export { reconcile } from './reconcile.ts';
+export { afterClosing } from './payments/after-closing.ts';
+export { latePayment, repair } from './payments/legacy-after-closing.ts';
+export { deliverWebhook } from './webhooks/deliver-webhook.ts';
+export { fundWallet } from './payments/fund-wallet.ts';
+export { purchase } from './purchases/purchase.ts';
+export { reconcile } from './reconciliation/reconcile.ts';
 export {
   applyInbox,
   refreshRates,

@@ -1,6 +1,6 @@
 /** The scheduled stories, one activity each: what to do and how often is decided where the schedules are made. */
 import { getExternalWorkflowHandle, patched, proxyActivities, TemporalFailure } from '@temporalio/workflow';
-import { afterClosingId, startAfterClosing } from './after-closing.ts';
+import { afterClosingId, startAfterClosing } from './payments/after-closing.ts';
 import {
   LOOK_SIGNAL,
   ORDERS_QUEUE,
@@ -8,9 +8,9 @@ import {
   type LatePaymentInput,
   type OpsActivities,
 } from './contract.ts';
-import { latePayment } from './closed-before.ts';
+import { latePayment } from './payments/legacy-after-closing.ts';
 import { startBeside } from './start-beside.ts';
-import { disableFailing, handOverDue, sendNotices } from './webhook-steps.ts';
+import { disableFailing, handOverDue, sendNotices } from './webhooks/steps.ts';
 
 const {
   syncCatalogue: sync,

@@ -12,9 +12,9 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { nextOwnTryMs } from '../src/domain/looks.ts';
-import type { PaymentPurpose } from '../src/domain/payment.ts';
-import type { PurchaseInput } from '../src/domain/purchase.ts';
+import { nextOwnTryMs } from '../src/purchases/supplier-checks.ts';
+import type { PaymentPurpose } from '../src/payments/rules.ts';
+import type { PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
 import {
   GATEWAY_QUEUE,
@@ -35,7 +35,7 @@ import {
   type Withdrawal,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
-import { startDeliveries, type Outbox } from './start-deliveries.ts';
+import { startDeliveries, type Outbox } from './webhooks/start-deliveries.ts';
 
 /**
  * Our own Postgres. An attempt may take longer than Postgres's own statement timeout (2 s), and all of them together stay under 80 % of the purchase's

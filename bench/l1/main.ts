@@ -1,14 +1,14 @@
 /**
- * L1, the ledger: hold and posting through src/store/ledger.ts beside the same rows written bare; a thousand payers of one revenue
+ * L1, the ledger: hold and posting through src/ledger/store/ledger.ts beside the same rows written bare; a thousand payers of one revenue
  * account beside a thousand revenue accounts; and pgledger's own scenario beside hot balance rows. All on one Postgres, durability on.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Kysely } from 'kysely';
 import type pg from 'pg';
-import { openDatabase, openPool } from '../../src/store/database.ts';
-import { ensureWallet, placeHold, postHold, transfer, walletAccount } from '../../src/store/ledger.ts';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import { openDatabase, openPool } from '../../src/platform/database/database.ts';
+import { ensureWallet, placeHold, postHold, transfer, walletAccount } from '../../src/ledger/store/ledger.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { closedLoop, figuresOf } from '../support/load.ts';
 import { compare, count, noFindings, type Findings } from '../support/report.ts';

@@ -1,6 +1,6 @@
 /** Deliveries that are still open on Temporal, the service's own and the floor's alike: told and ended between slices. */
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { connectClient } from '../../src/adapters/temporal/connect.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { DELIVER_WEBHOOK_WORKFLOW } from '../../workflows/contract.ts';
 
 export interface Deliveries {

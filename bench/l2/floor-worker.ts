@@ -5,13 +5,13 @@
 import { parseArgs } from 'node:util';
 import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
-import { installRuntime } from '../../src/adapters/temporal/runtime.ts';
+import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import {
   startWorkers,
   workerOptions,
   type Workers,
   type WorkersOptions,
-} from '../../src/adapters/temporal/workers.ts';
+} from '../../src/platform/temporal/workers.ts';
 import type { OrderActivities } from '../../workflows/contract.ts';
 
 const MAX_CACHED_WORKFLOWS = 600;

@@ -1,7 +1,7 @@
 /**
  * The three floors of L2. `sameShape` makes the same calls to Temporal as a wallet purchase that goes well, and its steps do nothing;
  * `empty` answers its Update-with-Start at once, and `emptyWithChild` then begins one delivery, whose workflow is empty too. Must follow
- * workflows/purchase.ts and workflows/steps.ts when their shape changes.
+ * workflows/purchases/purchase.ts and workflows/steps.ts when their shape changes.
  */
 import {
   allHandlersFinished,
@@ -11,10 +11,10 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { PurchaseAnswer, PurchaseInput } from '../../src/domain/purchase.ts';
+import type { PurchaseAnswer, PurchaseInput } from '../../src/purchases/purchase.ts';
 import { ACCEPT_UPDATE, type OrderActivities } from '../../workflows/contract.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
-import { startDeliveries } from '../../workflows/start-deliveries.ts';
+import { startDeliveries } from '../../workflows/webhooks/start-deliveries.ts';
 
 const accept = defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE);
 

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import { connectClient } from '../../src/adapters/temporal/connect.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import type { PurchaseAnswer, PurchaseInput } from '../../src/domain/purchase.ts';
-import { startChild } from '../../src/embedded/child.ts';
+import type { PurchaseAnswer, PurchaseInput } from '../../src/purchases/purchase.ts';
+import { startChild } from '../../src/dev/child.ts';
 import { ACCEPT_UPDATE, ORDERS_QUEUE } from '../../workflows/contract.ts';
 import {
   ACCOUNT_ID,

@@ -1,5 +1,5 @@
 /** A closed workflow's history as the server keeps it. */
-import { connectClient } from '../../src/adapters/temporal/connect.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
 
 export interface HistoryFigures {
   readonly events: number;

@@ -4,7 +4,7 @@
  * the next side's turn, and told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createApiClient, type EndpointJson } from '../../src/roles/webhooks-client.ts';
+import { createApiClient, type EndpointJson } from '../../src/cli/webhooks-client.ts';
 import { compare, count, type Findings } from '../support/report.ts';
 import { interleave, series, spreadOf, type Samples } from '../support/rounds.ts';
 import type { Servers } from '../support/servers.ts';

@@ -3,7 +3,7 @@
  * the service side by side. The eSIMs are as freshly looked at as can be, so that no slice waits for the supplier.
  */
 import { sql, type Kysely } from 'kysely';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { compare, type Findings } from '../support/report.ts';
 import { interleave, series } from '../support/rounds.ts';

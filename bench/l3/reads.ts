@@ -1,7 +1,7 @@
 /** Catalogue and detail reads beside a bare Koa server that sends the same bytes, and what a cached read asks of Postgres and Redis. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startChild } from '../../src/embedded/child.ts';
+import { startChild } from '../../src/dev/child.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { startCountedService } from '../support/counted-service.ts';
 import { compare, count, type Findings } from '../support/report.ts';

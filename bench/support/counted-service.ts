@@ -1,5 +1,5 @@
 /** A copy of the service whose way to Postgres and Redis leads through wire counters. */
-import type { ServiceLog } from '../../src/embedded/child.ts';
+import type { ServiceLog } from '../../src/dev/child.ts';
 import type { Servers } from './servers.ts';
 import { startService, type Service } from './service.ts';
 import { startWireCounter, type WireCounter } from './wire-counter.ts';

@@ -1,5 +1,5 @@
 /** What a run was asked for; every promise's bench takes the same. */
-import type { ServiceLog } from '../../src/embedded/child.ts';
+import type { ServiceLog } from '../../src/dev/child.ts';
 
 export interface BenchOptions {
   /** Length of a slice; each bench has its own default. */

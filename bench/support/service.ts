@@ -5,14 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
-import { createAccount, createKey, fund } from '../../src/app/manage-accounts.ts';
-import { openAccounts, openWorld, type Parts } from '../../src/compose.ts';
-import { readConfig } from '../../src/config.ts';
-import { startChild, type Child, type ServiceLog } from '../../src/embedded/child.ts';
-import { freePort } from '../../src/embedded/ports.ts';
-import { createLogger } from '../../src/observe/logger.ts';
-import { openDatabase } from '../../src/store/database.ts';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import { createAccount, createKey, fund } from '../../src/accounts/manage-accounts.ts';
+import { openAccounts, openWorld, type Parts } from '../../src/platform/composition/compose.ts';
+import { readConfig } from '../../src/platform/config/config.ts';
+import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { Servers } from './servers.ts';
 
 export interface ServiceOptions {

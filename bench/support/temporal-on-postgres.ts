@@ -7,10 +7,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
-import { startChild, type ServiceLog } from '../../src/embedded/child.ts';
-import { freePort } from '../../src/embedded/ports.ts';
-import { runCommand } from '../../src/embedded/programs.ts';
-import { DYNAMIC_CONFIG } from '../../src/embedded/temporal.ts';
+import { startChild, type ServiceLog } from '../../src/dev/child.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { runCommand } from '../../src/dev/programs.ts';
+import { DYNAMIC_CONFIG } from '../../src/dev/temporal.ts';
 import { findTemporalServer } from './temporal-server-program.ts';
 
 export const HISTORY_SHARDS = 4;

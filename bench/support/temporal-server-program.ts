@@ -4,9 +4,9 @@
  */
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startChild, type ServiceLog } from '../../src/embedded/child.ts';
-import { waitForLock } from '../../src/embedded/lock.ts';
-import { findProgram, isExecutableFile } from '../../src/embedded/programs.ts';
+import { startChild, type ServiceLog } from '../../src/dev/child.ts';
+import { waitForLock } from '../../src/dev/lock.ts';
+import { findProgram, isExecutableFile } from '../../src/dev/programs.ts';
 
 /** The newest whose modules build without a newer Go. */
 const VERSION = '1.31.2';

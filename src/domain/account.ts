@@ -1,6 +1,6 @@
 /** Accounts, plans and what an API key allows, as the rest of the service sees them. */
 import type { AccountCurrency } from './money.ts';
-import type { AccountType } from './pricing.ts';
+import type { AccountType } from '../catalogue/pricing.ts';
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { RunningTemporal } from '../../src/embedded/temporal.ts';
+import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { startTestTemporal } from '../support/services.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { makeTestFolder } from '../support/test-folder.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readRunningFile, type RunningInfo } from '../../src/embedded/running-file.ts';
+import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
 import type { ApiBody } from '../support/api-body.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');

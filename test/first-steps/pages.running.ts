@@ -7,7 +7,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readRunningFile, type RunningInfo } from '../../src/embedded/running-file.ts';
+import { readRunningFile, type RunningInfo } from '../../src/dev/running-file.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const PAGES = ['README.md', ...readdirSync(join(CHECKOUT, 'docs')).map((name) => `docs/${name}`)].filter(

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accountsMigrations, worldMigrations } from '../../migrations/registry.ts';
-import { migrateDatabase } from '../../src/store/migrate-database.ts';
+import { migrateDatabase } from '../../src/platform/database/migrate-database.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 const ALL = Object.keys(accountsMigrations).length + 2 * Object.keys(worldMigrations).length;

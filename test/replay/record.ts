@@ -27,8 +27,8 @@ import {
 } from '../support/workflow-harness.ts';
 import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
 import { takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
-import { createDeliveryHarness, type DeliveryHarness } from '../workflow/deliver-webhook.support.ts';
-import type { OutsideMethod } from '../../src/domain/payment.ts';
+import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
+import type { OutsideMethod } from '../../src/payments/rules.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { writeHistory } from './histories.ts';

@@ -1,12 +1,12 @@
 // A payment gateway whose every answer a test writes itself, and gateway adapters that call it. Only what is closed here is left behind.
 import { readFileSync } from 'node:fs';
-import type { UnseenWord } from '../../src/adapters/paystack/context.ts';
+import type { UnseenWord } from '../../src/vendors/paystack/context.ts';
 import {
   createPaystackGateway,
   type PaystackGateway,
   type PaystackOptions,
-} from '../../src/adapters/paystack/gateway.ts';
-import type { StatementLine } from '../../src/ports/payment-gateway.ts';
+} from '../../src/vendors/paystack/gateway.ts';
+import type { StatementLine } from '../../src/payments/port.ts';
 import { json, startAnsweringServer, type Answering, type AnsweringServer } from './answering-server.ts';
 
 export interface AnsweringGateway extends AnsweringServer {

@@ -3,7 +3,7 @@ import {
   createEsimAccessSupplier,
   type EsimAccessOptions,
   type EsimAccessSupplier,
-} from '../../src/adapters/esim-access/supplier.ts';
+} from '../../src/vendors/esim-access/supplier.ts';
 import { startAnsweringServer, type AnsweringServer } from './answering-server.ts';
 
 export { json, type Answering, type Call } from './answering-server.ts';

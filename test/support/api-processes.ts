@@ -1,8 +1,8 @@
 // More API processes beside a stack's own: same database, Temporal and Redis, each a process with its own ports and memory, for what
 // must hold across processes. Guarantees that stop() leaves none running.
 import { join } from 'node:path';
-import { startChild, type Child } from '../../src/embedded/child.ts';
-import { freePort } from '../../src/embedded/ports.ts';
+import { startChild, type Child } from '../../src/dev/child.ts';
+import { freePort } from '../../src/dev/ports.ts';
 import { quietLog } from './services.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');

@@ -1,8 +1,8 @@
 // The books of a test: a migrated database opened under the service's own roles, and an audit that looks for everything that must
 // never be. Must not write anything itself.
 import { sql } from 'kysely';
-import { openDatabase } from '../../src/store/database.ts';
-import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../../src/store/tables.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 
 const WAIT_DEADLINE_MS = 5_000;

@@ -1,13 +1,13 @@
 // Attempts at a delivery as a worker makes them, without a workflow: two of them side by side, one that stalls at a call to the supplier
 // while the other goes on. Real activities, Postgres, adapter and simulator; only the stall is the test's own.
 import { MockActivityEnvironment } from '@temporalio/testing';
-import { deliver } from '../../activities/deliver.ts';
+import { deliver } from '../../activities/purchases/deliver.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createSupplierMoves } from '../../activities/moves.ts';
-import { createEsimAccessSupplier } from '../../src/adapters/esim-access/supplier.ts';
-import { createEvents } from '../../src/observe/events.ts';
-import { createLogger } from '../../src/observe/logger.ts';
-import type { EsimSupplier } from '../../src/ports/esim-supplier.ts';
+import { createSupplierMoves } from '../../activities/operations/actions.ts';
+import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import type { EsimSupplier } from '../../src/esims/port.ts';
 import type { SupplierActivities } from '../../workflows/contract.ts';
 import type { Stack } from './stack.ts';
 

@@ -1,7 +1,7 @@
 /** Under EXPLAIN ANALYZE: which scans the statements of a piece of the store make, and how many rows they read. */
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
-import { openPool } from '../../src/store/database.ts';
-import type { WorldDatabase, WorldDb } from '../../src/store/tables.ts';
+import { openPool } from '../../src/platform/database/database.ts';
+import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import type { Books } from './books.ts';
 
 export interface ScanNode {

@@ -1,9 +1,9 @@
 // Values of the domain for tests, each whole and plausible; a test names only what it is about.
 import { randomBytes } from 'node:crypto';
-import type { CataloguePackage, Region } from '../../src/domain/catalogue.ts';
-import { esimFactsOf, type EsimFacts, type ProfileFacts } from '../../src/domain/esim.ts';
-import type { PurchaseInput } from '../../src/domain/purchase.ts';
-import type { NewAccount } from '../../src/store/accounts.ts';
+import type { CataloguePackage, Region } from '../../src/catalogue/rules.ts';
+import { esimFactsOf, type EsimFacts, type ProfileFacts } from '../../src/esims/rules.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import type { NewAccount } from '../../src/accounts/store/accounts.ts';
 
 export const newAccount = (given: Partial<NewAccount> = {}): NewAccount => ({
   id: `acc-${randomBytes(16).toString('hex')}`,

@@ -1,6 +1,6 @@
 // Finance's command line in a test: as a shell runs it, or in the test's own process, which is quicker. Must not reach around it.
-import { runFinance } from '../../src/roles/finance/index.ts';
-import { readFinanceSettings } from '../../src/config.ts';
+import { runFinance } from '../../src/cli/finance/index.ts';
+import { readFinanceSettings } from '../../src/platform/config/config.ts';
 import { runCommand, type CommandResult } from './commands.ts';
 
 export type FinanceEnv = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 // really holds, against each other. Reads only, as the owner; says what is wrong in words.
 import { sql, type Kysely } from 'kysely';
 import { expect } from 'vitest';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import { paymentViolations } from './payment-books.ts';
 import type { SupplierOrder } from './stack.ts';
 

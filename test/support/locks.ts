@@ -1,7 +1,7 @@
 // Which tables a piece of the store locks rows of, in order of the first time, read from the statements that it sends.
 import { Kysely, PostgresDialect, type CompiledQuery } from 'kysely';
-import { openPool } from '../../src/store/database.ts';
-import type { WorldDatabase, WorldDb } from '../../src/store/tables.ts';
+import { openPool } from '../../src/platform/database/database.ts';
+import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 
 /** Runs it as the world's role. A table that is changed counts as locked; a row that is only added does not, since nobody else can hold it. */
 export async function locksTakenBy(url: string, act: (db: WorldDb) => Promise<unknown>): Promise<string[]> {

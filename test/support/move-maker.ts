@@ -1,10 +1,10 @@
 // An operator in a test: makes moves as the command line does, and looks at what is on record of them. Timings of workflows that are carried on
 // are those of patient tests.
-import { createOperatorEngine } from '../../src/adapters/temporal/operator-engine.ts';
-import { createMoves, type MoveRequest, type Moves } from '../../src/app/moves.ts';
-import { systemClock } from '../../src/compose.ts';
-import type { Move, MoveOutcome } from '../../src/domain/moves.ts';
-import type { PurchaseTimings } from '../../src/domain/purchase.ts';
+import { createOperatorEngine } from '../../src/platform/temporal/operator-engine.ts';
+import { createMoves, type MoveRequest, type Moves } from '../../src/operations/actions.ts';
+import { systemClock } from '../../src/platform/composition/compose.ts';
+import type { Move, MoveOutcome } from '../../src/operations/rules.ts';
+import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';
 import { PATIENT } from './workflow-harness.ts';
 

@@ -2,8 +2,8 @@
 // and where it must end: a named state, the entries of the ledger, what is in the wallet.
 import { expect } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import type { OutsideMethod } from '../../src/domain/payment.ts';
-import { closeUnpaid } from '../../src/store/purchases.ts';
+import type { OutsideMethod } from '../../src/payments/rules.ts';
+import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import {
   expectEnd,
   hear,

@@ -2,9 +2,9 @@
 // Must not decide anything: what happens, and where it must end, stands with each case.
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { atLockedRate } from '../../src/domain/payment.ts';
-import { findWallet } from '../../src/store/ledger.ts';
-import { findPayment, type PaymentRow } from '../../src/store/payments.ts';
+import { atLockedRate } from '../../src/payments/rules.ts';
+import { findWallet } from '../../src/ledger/store/ledger.ts';
+import { findPayment, type PaymentRow } from '../../src/payments/store/payments.ts';
 import { timelineOf } from './buyer.ts';
 import { takeTurns } from './lanes.ts';
 import { eventsOf, reconcileNow, resend, untilTaken } from './payers.ts';

@@ -2,11 +2,11 @@
 // The company's website that keys are made for is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
-import type { Parts } from '../../src/compose.ts';
-import { readConfig } from '../../src/config.ts';
-import { createLogger } from '../../src/observe/logger.ts';
-import { runAccountCommand } from '../../src/roles/accounts.ts';
-import type { AccountsDatabase, ApiKeysTable, WorldDatabase } from '../../src/store/tables.ts';
+import type { Parts } from '../../src/platform/composition/compose.ts';
+import { readConfig } from '../../src/platform/config/config.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { runAccountCommand } from '../../src/cli/accounts.ts';
+import type { AccountsDatabase, ApiKeysTable, WorldDatabase } from '../../src/platform/database/tables.ts';
 import { json, startAnsweringServer, type AnsweringServer } from './answering-server.ts';
 import { runCommand, type CommandResult } from './commands.ts';
 import { createTestDatabase, openSchema } from './database.ts';

@@ -1,9 +1,9 @@
 // Servers of a test file's own, to be stopped, killed and frozen: what happens to them happens to nobody else.
 // Guarantees that close() leaves no process and no file behind.
 import { rm } from 'node:fs/promises';
-import type { PostgresOptions, RunningPostgres } from '../../src/embedded/postgres.ts';
-import type { RunningRedis } from '../../src/embedded/redis.ts';
-import type { RunningTemporal } from '../../src/embedded/temporal.ts';
+import type { PostgresOptions, RunningPostgres } from '../../src/dev/postgres.ts';
+import type { RunningRedis } from '../../src/dev/redis.ts';
+import type { RunningTemporal } from '../../src/dev/temporal.ts';
 import { applyMigrations } from './database.ts';
 import { startTestPostgres, startTestRedis, startTestTemporal } from './services.ts';
 import { makeTestFolder } from './test-folder.ts';

@@ -1,8 +1,8 @@
 // The gateway's side of a payment in a test: what it told and tells again, refunds that a test ends, the comparison with its statement, and
 // what it kept in all, against what we booked. Must not change anything except through the gateway's control interface and our own doors.
 import { createHmac, randomUUID } from 'node:crypto';
-import { connectClient } from '../../src/adapters/temporal/connect.ts';
-import { createReconcileEngine } from '../../src/adapters/temporal/reconcile-engine.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
+import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
 import { buyOutside, type Paid } from './payments.ts';
 import type { Answer, Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';

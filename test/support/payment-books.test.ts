@@ -1,9 +1,9 @@
 // The inspector of money from outside can see: each kind of contradiction, planted with every guard of the database off, is found and named.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { settlePurchase } from '../../src/store/purchases.ts';
-import { bookDispute } from '../../src/store/disputes.ts';
-import { usePaymentBooks, paid, type Payer } from '../store/payments.support.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { bookDispute } from '../../src/payments/store/disputes.ts';
+import { usePaymentBooks, paid, type Payer } from '../payments/payments.support.ts';
 import { paymentViolations } from './payment-books.ts';
 
 const books = usePaymentBooks();

@@ -1,7 +1,7 @@
 // What must hold of money from outside at any moment: what payments, holds and refunds say is what the ledger has on each account, for each
 // purchase and each funding. Reads only, as the owner; says what is wrong in words.
 import { sql, type Kysely } from 'kysely';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 
 /** One purchase's or funding's own part of an account: `suspense:NGN` → minor units. */
 type Balances = Map<string, bigint>;

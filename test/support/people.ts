@@ -1,9 +1,9 @@
 // People who operate the service in a test: each has a role, a password of their own and a token, and asks as a program would. Passwords are
 // hashed with little work here: how much is kept beside the hash, and is no matter of these tests.
-import { createPerson } from '../../src/app/people.ts';
-import { createPasswords } from '../../src/app/passwords.ts';
-import type { Role } from '../../src/domain/roles.ts';
-import { changePerson } from '../../src/store/people.ts';
+import { createPerson } from '../../src/accounts/people.ts';
+import { createPasswords } from '../../src/accounts/passwords.ts';
+import type { Role } from '../../src/accounts/roles.ts';
+import { changePerson } from '../../src/accounts/store/people.ts';
 import type { Answer, Stack } from './stack.ts';
 
 export interface Person {

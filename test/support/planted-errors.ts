@@ -1,6 +1,6 @@
 // Twenty errors between our books and a gateway's statement, of nine kinds, and payments that differ only because they have moved just now.
 // Each changes one side of one payment, says what must be found, and how the gateway puts it right. Must touch no payment twice.
-import type { DifferenceKind } from '../../src/domain/reconciliation.ts';
+import type { DifferenceKind } from '../../src/reconciliation/payment-rules.ts';
 import type { Planted, PlantedPayment } from './planted-payments.ts';
 import type { Random } from './size.ts';
 import type { HeldRefund, HeldTransaction } from './statement-server.ts';

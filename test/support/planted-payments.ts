@@ -1,7 +1,7 @@
 // Payments by the thousand as they stand once everything has happened to them, on both sides: in our rows and ledger, and at a gateway. Errors
 // are planted by changing one side alone. Writes as the owner, in bulk; the ledger's own checks hold for it as for everybody.
 import { sql, type Kysely } from 'kysely';
-import type { WorldDatabase } from '../../src/store/tables.ts';
+import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { Random } from './size.ts';
 import type { HeldRefund, HeldStatement, HeldTransaction } from './statement-server.ts';
 

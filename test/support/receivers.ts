@@ -9,9 +9,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { webhookHeaders } from '../../src/adapters/outbound/sign.ts';
-import { sampleBody, WEBHOOK_EVENTS } from '../../src/domain/webhooks.ts';
-import { freePort } from '../../src/embedded/ports.ts';
+import { webhookHeaders } from '../../src/platform/outbound/sign.ts';
+import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { freePort } from '../../src/dev/ports.ts';
 import { until } from './until.ts';
 
 export const LANGUAGES = ['typescript', 'python', 'go'] as const;

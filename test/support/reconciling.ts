@@ -1,12 +1,12 @@
 // A database with planted payments, a gateway that tells a statement of them, a supplier that has sold nothing, and reconciliation between
 // them, at whatever time a test says it is. Only what is closed here is left behind.
-import { createPaystackGateway } from '../../src/adapters/paystack/gateway.ts';
+import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import {
   createReconciliation,
   type Reconciliation,
   type ReconcileSettings,
-} from '../../src/app/reconcile.ts';
-import type { ReconcileSummary } from '../../src/domain/reconciliation.ts';
+} from '../../src/reconciliation/reconcile.ts';
+import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { SECRET_KEY } from './answering-gateway.ts';
 import { json, startAnsweringVendor, type Answering } from './answering-vendor.ts';
 import { openBooks, type Books } from './books.ts';

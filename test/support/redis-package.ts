@@ -3,8 +3,8 @@
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { ServiceLog } from '../../src/embedded/child.ts';
-import { isExecutableFile } from '../../src/embedded/programs.ts';
+import type { ServiceLog } from '../../src/dev/child.ts';
+import { isExecutableFile } from '../../src/dev/programs.ts';
 
 const REDIS_VERSION = '7.2.5';
 const ADVICE = 'Install redis-server, or set REDIS_URL to a Redis of your own.';

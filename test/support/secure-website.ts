@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { makeCertificate } from '../contract/outbound.support.ts';
+import { makeCertificate } from '../platform/outbound.support.ts';
 import { makeTestFolder } from './test-folder.ts';
 
 export interface SecureWebsite {

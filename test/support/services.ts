@@ -6,12 +6,12 @@ import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { writeBundle } from '../../src/adapters/temporal/bundle.ts';
-import { prepareNamespaces } from '../../src/adapters/temporal/namespaces.ts';
-import type { ServiceLog } from '../../src/embedded/child.ts';
-import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/embedded/postgres.ts';
-import { startRedis, type RunningRedis } from '../../src/embedded/redis.ts';
-import { startTemporal, type RunningTemporal } from '../../src/embedded/temporal.ts';
+import { writeBundle } from '../../src/platform/temporal/bundle.ts';
+import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
+import type { ServiceLog } from '../../src/dev/child.ts';
+import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/dev/postgres.ts';
+import { startRedis, type RunningRedis } from '../../src/dev/redis.ts';
+import { startTemporal, type RunningTemporal } from '../../src/dev/temporal.ts';
 import { redisProgramOfPackage } from './redis-package.ts';
 import { makeTestFolder } from './test-folder.ts';
 

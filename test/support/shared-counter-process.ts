@@ -1,10 +1,10 @@
 // One of several processes that share a rate limiter and a pacer through Redis: connects, says so, waits for the word, works,
 // reports. Driven by its parent over IPC; ends with it.
 import { parseArgs } from 'node:util';
-import { createRedis } from '../../src/adapters/redis/connection.ts';
-import { createInProcessPacer } from '../../src/adapters/redis/in-process.ts';
-import { createRedisPacer } from '../../src/adapters/redis/pacer.ts';
-import { createRedisRateLimiter } from '../../src/adapters/redis/rate-limiter.ts';
+import { createRedis } from '../../src/platform/redis/connection.ts';
+import { createInProcessPacer } from '../../src/platform/redis/in-process.ts';
+import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
+import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 
 export interface CounterReport {
   readonly allowed: number;

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { APPLY_INBOX_WORKFLOW, SWEEP_WEBHOOKS_WORKFLOW, SWEEP_WORKFLOW } from '../../workflows/contract.ts';
-import type { StuckClass } from '../../src/domain/stuck.ts';
+import type { StuckClass } from '../../src/operations/stuck-rules.ts';
 import { newBuyer } from './buyer.ts';
 import { fundOutside } from './fundings.ts';
 import { postEvent, untilOpened, untilTaken } from './payers.ts';

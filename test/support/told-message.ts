@@ -1,6 +1,6 @@
 // Messages that wait at an endpoint as if a change had written them, for tests that need no change.
-import { addSample } from '../../src/store/webhook-messages.ts';
-import type { WorldDb } from '../../src/store/tables.ts';
+import { addSample } from '../../src/webhooks/store/messages.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
 
 /** Answers its id. */
 export async function addMessage(db: WorldDb, message: Parameters<typeof addSample>[1]): Promise<string> {

@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { createSecretBox } from '../../src/adapters/secret-box/secret-box.ts';
-import { DEFAULT_EVENTS, type WebhookEvent } from '../../src/domain/webhooks.ts';
-import { createEndpoint } from '../../src/store/webhook-endpoints.ts';
+import { createSecretBox } from '../../src/platform/secret-box.ts';
+import { DEFAULT_EVENTS, type WebhookEvent } from '../../src/webhooks/rules.ts';
+import { createEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until, type UntilOptions } from './until.ts';
 

@@ -1,7 +1,7 @@
 // Worker processes of a stack, each with its own memory, for what must hold when one of them is killed at any time. Guarantees that stop()
 // leaves none running.
 import { join } from 'node:path';
-import { startChild, type Child } from '../../src/embedded/child.ts';
+import { startChild, type Child } from '../../src/dev/child.ts';
 import { quietLog } from './services.ts';
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');

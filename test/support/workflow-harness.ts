@@ -1,10 +1,10 @@
 // Purchases handed straight to the engine, each with timings of its own: workflow tests choose how patient a purchase is without a stack
 // for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
-import { connectClient } from '../../src/adapters/temporal/connect.ts';
-import { createPurchaseEngine } from '../../src/adapters/temporal/purchase-engine.ts';
-import { newEsimId, newTransactionId } from '../../src/app/transaction-id.ts';
-import type { ChargeQuote, OutsideMethod } from '../../src/domain/payment.ts';
-import type { PurchaseAnswer, PurchaseInput, PurchaseTimings } from '../../src/domain/purchase.ts';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
+import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
+import { newEsimId, newTransactionId } from '../../src/purchases/transaction-id.ts';
+import type { ChargeQuote, OutsideMethod } from '../../src/payments/rules.ts';
+import type { PurchaseAnswer, PurchaseInput, PurchaseTimings } from '../../src/purchases/purchase.ts';
 import { expectSoundBooks } from './invariants.ts';
 import { startStack, type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';
 import { until } from './until.ts';

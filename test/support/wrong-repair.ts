@@ -1,7 +1,7 @@
 // A wrong repair by hand and its reversal: the one way to a step of our own that is refused for good, since the code alone never gets
 // there. Must not be used outside a test's own database.
 import { sql } from 'kysely';
-import { postHold, voidHold } from '../../src/store/ledger.ts';
+import { postHold, voidHold } from '../../src/ledger/store/ledger.ts';
 import type { Stack } from './stack.ts';
 
 /** Gives the money of an open purchase back behind its workflow's back. */

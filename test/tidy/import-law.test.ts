@@ -52,9 +52,9 @@ describe('the import law', () => {
   it('sees the imports it is about', () => {
     const seen = (file: string, target: string): boolean =>
       imports.some((one) => one.file === file && one.target === target);
-    expect(seen('src/http/app.ts', 'koa')).toBe(true);
-    expect(seen('src/main.ts', 'src/roles/api.ts')).toBe(true);
-    expect(seen('src/store/migrate-database.ts', 'migrations/migrate.ts')).toBe(true);
+    expect(seen('src/platform/http/app.ts', 'koa')).toBe(true);
+    expect(seen('src/main.ts', 'src/cli/processes/api.ts')).toBe(true);
+    expect(seen('src/platform/database/migrate-database.ts', 'migrations/migrate.ts')).toBe(true);
     expect(seen('src/sandbox/supplier/catalogue/countries.ts', 'mcc-mnc-list')).toBe(true);
   });
 
@@ -65,14 +65,14 @@ describe('the import law', () => {
   it.each([
     ['src/domain/money.ts', 'node:crypto', false],
     ['src/domain/money.ts', 'zod', false],
-    ['src/app/buy.ts', 'src/adapters/redis/pacer.ts', true],
-    ['src/app/buy.ts', 'src/config.ts', true],
-    ['src/http/app.ts', 'src/store/ledger.ts', true],
-    ['src/adapters/redis/pacer.ts', 'src/adapters/rates/fixed.ts', true],
-    ['src/sandbox/supplier/wire.ts', 'src/adapters/esim-access/wire.ts', true],
-    ['workflows/purchase.ts', 'activities/orders.ts', true],
-    ['src/store/ledger.ts', 'migrations/migrate.ts', true],
-    ['src/app/buy.ts', 'src/compose.ts', true],
+    ['src/purchases/buy.ts', 'src/platform/redis/pacer.ts', true],
+    ['src/purchases/buy.ts', 'src/platform/config/config.ts', true],
+    ['src/platform/http/app.ts', 'src/ledger/store/ledger.ts', true],
+    ['src/platform/redis/pacer.ts', 'src/vendors/exchange-rates/fixed.ts', true],
+    ['src/sandbox/supplier/wire.ts', 'src/vendors/esim-access/wire.ts', true],
+    ['workflows/purchases/purchase.ts', 'activities/purchases/orders.ts', true],
+    ['src/ledger/store/ledger.ts', 'migrations/migrate.ts', true],
+    ['src/purchases/buy.ts', 'src/platform/composition/compose.ts', true],
     ['src/main.ts', 'test/support/stack.ts', true],
   ])('refuses %s importing %s', (file, target, isOurs) => {
     expect(verdict({ file, line: 1, target, isOurs, typesOnly: false })).toBeDefined();

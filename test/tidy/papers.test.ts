@@ -149,7 +149,7 @@ describe('docs/decisions', () => {
 });
 
 describe('what is said in two places', () => {
-  it('settings: src/config.ts and docs/SETTINGS.md name the same', () => {
+  it('settings: src/platform/config/config.ts and docs/SETTINGS.md name the same', () => {
     const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+|OTEL_[A-Z_]+)\b/g;
     const files = projectFiles().filter((file) => /^src\/config(-\w+)?\.ts$/.test(file));
     expect(files.length).toBeGreaterThan(1);

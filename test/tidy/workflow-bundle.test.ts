@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { builtinModules } from 'node:module';
 import { join, relative, sep } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bundleWorkflows, readBundle } from '../../src/adapters/temporal/bundle.ts';
-import { runBundle } from '../../src/roles/bundle.ts';
+import { bundleWorkflows, readBundle } from '../../src/platform/temporal/bundle.ts';
+import { runBundle } from '../../src/cli/processes/bundle.ts';
 import { makeTestFolder } from '../support/test-folder.ts';
 import { ROOT } from './source-files.ts';
 
@@ -44,8 +44,8 @@ function packages(): string[] {
 
 describe('the workflow bundle', () => {
   it('holds the purchase and its pure decisions', () => {
-    expect(ours()).toContain('workflows/purchase.ts');
-    expect(ours()).toContain('src/domain/looks.ts');
+    expect(ours()).toContain('workflows/purchases/purchase.ts');
+    expect(ours()).toContain('src/purchases/supplier-checks.ts');
   });
 
   it('holds nothing of ours but workflows and the domain', () => {

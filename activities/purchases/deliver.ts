@@ -1,0 +1,259 @@
+/**
+ * Delivery: order at the supplier under our id, look for the result, and settle with it in one transaction. A repeat orders nothing twice, since
+ * the supplier takes a repeated transactionId as the same request. Every order is counted on the purchase's row before it is sent; a refusal
+ * is final only where none of those sent before it can still be taken, or be taken and not yet listed.
+ */
+import { sleep } from '@temporalio/activity';
+import { esimFactsOf, type TopUpTotals } from '../../src/esims/rules.ts';
+import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
+import type { SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
+import {
+  beginAsking,
+  keepOrderNo,
+  keepSearched,
+  loadDelivery,
+  type Delivery,
+} from '../../src/purchases/store/deliveries.ts';
+import { isPassing } from '../../src/platform/database/errors.ts';
+import { keepGoods, KEPT_BEFORE, profileGoods, topUpGoods, type Goods } from '../../src/purchases/store/delivered-items.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { messagesOf, noMessages } from '../../src/webhooks/store/messages.ts';
+import type { DeliverOutcome, DeliverRequest } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+/** Deliveries that were begun by a build of before name none. */
+export const DEFAULT_GRACE_MS = 60_000;
+/** An order that waited longer on our side is not sent: the purchase may be closed by then. */
+const SEND_WITHIN_MS = 10_000;
+/** Twenty times what allocation is expected to take: what was ordered before that is listed, or never will be. */
+const SURELY_LISTED_MS = 600_000;
+
+/** One step of an attempt: an end, or a reason to ask again after the next pause. */
+type Step =
+  | DeliverOutcome
+  | { readonly outcome: 'again'; readonly orderNo: string | null; readonly retryAfterMs?: number };
+
+/** Orders where needed and looks for the result, again and again within the budget; a budget of 0 is one ask. */
+export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
+  const { transactionId, graceMs = DEFAULT_GRACE_MS } = request;
+  const endsAtMs = deps.clock.now().getTime() + request.budgetMs;
+  let asking = await beginAsking(deps.db, transactionId, deps.clock.now());
+  let { orderNo } = asking.delivery;
+  let pauseMs = request.lookFirstMs;
+  for (;;) {
+    const { mayAsk, delivery } = asking;
+    if (!mayAsk || delivery.delivered) return withoutAsking(deps, delivery);
+    const step =
+      delivery.packageType === 'BASE'
+        ? await orderStep(deps, delivery, orderNo, graceMs)
+        : await topUpStep(deps, delivery, graceMs);
+    if (step.outcome !== 'again') return step;
+    if (orderNo === null && step.orderNo !== null) await keepOrderNo(deps.db, delivery, step.orderNo);
+    orderNo ??= step.orderNo;
+    const waitMs = Math.max(pauseMs, step.retryAfterMs ?? 0);
+    if (deps.clock.now().getTime() + waitMs >= endsAtMs) {
+      return {
+        outcome: 'unknown',
+        reason: orderNo === null ? 'SUPPLIER_OUTCOME_UNKNOWN' : 'SUPPLIER_NEVER_ALLOCATED',
+      };
+    }
+    await sleep(waitMs);
+    pauseMs = Math.min(pauseMs * 2, request.lookMaxMs);
+    if (orderNo === null) asking = await beginAsking(deps.db, transactionId, deps.clock.now());
+  }
+}
+
+/** Delivered before, closed, or about to be given back: the row says how it stands, and the supplier is asked for nothing. */
+async function withoutAsking(deps: ActivityDeps, delivery: Delivery): Promise<DeliverOutcome> {
+  if (delivery.withdrawingSince !== null && delivery.status === 'PROCESSING')
+    return { outcome: 'withdrawing' };
+  if (delivery.status === 'FAILED') {
+    const refusal = { reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' } as const;
+    return { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: delivery.asks };
+  }
+  if (delivery.delivered) return settle(deps, delivery.transactionId, delivery.iccid);
+  return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
+}
+
+/** What the supplier is asked for: under the id that this order has there. */
+export function orderOf(delivery: Delivery): TopUpRequest {
+  const { supplierId: transactionId, packageCode, costUsdE4, esimTranNo, lastAskedAt } = delivery;
+  return {
+    transactionId,
+    packageCode,
+    costUsdE4,
+    esimTranNo,
+    ...(lastAskedAt ? { sendBefore: new Date(lastAskedAt.getTime() + SEND_WITHIN_MS) } : {}),
+  };
+}
+
+async function orderStep(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  knownOrderNo: string | null,
+  graceMs: number,
+): Promise<Step> {
+  let orderNo = knownOrderNo;
+  if (orderNo === null) {
+    const ordered = await deps.supplier.order(orderOf(delivery));
+    if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
+    if (ordered.outcome === 'refused') {
+      const held = delivery.asks === 1 ? null : await findBehindRefusal(deps, delivery, ordered.reason);
+      if (held === undefined) return again(null, undefined);
+      if (held === null) return refuse(deps, delivery, ordered, isLastWord(delivery, graceMs));
+      orderNo = held.orderNo;
+    } else {
+      orderNo = ordered.value.orderNo;
+    }
+  }
+  const look = await deps.supplier.profile({ orderNo });
+  if (look.outcome !== 'done')
+    return again(orderNo, look.outcome === 'unknown' ? look.retryAfterMs : undefined);
+  if (look.value.state === 'allocating') return again(orderNo, undefined);
+  // It cannot be installed any more. We asked by our order number, so this answer is final.
+  if (look.value.profile.status === 'CANCELLED') {
+    const detail = 'the order was cancelled at the supplier';
+    return refuse(deps, delivery, { reason: 'REQUEST_REFUSED', detail }, true);
+  }
+  return deliverProfile(deps, delivery, look.value.profile);
+}
+
+/** Whether nothing that was sent before the last ask can still be taken, or be taken and not yet listed. */
+function isLastWord({ asks, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
+  if (asks === 1) return true;
+  return (
+    previousAskedAt !== null &&
+    lastAskedAt !== null &&
+    lastAskedAt.getTime() - previousAskedAt.getTime() >= graceMs
+  );
+}
+
+/**
+ * The order behind a refusal that is not the first word, null when none is listed, undefined when that is not known. A wrong key says nothing
+ * about what was taken before it.
+ */
+async function findBehindRefusal(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  reason: SupplierRefusal,
+): Promise<{ readonly orderNo: string } | null | undefined> {
+  const held = await findOrder(deps, delivery);
+  return held === null && reason === 'CREDENTIALS_REFUSED' ? undefined : held;
+}
+
+/**
+ * Looks for the order in the supplier's list, among what was listed since it was first asked for; null: not listed, undefined: not known. How far
+ * it came is kept, so that the next search goes on from there.
+ */
+export async function findOrder(
+  deps: ActivityDeps,
+  delivery: Delivery,
+): Promise<{ readonly orderNo: string; readonly esimTranNo: string } | null | undefined> {
+  const until = delivery.lastAskedAt ?? deps.clock.now();
+  const held = await deps.supplier.findOrder({
+    transactionId: delivery.supplierId,
+    from: delivery.searchedUntil ?? delivery.firstAskedAt ?? delivery.createdAt,
+    until,
+  });
+  if (held.outcome !== 'done') return undefined;
+  if (held.value.state === 'found') return held.value;
+  const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
+  // An order is listed under the time it was made at, and only once it is allocated.
+  const surelyMs = Math.min(searchedUntil.getTime(), deps.clock.now().getTime() - SURELY_LISTED_MS);
+  if (surelyMs > (delivery.firstAskedAt ?? delivery.createdAt).getTime())
+    await keepSearched(deps.db, delivery, new Date(surelyMs));
+  return held.value.state === 'searching' ? undefined : null;
+}
+
+export async function deliverProfile(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  profile: SupplierProfile,
+): Promise<DeliverOutcome> {
+  const goods = profileGoods(esimFactsOf(profile), deps.clock.now());
+  return settle(deps, delivery.transactionId, profile.iccid, { ...goods, supplierId: delivery.supplierId });
+}
+
+/**
+ * What was delivered is kept with the settling; where that is refused for good, it is kept alone for the person who is called,
+ * and later tries ask the supplier for nothing. A database that is away for a moment makes the step fail and be run again.
+ */
+export async function settle(
+  deps: ActivityDeps,
+  transactionId: string,
+  iccid: string,
+  goods: Goods = KEPT_BEFORE,
+): Promise<DeliverOutcome> {
+  const written = noMessages();
+  try {
+    const settled = await settlePurchase(deps.db, transactionId, goods, written);
+    if (settled === 'settled') deps.events.purchaseDelivered({ transactionId });
+  } catch (error) {
+    if (isPassing(error)) throw error;
+    const { withdrawingSince, status } = await loadDelivery(deps.db, transactionId);
+    if (withdrawingSince !== null && status === 'PROCESSING') return { outcome: 'withdrawing' };
+    deps.events.settleFailed({
+      transactionId,
+      detail: error instanceof Error ? error.message : String(error),
+    });
+    await keepGoods(deps.db, transactionId, goods);
+    return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
+  }
+  return { outcome: 'delivered', iccid, ...messagesOf(written) };
+}
+
+async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number): Promise<Step> {
+  const topUp = await deps.supplier.topUp(orderOf(delivery));
+  if (topUp.outcome === 'unknown') return again(null, topUp.retryAfterMs);
+  if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
+  if (delivery.asks > 1) {
+    const held = await deps.supplier.findTopUp(topUpOf(delivery));
+    if (held.outcome !== 'done' || held.value.found) return again(null, undefined);
+  }
+  return refuse(deps, delivery, topUp, isLastWord(delivery, graceMs));
+}
+
+export const topUpOf = ({ supplierId, esimTranNo }: Delivery) => ({ transactionId: supplierId, esimTranNo });
+
+export async function deliverTopUp(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  totals: TopUpTotals,
+): Promise<DeliverOutcome> {
+  const goods = { ...topUpGoods(totals), supplierId: delivery.supplierId };
+  return settle(deps, delivery.transactionId, totals.iccid, goods);
+}
+
+function again(orderNo: string | null, retryAfterMs: number | undefined): Step {
+  return { outcome: 'again', orderNo, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+}
+
+const REASONS: Record<SupplierRefusal, FailureReason> = {
+  OUT_OF_STOCK: 'OUT_OF_STOCK',
+  PRICE_CHANGED: 'PRICE_CHANGED',
+  BALANCE_TOO_LOW: 'SUPPLIER_BALANCE_TOO_LOW',
+  PACKAGE_UNKNOWN: 'PACKAGE_WITHDRAWN',
+  NOT_ALLOWED_IN_STATE: 'ESIM_NOT_ACTIVE',
+  CREDENTIALS_REFUSED: 'SUPPLIER_REFUSED',
+  REQUEST_REFUSED: 'SUPPLIER_REFUSED',
+};
+
+function refuse(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  { reason, detail }: { readonly reason: SupplierRefusal; readonly detail: string },
+  isLast: boolean,
+): Step {
+  deps.events.supplierRefused({ transactionId: delivery.transactionId, reason, detail });
+  // For a new eSIM there is no eSIM whose state could be wrong.
+  const known =
+    delivery.packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
+  const refusal: Refusal = { reason: REASONS[known], detail };
+  return {
+    outcome: 'refused',
+    refusal,
+    catalogueIsOld: reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN',
+    afterDoubt: !isLast,
+    asks: delivery.asks,
+  };
+}

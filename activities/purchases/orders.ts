@@ -1,0 +1,69 @@
+/** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
+import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
+import { closeFundingUnpaid, openFunding } from '../../src/payments/store/fundings.ts';
+import { flagMoney } from '../../src/payments/store/payments.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { closeUnpaid, failPurchase, flagAttention, tellProcessing } from '../../src/purchases/store/purchases.ts';
+import { messagesOf, noMessages } from '../../src/webhooks/store/messages.ts';
+import type { AttentionReason, OrderActivities } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+import { createMoveActivities } from '../operations/actions.ts';
+import { createQuickTry } from './inline-attempt.ts';
+
+/** What only an open purchase can be stuck in; all else is about money, which may be stuck after the purchase is closed. */
+const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
+  'SUPPLIER_NEVER_ALLOCATED',
+  'SUPPLIER_OUTCOME_UNKNOWN',
+  'DELIVERY_STEP_FAILED',
+  'SETTLE_FAILED',
+  'UNDO_FAILED',
+]);
+
+export function createOrderActivities(deps: ActivityDeps): OrderActivities {
+  const { db, supplier, clock, events } = deps;
+  const quickTry = createQuickTry(deps);
+  return {
+    tryDelivering: quickTry,
+    openPurchase: async (input, startedAt) => {
+      const written = noMessages();
+      const options = {
+        now: clock.now(),
+        supplier: supplier.name,
+        // A service that took a quarter of the buyer's wait to get here is overloaded, and may need the rest for the answer's way back.
+        keepRefusal: () =>
+          (clock.now().getTime() - Date.parse(startedAt)) * 4 >= input.timings.answerWithinMs,
+      };
+      return { ...(await openPurchase(db, input, options, written)), ...messagesOf(written) };
+    },
+    failPurchase: async (transactionId, refusal, asks) => {
+      const written = noMessages();
+      if ((await failPurchase(db, transactionId, refusal, written, asks)) === 'open') return 'open';
+      events.purchaseFailed({ transactionId, ...refusal });
+      return messagesOf(written).messages;
+    },
+    reopenDelivery: (transactionId, graceMs) =>
+      reopenDelivery(db, transactionId, { now: clock.now(), graceMs }),
+    tellProcessing: async (transactionId) => {
+      const written = noMessages();
+      await tellProcessing(db, transactionId, written);
+      return messagesOf(written).messages;
+    },
+    flagAttention: async (transactionId, reason) => {
+      if (OPEN_PURCHASES_ONLY.has(reason)) await flagAttention(db, transactionId, reason);
+      else await flagMoney(db, transactionId, reason);
+      events.purchaseNeedsAttention({ transactionId, reason });
+    },
+    closeUnpaid: async (transactionId, purpose, reason) => {
+      const written = noMessages();
+      const closed =
+        purpose === 'purchase'
+          ? await closeUnpaid(db, transactionId, reason, written)
+          : await closeFundingUnpaid(db, transactionId, reason);
+      if (closed === 'closed') events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
+      const { messages } = messagesOf(written);
+      return closed === 'closed' && messages ? { closed: messages } : closed;
+    },
+    openFunding: (input) => openFunding(db, input, clock.now()),
+    ...createMoveActivities(deps),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * Takes back what may have been ordered, for an operator who gives the money back or delivers something else. The purchase's row is closed to
+ * orders and to settling first, so that a delivery and a withdrawal cannot both win; a withdrawal that takes nothing back opens it again.
+ */
+import { sleep } from '@temporalio/activity';
+import {
+  beginCancelling,
+  beginWithdrawal,
+  keepOrderNo,
+  reopenDelivery,
+  type Delivery,
+} from '../../src/purchases/store/deliveries.ts';
+import type { Withdrawal } from '../../workflows/contract.ts';
+import { DEFAULT_GRACE_MS, findOrder, topUpOf } from './deliver.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+export interface WithdrawOptions {
+  /** A person has the supplier's word that nothing is delivered: counts where the supplier itself says nothing. */
+  readonly isVouchedFor: boolean;
+  /** Longest that a call which was given up may still reach the supplier. */
+  readonly graceMs?: number;
+}
+
+const NOTHING: Withdrawal = { left: 'nothing' };
+const DELIVERED: Withdrawal = { left: 'delivered', detail: 'it was delivered meanwhile' };
+
+/** Whether the supplier still may deliver. Twice is once. */
+export async function withdraw(
+  deps: ActivityDeps,
+  transactionId: string,
+  { isVouchedFor, graceMs = DEFAULT_GRACE_MS }: WithdrawOptions,
+): Promise<Withdrawal> {
+  const { state, delivery } = await beginWithdrawal(deps.db, transactionId, deps.clock.now());
+  if (state === 'delivered') return DELIVERED;
+  if (delivery.asks === 0) return NOTHING;
+  // Given back before: all that is left is to see to it that the supplier holds nothing either.
+  if (state === 'closed') return takeBack(deps, delivery, isVouchedFor);
+  await waitUntil(deps, (delivery.lastAskedAt ?? deps.clock.now()).getTime() + graceMs);
+  const withdrawal = await takeBack(deps, delivery, isVouchedFor);
+  if (withdrawal.left !== 'nothing') await reopen(deps, transactionId, graceMs);
+  return withdrawal;
+}
+
+async function reopen(deps: ActivityDeps, transactionId: string, graceMs: number): Promise<void> {
+  for (;;) {
+    const waitMs = await reopenDelivery(deps.db, transactionId, { now: deps.clock.now(), graceMs });
+    if (waitMs === 0) return;
+    await sleep(waitMs);
+  }
+}
+
+async function waitUntil({ clock }: ActivityDeps, timeMs: number): Promise<void> {
+  const waitMs = timeMs - clock.now().getTime();
+  if (waitMs > 0) await sleep(waitMs);
+}
+
+/**
+ * By the number of our order where it is known. An order that is not listed may still be being allocated, so that only a person who has the
+ * supplier's word can take it for nothing; what is there and cannot be cancelled is delivered, whatever anybody says.
+ */
+async function takeBack(deps: ActivityDeps, delivery: Delivery, isVouchedFor: boolean): Promise<Withdrawal> {
+  const unless = (detail: string): Withdrawal =>
+    isVouchedFor ? NOTHING : { left: 'perhaps-something', detail };
+  if (delivery.packageType === 'TOPUP') {
+    const held = await deps.supplier.findTopUp(topUpOf(delivery));
+    if (held.outcome !== 'done') return unless('the supplier does not say whether it has the top-up');
+    if (!held.value.found) return NOTHING;
+    return { left: 'perhaps-something', detail: 'the top-up is there, and cannot be taken back' };
+  }
+  const orderNo = delivery.orderNo ?? (await findOrderNo(deps, delivery));
+  if (orderNo === undefined) return unless('the supplier does not say whether it has the order');
+  if (orderNo === null) return unless('the supplier lists nothing of it, and may still be allocating it');
+  const look = await deps.supplier.profile({ orderNo });
+  if (look.outcome !== 'done') return unless(`the supplier does not say how order ${orderNo} stands`);
+  if (look.value.state === 'allocating') return unless(`order ${orderNo} is still being allocated`);
+  if (look.value.profile.status === 'CANCELLED') return NOTHING;
+  return cancelEsim(deps, delivery, look.value.profile.esimTranNo);
+}
+
+async function findOrderNo(deps: ActivityDeps, delivery: Delivery): Promise<string | null | undefined> {
+  const held = await findOrder(deps, delivery);
+  if (!held) return held;
+  await keepOrderNo(deps.db, delivery, held.orderNo);
+  return held.orderNo;
+}
+
+/** Only for as long as this withdrawal goes on: what was opened again meanwhile may be delivered by now. */
+async function cancelEsim(deps: ActivityDeps, delivery: Delivery, esimTranNo: string): Promise<Withdrawal> {
+  const isClosed = delivery.status === 'FAILED';
+  if (!isClosed && !(await beginCancelling(deps.db, delivery, deps.clock.now()))) return DELIVERED;
+  const cancelled = await deps.supplier.cancel(esimTranNo);
+  switch (cancelled.outcome) {
+    case 'done':
+      return NOTHING;
+    case 'refused':
+      return {
+        left: 'perhaps-something',
+        detail: `the eSIM is there, and cannot be cancelled: ${cancelled.reason}`,
+      };
+    case 'unknown':
+      return {
+        left: 'perhaps-something',
+        detail: `the supplier does not say whether it cancelled ${esimTranNo}`,
+      };
+  }
+}

@@ -1,0 +1,24 @@
+/** Reconciliation's one step, on the ops queue. A vendor that refuses to be asked at all is final; everything else is tried again. */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Unavailable } from '../../src/domain/outcome.ts';
+import type { OpsActivities } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+export function createReconcileActivities({ reconcile }: ActivityDeps): Pick<OpsActivities, 'reconcile'> {
+  return {
+    reconcile: async ({ runKey, askedBy, range }) => {
+      try {
+        return await reconcile({
+          runKey,
+          askedBy,
+          ...(range ? { range: { from: new Date(range.from), to: new Date(range.to) } } : {}),
+          signal: Context.current().cancellationSignal,
+        });
+      } catch (error) {
+        if (error instanceof Unavailable && !error.retryable)
+          throw ApplicationFailure.nonRetryable(error.message, error.name);
+        throw error;
+      }
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * Notices to the owners of accounts, sent by e-mail: one after the other, each once it is due, by whoever claims it. What cannot be sent stays, is
+ * told in the log and counted, and tried again. Addresses and texts are never logged.
+ */
+import { noticeText, noticeWaitMs } from '../../src/webhooks/notice-rules.ts';
+import type { MailOutcome } from '../../src/webhooks/mailer-port.ts';
+import { claimNotice, markNoticeSent, postponeNotice, type ClaimedNotice } from '../../src/webhooks/store/notices.ts';
+import type { OpsActivities } from '../../workflows/contract.ts';
+import type { ActivityDeps } from '../deps.ts';
+
+/** Longer than a run takes. Whose sender died is sent by another one after that. */
+const LEASE_MS = 120_000;
+/** With a mail under way then, a run ends within the activity's 45 s. */
+const RUNS_FOR_MS = 20_000;
+
+export function createNoticeActivities(deps: ActivityDeps): Pick<OpsActivities, 'sendNotices'> {
+  return { sendNotices: () => sendNotices(deps) };
+}
+
+async function sendNotices(deps: ActivityDeps): Promise<string> {
+  const { db, clock } = deps;
+  const endsAtMs = clock.now().getTime() + RUNS_FOR_MS;
+  let [sent, left] = [0, 0];
+  while (clock.now().getTime() < endsAtMs) {
+    const claimed = await claimNotice(db, LEASE_MS);
+    if (!claimed) break;
+    if (await sendNotice(deps, claimed)) sent += 1;
+    else left += 1;
+  }
+  return `${sent} notices sent, ${left} not`;
+}
+
+async function sendNotice(deps: ActivityDeps, claimed: ClaimedNotice): Promise<boolean> {
+  const { db, events } = deps;
+  const { id, accountId, notice, attempts } = claimed;
+  const told = { noticeId: id, accountId, kind: notice.kind, about: notice.facts.endpointId, attempts };
+  const outcome = await mail(deps, claimed);
+  if (outcome.outcome === 'done') {
+    await markNoticeSent(db, id);
+    events.noticeSent(told);
+    return true;
+  }
+  await postponeNotice(db, id, noticeWaitMs(attempts));
+  events.noticeNotSent({ ...told, outcome: outcome.outcome, detail: outcome.detail });
+  return false;
+}
+
+async function mail(
+  { notices: { mailer, environment } }: ActivityDeps,
+  { id, email, notice }: ClaimedNotice,
+): Promise<MailOutcome> {
+  if (email === undefined) return { outcome: 'refused', detail: 'the account has no address' };
+  if (!mailer) return { outcome: 'refused', detail: 'no mail server is configured: SIMWAY_SMTP_URL' };
+  return mailer.send({ id, to: email, ...noticeText(notice, environment) });
+}

@@ -1,0 +1,111 @@
+/**
+ * Who is calling. Known keys are answered from memory; a poll of what changed makes expiry and revocation reach this process within 5 s
+ * (promise A7). When that poll has failed for too long, every request asks Postgres instead of trusting old memory.
+ */
+import { LRUCache } from 'lru-cache';
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { Clock } from '../domain/clock.ts';
+import { findKey, findKeysChangedSince, readDatabaseTime, type StoredKey } from './store/accounts.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
+import { unavailableWhenAway } from '../platform/composition/availability.ts';
+import { environmentOfKey, hashApiKey } from './api-key.ts';
+import { startPoller, type Poller } from '../platform/poller.ts';
+import type { AccountUseCases } from '../platform/composition/use-cases.ts';
+
+export interface AuthenticateOptions {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly brand: string;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Half the promise, so that one failed poll still leaves time for the next. */
+const POLL_INTERVAL_MS = 2_000;
+const TRUST_MEMORY_MS = 4_500;
+/** A change becomes visible when its transaction commits, a little after the time it carries. */
+const POLL_OVERLAP_MS = 10_000;
+const MAX_KEYS = 20_000;
+/** Refused keys are remembered too, so that they cost one query in a while, and take as long whether they ever were keys or not. */
+const REFUSED_TTL_MS = 4_000;
+
+export interface Authenticator extends AccountUseCases {
+  start(): void;
+  stop(): void;
+}
+
+export function createAuthenticator({ db, clock, brand, onError }: AuthenticateOptions): Authenticator {
+  const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
+  const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
+  let polledAtMs = 0;
+  /** By the clock of Postgres, which is the one that changes carry: ours may be wrong. */
+  let changesReadUpTo: Date | undefined;
+  let poller: Poller | undefined;
+
+  const remember = (hex: string, key: StoredKey | undefined): StoredKey | undefined => {
+    if (key && isValid(key, clock)) {
+      known.set(hex, key);
+      return key;
+    }
+    known.delete(hex);
+    refused.set(hex, true);
+    return undefined;
+  };
+
+  const poll = async (): Promise<void> => {
+    const startedAtMs = clock.now().getTime();
+    const databaseTime = await readDatabaseTime(db);
+    const since = new Date((changesReadUpTo ?? databaseTime).getTime() - POLL_OVERLAP_MS);
+    for (const key of await findKeysChangedSince(db, since)) {
+      if (known.has(key.sha256Hex)) remember(key.sha256Hex, key);
+    }
+    changesReadUpTo = databaseTime;
+    polledAtMs = startedAtMs;
+  };
+
+  const lookUp = async (hex: string): Promise<StoredKey | undefined> => {
+    if (Math.abs(clock.now().getTime() - polledAtMs) < TRUST_MEMORY_MS) {
+      const remembered = known.get(hex);
+      if (remembered) return isValid(remembered, clock) ? remembered : remember(hex, undefined);
+      if (refused.has(hex)) return undefined;
+    }
+    return remember(hex, await findKey(db, Buffer.from(hex, 'hex')));
+  };
+
+  const authenticate = async (rawKey: string): Promise<Principal> => {
+    const environment = environmentOfKey(brand, rawKey);
+    if (!environment) throw invalidToken();
+    const key = await lookUp(hashApiKey(rawKey));
+    if (key?.environment !== environment) throw invalidToken();
+    return toPrincipal(key);
+  };
+
+  return {
+    ...unavailableWhenAway<AccountUseCases>({ authenticate }),
+    start: () => {
+      poller = startPoller(poll, POLL_INTERVAL_MS, onError);
+      poll().catch(onError);
+    },
+    stop: () => void poller?.stop(),
+  };
+}
+
+function isValid(key: StoredKey, clock: Clock): boolean {
+  return (
+    key.revokedAt === null && (key.expiresAt === null || key.expiresAt.getTime() > clock.now().getTime())
+  );
+}
+
+function toPrincipal(key: StoredKey): Principal {
+  return {
+    account: key.account,
+    keyId: key.keyId,
+    environment: key.environment,
+    scopes: key.scopes,
+    allowedAddresses: key.allowedAddresses,
+  };
+}
+
+function invalidToken(): DomainError {
+  return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
+}

@@ -1,0 +1,53 @@
+/** Sessions and people → the documented shapes. Pure; a token or a password goes out only where it was just made. */
+import type { z } from 'zod';
+import type { OneTimePassword, PersonView, Session } from '../people-views.ts';
+import { MOVES } from '../../operations/rules.ts';
+import { may, mayMove, PERMISSIONS } from '../roles.ts';
+import type { Wire } from '../../platform/http/json.ts';
+import type { meSchema, oneTimePasswordSchema, personSchema, sessionSchema } from './schema.ts';
+
+export function presentNewSession(token: string, session: Session): Wire<z.output<typeof sessionSchema>> {
+  return { success: true, data: { token, ...signedIn(session) } };
+}
+
+export function presentMe(session: Session): Wire<z.output<typeof meSchema>> {
+  const { role } = session.person;
+  return {
+    success: true,
+    data: {
+      ...signedIn(session),
+      permissions: PERMISSIONS.filter((permission) => may(role, permission)),
+      moves: MOVES.filter((move) => mayMove(role, move)),
+    },
+  };
+}
+
+function signedIn({ person, mustChangePassword, expiresAt }: Session) {
+  return { ...person, mustChangePassword, expiresAt: expiresAt.toISOString() };
+}
+
+type PersonJson = Wire<z.output<typeof personSchema>>['data'];
+
+export function presentPerson(view: PersonView): PersonJson {
+  return {
+    personId: view.personId,
+    email: view.email,
+    name: view.name,
+    role: view.role,
+    mustChangePassword: view.mustChangePassword,
+    lockedUntil: view.lockedUntil?.toISOString() ?? null,
+    disabledAt: view.disabledAt?.toISOString() ?? null,
+    createdAt: view.createdAt.toISOString(),
+  };
+}
+
+export function presentOneTimePassword(made: OneTimePassword): Wire<z.output<typeof oneTimePasswordSchema>> {
+  return {
+    success: true,
+    data: {
+      person: presentPerson(made.person),
+      oneTimePassword: made.oneTimePassword,
+      oneTimeUntil: made.oneTimeUntil.toISOString(),
+    },
+  };
+}

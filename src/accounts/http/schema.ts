@@ -1,0 +1,127 @@
+/** Signing in, oneself, and other people: what is asked for, and what is answered. */
+import { z } from 'zod';
+import { MOVES } from '../../operations/rules.ts';
+import { PERMISSIONS, ROLES } from '../roles.ts';
+import { isoTime } from '../../platform/http/answer-fields.ts';
+import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
+import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MAX_PERSON_NAME_CHARACTERS } from '../../platform/http/limits.ts';
+import { pageFields, pageSchema } from '../../platform/http/page.ts';
+import { dataSchema } from '../../platform/http/ops-route.ts';
+
+const passwordField = (description: string) =>
+  textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });
+
+const roleField = choiceField(ROLES, { description: 'What they may do', example: 'SUPPORT' });
+
+const nameField = textField({
+  max: MAX_PERSON_NAME_CHARACTERS,
+  description: 'What they are called',
+  example: 'Ada Lovelace',
+});
+
+/** Whatever was typed: whether anybody has it is not told here. */
+export const signInBody = z
+  .object({
+    email: textField({
+      max: MAX_EMAIL_CHARACTERS,
+      description: 'In any case',
+      example: 'ada@operator.example',
+    }),
+    password: passwordField('Your own, or the one that was made for you'),
+  })
+  .meta({ id: 'SignInRequest' });
+
+export const changePasswordBody = z
+  .object({
+    currentPassword: passwordField('The one you signed in with'),
+    newPassword: passwordField('At least 12 characters, of any kind'),
+  })
+  .meta({ id: 'ChangePasswordRequest' });
+
+export const createPersonBody = z
+  .object({
+    email: z
+      .email({
+        error: (issue) => (issue.input === undefined ? 'is required' : 'must be an e-mail address'),
+      })
+      .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
+      .refine(isCleanText, 'must be an e-mail address')
+      .meta({
+        description: 'They sign in with it, and are on record under it; it never changes',
+        example: 'ada@operator.example',
+      }),
+    name: nameField,
+    role: roleField,
+  })
+  .meta({ id: 'CreatePersonRequest' });
+
+export const changePersonBody = z
+  .object({
+    name: nameField.optional(),
+    role: roleField.optional(),
+    disabled: z.boolean('must be true or false').optional().meta({
+      description: 'true: signed out everywhere, and cannot sign in until it is false again',
+    }),
+  })
+  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+    message: 'must hold name, role or disabled',
+  })
+  .meta({ id: 'ChangePersonRequest' });
+
+export const peopleQuery = z.object(pageFields);
+
+const who = {
+  personId: z.string().meta({ example: 'person-6f9619ff8b864d0191f1c2d3e4f5a6b7' }),
+  email: z.string(),
+  name: z.string(),
+  role: z.enum(ROLES),
+  mustChangePassword: z.boolean().meta({
+    description: 'The password was made for them: until they have chosen another they can do nothing else',
+  }),
+};
+
+const signedIn = {
+  ...who,
+  expiresAt: isoTime('When the session ends; it ends sooner after 30 minutes without a request'),
+};
+
+export const sessionSchema = dataSchema(
+  z.object({
+    token: z.string().meta({
+      description: 'For `Authorization: Bearer`. Shown in this answer only',
+    }),
+    ...signedIn,
+  }),
+  'NewSession',
+);
+
+export const meSchema = dataSchema(
+  z.object({
+    ...signedIn,
+    permissions: z.array(z.enum(PERMISSIONS)),
+    moves: z.array(z.enum(MOVES)).meta({ description: 'The moves that your role may make' }),
+  }),
+  'Me',
+);
+
+const person = z
+  .object({
+    ...who,
+    lockedUntil: isoTime('After too many wrong passwords').nullable(),
+    disabledAt: isoTime('ISO 8601').nullable(),
+    createdAt: isoTime('ISO 8601'),
+  })
+  .meta({ id: 'Person' });
+
+export const personSchema = dataSchema(person, 'PersonAnswer');
+export const peoplePageSchema = pageSchema(person, 'PersonPage');
+export const oneTimePasswordSchema = dataSchema(
+  z.object({
+    person,
+    oneTimePassword: z.string().meta({
+      description: 'To be handed to them, and changed when they first sign in. Shown in this answer only',
+    }),
+    oneTimeUntil: isoTime('It opens nothing after that'),
+  }),
+  'OneTimePassword',
+);

@@ -1,0 +1,170 @@
+/** Making accounts and keys and funding wallets: the operator's commands until there is a dashboard. Each leaves an audit entry. */
+import { randomBytes } from 'node:crypto';
+import { formatMinor, type AccountCurrency, type Money } from '../domain/money.ts';
+import type { Environment, Plan, Scope } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
+import type { AccountType } from '../catalogue/pricing.ts';
+import { findAccount, insertAccount, insertApiKey, revokeKeys } from './store/accounts.ts';
+import { writeAudit } from './store/audit.ts';
+import { ensureWallet, findFunded, findWallet, fundWallet } from '../ledger/store/ledger.ts';
+import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
+import { hashApiKey, newApiKey } from './api-key.ts';
+
+export interface CreateAccount {
+  readonly type: AccountType;
+  readonly name: string;
+  readonly email: string;
+  readonly currency: AccountCurrency;
+  readonly plan: Plan;
+  /** Enterprise only: its requests a minute. */
+  readonly requestsPerMinute?: number;
+}
+
+/** Returns the new account's id. */
+export async function createAccount(db: AccountsDb, request: CreateAccount, actor: string): Promise<string> {
+  const id = makeId('account', randomBytes(16).toString('hex'));
+  await db.transaction().execute(async (trx) => {
+    await insertAccount(trx, {
+      id,
+      type: request.type,
+      name: request.name,
+      email: request.email,
+      currency: request.currency,
+      plan: request.plan,
+      enterpriseRequestsPerMinute: request.plan === 'ENTERPRISE' ? (request.requestsPerMinute ?? null) : null,
+    });
+    await writeAudit(trx, { actor, action: 'account.create', subject: id, detail: { ...request } });
+  });
+  return id;
+}
+
+export interface CreateKey {
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly brand: string;
+  readonly scopes: readonly Scope[];
+  readonly allowedAddresses: readonly string[];
+  readonly companyName: string;
+  readonly websiteUrl: string;
+  readonly expiresAt: Date | null;
+}
+
+/** Returns the key itself, for the only time. Throws when the account is unknown. Takes the company's website as it is told. */
+export async function createKey(
+  db: AccountsDb,
+  request: CreateKey,
+  actor: string,
+): Promise<{ keyId: string; apiKey: string }> {
+  const apiKey = newApiKey(request.brand, request.environment);
+  const keyId = makeId('key', randomBytes(16).toString('hex'));
+  await db.transaction().execute(async (trx) => {
+    if (!(await findAccount(trx, request.accountId))) throw noAccount(request.accountId);
+    await insertApiKey(trx, {
+      id: keyId,
+      accountId: request.accountId,
+      environment: request.environment,
+      sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
+      displayPrefix: `${request.brand}_${request.environment}_`,
+      lastFour: apiKey.slice(-4),
+      scopes: request.scopes,
+      allowedAddresses: request.allowedAddresses,
+      companyName: request.companyName,
+      websiteUrl: request.websiteUrl,
+      expiresAt: request.expiresAt,
+    });
+    await writeAudit(trx, {
+      actor,
+      action: 'key.create',
+      subject: keyId,
+      detail: { accountId: request.accountId, environment: request.environment, scopes: request.scopes },
+    });
+  });
+  return { keyId, apiKey };
+}
+
+/** Revokes one key or all of an account's; returns how many were still valid. */
+export async function revoke(
+  db: AccountsDb,
+  which: { readonly keyId: string } | { readonly accountId: string },
+  actor: string,
+): Promise<number> {
+  return db.transaction().execute(async (trx) => {
+    const revoked = await revokeKeys(trx, which);
+    await writeAudit(trx, {
+      actor,
+      action: 'key.revoke',
+      subject: 'keyId' in which ? which.keyId : which.accountId,
+      detail: { revoked },
+    });
+    return revoked;
+  });
+}
+
+export interface FundWallet {
+  readonly accountId: string;
+  readonly amount: Money;
+  readonly reason: string;
+  /** Once per reference: repeating a command does not pay twice. */
+  readonly reference: string;
+}
+
+/**
+ * Credits a wallet, making it first where needed. Throws when the account is unknown or keeps another currency, and when the reference has
+ * paid something else before: saying that this is paid would be a lie.
+ */
+export async function fund(
+  dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },
+  request: FundWallet,
+  actor: string,
+): Promise<Money> {
+  const account = await findAccount(dbs.accounts, request.accountId);
+  if (!account) throw noAccount(request.accountId);
+  if (account.currency !== request.amount.currency)
+    throw new DomainError('VALIDATION_ERROR', `the account keeps ${account.currency}`);
+  await refuseOtherUse(dbs.world, request);
+  await ensureWallet(dbs.world, account.id, account.currency);
+  const outcome = await fundWallet(dbs.world, {
+    operationKey: fundingKey(request),
+    accountId: account.id,
+    amount: request.amount,
+    reason: request.reason,
+  });
+  // Somebody may have used it since we looked.
+  if (outcome === 'already') await refuseOtherUse(dbs.world, request);
+  await writeAudit(dbs.accounts, {
+    actor,
+    action: 'wallet.fund',
+    subject: account.id,
+    detail: {
+      amountMinor: String(request.amount.amountMinor),
+      currency: request.amount.currency,
+      reference: request.reference,
+      reason: request.reason,
+      outcome,
+    },
+  });
+  const wallet = await findWallet(dbs.world, account.id);
+  return wallet?.balance ?? { amountMinor: 0n, currency: account.currency };
+}
+
+const fundingKey = ({ reference }: FundWallet): string => `fund:${reference}`;
+
+async function refuseOtherUse(world: WorldDb, request: FundWallet): Promise<void> {
+  const funded = await findFunded(world, fundingKey(request));
+  if (!funded) return;
+  const { accountId, amount } = funded;
+  const isSame =
+    accountId === request.accountId &&
+    amount.amountMinor === request.amount.amountMinor &&
+    amount.currency === request.amount.currency;
+  if (isSame) return;
+  throw new DomainError(
+    'VALIDATION_ERROR',
+    `--reference ${request.reference} was used before, for ${formatMinor(amount.amountMinor)} ${amount.currency} to ${accountId}; nothing was paid`,
+  );
+}
+
+function noAccount(accountId: string): DomainError {
+  return new DomainError('NOT_FOUND', `no account ${accountId}`);
+}

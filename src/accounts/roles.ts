@@ -1,0 +1,58 @@
+/**
+ * Who may do what under /ops. Pure: the door, the use cases and the tests ask these tables, and docs/OPERATIONS.md prints them. Money is
+ * moved by FINANCE, deliveries by OPERATIONS, people are made by ADMIN. Whether a move fits, and whether it needs a second person, is decided
+ * elsewhere, for every role alike.
+ */
+import type { Move } from '../operations/rules.ts';
+
+export const ROLES = ['SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN'] as const;
+export type Role = (typeof ROLES)[number];
+
+/** What routes ask for. Which moves somebody may make stands in a table of its own. */
+export const PERMISSIONS = ['see', 'move', 'replay', 'approve', 'reconcile', 'books', 'people'] as const;
+export type Permission = (typeof PERMISSIONS)[number];
+
+const ROLES_WITH: Record<Permission, readonly Role[]> = {
+  see: ROLES,
+  move: ROLES,
+  replay: ['OPERATIONS', 'FINANCE', 'ADMIN'],
+  approve: ['FINANCE', 'ADMIN'],
+  reconcile: ['FINANCE', 'ADMIN'],
+  books: ['FINANCE', 'ADMIN'],
+  people: ['ADMIN'],
+};
+
+/** In words, for refusals and the documentation. */
+export const PERMISSION_WORDS: Record<Permission, string> = {
+  see: 'see what is stuck, purchases and their moves',
+  // Stryker disable next-line StringLiteral: every role may, so no refusal says it
+  move: 'ask for a move',
+  replay: 'replay a purchase',
+  approve: 'approve or decline moves',
+  reconcile: 'see, look for and close differences',
+  books: 'read the books',
+  people: 'manage people',
+};
+
+const ROLES_THAT_MOVE: Record<Move, readonly Role[]> = {
+  'look-at-gateway': ROLES,
+  'look-at-supplier': ROLES,
+  'retry-delivery': ['OPERATIONS', 'FINANCE', 'ADMIN'],
+  'deliver-other': ['OPERATIONS', 'ADMIN'],
+  'mark-paid': ['FINANCE', 'ADMIN'],
+  'refund-to-source': ['FINANCE', 'ADMIN'],
+  'credit-wallet': ['FINANCE', 'ADMIN'],
+  cancel: ['OPERATIONS', 'FINANCE', 'ADMIN'],
+  'settle-claim': ['FINANCE', 'ADMIN'],
+};
+
+export const rolesWith = (permission: Permission): readonly Role[] => ROLES_WITH[permission];
+export const rolesThatMove = (move: Move): readonly Role[] => ROLES_THAT_MOVE[move];
+
+export function may(role: Role, permission: Permission): boolean {
+  return ROLES_WITH[permission].includes(role);
+}
+
+export function mayMove(role: Role, move: Move): boolean {
+  return ROLES_THAT_MOVE[move].includes(role);
+}

@@ -1,0 +1,171 @@
+/** Accounts and their API keys. A key is looked up by its SHA-256; the key itself is never stored. */
+import { sql, type Selectable } from 'kysely';
+import { PLAN_REQUESTS_PER_MINUTE, type Account, type Environment, type Scope } from '../../domain/account.ts';
+import type { AccountsDb, AccountsTable } from '../../platform/database/tables.ts';
+
+export interface StoredKey {
+  readonly keyId: string;
+  readonly sha256Hex: string;
+  readonly environment: Environment;
+  readonly scopes: readonly Scope[];
+  readonly allowedAddresses: readonly string[];
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly account: Account;
+}
+
+export interface NewAccount extends Omit<Account, 'requestsPerMinute'> {
+  readonly enterpriseRequestsPerMinute: number | null;
+}
+
+export interface NewApiKey {
+  readonly id: string;
+  readonly accountId: string;
+  readonly environment: Environment;
+  readonly sha256: Buffer;
+  readonly displayPrefix: string;
+  readonly lastFour: string;
+  readonly scopes: readonly Scope[];
+  readonly allowedAddresses: readonly string[];
+  readonly companyName: string;
+  readonly websiteUrl: string;
+  readonly expiresAt: Date | null;
+}
+
+export async function insertAccount(db: AccountsDb, account: NewAccount): Promise<void> {
+  await db
+    .insertInto('accounts')
+    .values({
+      id: account.id,
+      type: account.type,
+      name: account.name,
+      email: account.email,
+      currency: account.currency,
+      plan: account.plan,
+      enterprise_requests_per_minute: account.enterpriseRequestsPerMinute,
+    })
+    .execute();
+}
+
+export async function findAccount(db: AccountsDb, id: string): Promise<Account | undefined> {
+  const row = await db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
+  return row && toAccount(row);
+}
+
+/** Accounts by e-mail address; several may share one. */
+export async function findAccountsByEmail(db: AccountsDb, email: string): Promise<Account[]> {
+  const rows = await db
+    .selectFrom('accounts')
+    .selectAll()
+    .where('email', '=', email)
+    .orderBy('created_at')
+    .execute();
+  return rows.map(toAccount);
+}
+
+export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void> {
+  await db
+    .insertInto('api_keys')
+    .values({
+      id: key.id,
+      account_id: key.accountId,
+      environment: key.environment,
+      key_sha256: key.sha256,
+      display_prefix: key.displayPrefix,
+      last_four: key.lastFour,
+      scopes: [...key.scopes],
+      allowed_addresses: [...key.allowedAddresses],
+      company_name: key.companyName,
+      website_url: key.websiteUrl,
+      expires_at: key.expiresAt,
+      revoked_at: null,
+    })
+    .execute();
+}
+
+/** Revokes one key, or all of an account's; returns how many were still valid. */
+export async function revokeKeys(
+  db: AccountsDb,
+  which: { keyId: string } | { accountId: string },
+): Promise<number> {
+  const result = await db
+    .updateTable('api_keys')
+    .set((eb) => ({ revoked_at: eb.fn<Date>('now'), changed_at: eb.fn<Date>('clock_timestamp') }))
+    .where('revoked_at', 'is', null)
+    .where((eb) => ('keyId' in which ? eb('id', '=', which.keyId) : eb('account_id', '=', which.accountId)))
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
+export async function findKey(db: AccountsDb, sha256: Buffer): Promise<StoredKey | undefined> {
+  const row = await selectKeys(db).where('api_keys.key_sha256', '=', sha256).executeTakeFirst();
+  return row && toStoredKey(row);
+}
+
+/** What time it is for the rows' own times. */
+export async function readDatabaseTime(db: AccountsDb): Promise<Date> {
+  const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
+  return rows[0]?.now ?? new Date(0);
+}
+
+/** Keys that changed since, their account's changes included: what each process polls so that revocation reaches it in time. */
+export async function findKeysChangedSince(db: AccountsDb, since: Date): Promise<StoredKey[]> {
+  const rows = await selectKeys(db)
+    .where((eb) => eb.or([eb('api_keys.changed_at', '>=', since), eb('accounts.changed_at', '>=', since)]))
+    .execute();
+  return rows.map(toStoredKey);
+}
+
+function selectKeys(db: AccountsDb) {
+  return db
+    .selectFrom('api_keys')
+    .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
+    .selectAll('accounts')
+    .select([
+      'api_keys.id as key_id',
+      'api_keys.key_sha256',
+      'api_keys.environment',
+      'api_keys.scopes',
+      'api_keys.allowed_addresses',
+      'api_keys.expires_at',
+      'api_keys.revoked_at',
+    ]);
+}
+
+type KeyRow = Selectable<AccountsTable> & {
+  key_id: string;
+  key_sha256: Buffer;
+  environment: Environment;
+  scopes: Scope[];
+  allowed_addresses: string[];
+  expires_at: Date | null;
+  revoked_at: Date | null;
+};
+
+function toStoredKey(row: KeyRow): StoredKey {
+  return {
+    keyId: row.key_id,
+    sha256Hex: row.key_sha256.toString('hex'),
+    environment: row.environment,
+    scopes: row.scopes,
+    allowedAddresses: row.allowed_addresses,
+    expiresAt: row.expires_at,
+    revokedAt: row.revoked_at,
+    account: toAccount(row),
+  };
+}
+
+function toAccount(row: Selectable<AccountsTable>): Account {
+  return {
+    id: row.id,
+    type: row.type,
+    name: row.name,
+    email: row.email,
+    currency: row.currency,
+    plan: row.plan,
+    requestsPerMinute:
+      row.plan === 'ENTERPRISE'
+        ? (row.enterprise_requests_per_minute ?? 0)
+        : PLAN_REQUESTS_PER_MINUTE[row.plan],
+  };
+}

@@ -1,0 +1,75 @@
+/** Browsing: regions, packages, one package. Everything but top-up lists comes from memory. */
+import type { Account } from '../domain/account.ts';
+import { TOP_UP_PREFIX, type RegionType } from './rules.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { PackageType } from '../domain/states.ts';
+import type { StoredPackage } from './store/catalogue.ts';
+import { createPricer } from './prices.ts';
+import type { TopUps } from './top-ups.ts';
+import type { PricedPackage, RegionView } from '../platform/composition/views.ts';
+import type { WorldDeps } from '../platform/composition/world-deps.ts';
+
+type BrowseDeps = Pick<WorldDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
+
+export function listRegions(deps: BrowseDeps, query: { readonly type?: 1 | 2 }): readonly RegionView[] {
+  const { regions } = deps.catalogue.current();
+  if (query.type === undefined) return regions;
+  return regions.filter((region) => (region.regionType === 'LC') === (query.type === 1));
+}
+
+export function listPackages(
+  deps: BrowseDeps,
+  account: Account,
+  query: { readonly regionCode: string; readonly regionType?: RegionType },
+): readonly PricedPackage[] {
+  const catalogue = deps.catalogue.current();
+  const packages = (catalogue.byRegion.get(query.regionCode) ?? []).filter(
+    (item) => query.regionType === undefined || item.regionType === query.regionType,
+  );
+  if (packages.length === 0) throw regionNotFound(query.regionCode);
+  return packages.map(createPricer(deps, catalogue, account, account.currency).price);
+}
+
+export async function listTopUps(
+  deps: BrowseDeps,
+  account: Account,
+  query: { readonly regionCode: string; readonly packageCode: string; readonly currency: string },
+): Promise<readonly PricedPackage[]> {
+  const catalogue = deps.catalogue.current();
+  if (!catalogue.regionCodes.has(query.regionCode)) throw regionNotFound(query.regionCode);
+  const base = catalogue.byCode.get(query.packageCode);
+  if (base?.regionCode !== query.regionCode) throw packageNotFound();
+  const { price } = createPricer(deps, catalogue, account, query.currency);
+  return (await deps.topUps.of(base)).map(price);
+}
+
+export async function getPackage(
+  deps: BrowseDeps,
+  account: Account | undefined,
+  query: { readonly packageCode: string; readonly packageType: PackageType; readonly currency: string },
+): Promise<PricedPackage> {
+  const catalogue = deps.catalogue.current();
+  const { price } = createPricer(deps, catalogue, account, query.currency);
+  const isTopUp = query.packageType === 'TOPUP' || query.packageCode.startsWith(TOP_UP_PREFIX);
+  const item = isTopUp
+    ? await deps.topUps.find(query.packageCode)
+    : onSale(catalogue.byCode.get(query.packageCode));
+  if (!item) throw packageNotFound();
+  return price(item);
+}
+
+function onSale(item: StoredPackage | undefined): StoredPackage | undefined {
+  return item?.withdrawn ? undefined : item;
+}
+
+export function packageNotFound(): DomainError {
+  return new DomainError('PACKAGE_NOT_FOUND', 'Package not found', {
+    details: 'no package with this code is sold',
+  });
+}
+
+function regionNotFound(regionCode: string): DomainError {
+  return new DomainError('REGION_NOT_FOUND', 'No packages found for this region', {
+    details: `nothing is sold for region ${JSON.stringify(regionCode)}`,
+  });
+}

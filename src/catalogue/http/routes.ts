@@ -1,0 +1,147 @@
+/** Regions and packages: read often, the same for many, so bodies are rendered once per catalogue revision. */
+import { TOP_UP_PREFIX } from '../rules.ts';
+import type { Account } from '../../domain/account.ts';
+import type { PackageType } from '../../domain/states.ts';
+import { isCleanText } from '../../platform/http/fields.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+import type { RenderCache } from '../../platform/http/render-cache.ts';
+import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
+import { presentPackage, presentPackageDetails, presentRegion, presentTopUp } from './present.ts';
+import {
+  catalogueRegions,
+  packageDetailsQuery,
+  packageDetailsSchema,
+  packageList,
+  packagesQuery,
+  regionsQuery,
+} from './schema.ts';
+
+const TAG = 'Catalogue';
+
+export function catalogueRoutes(cache: RenderCache): Route[] {
+  return [regionsRoute(cache), packagesRoute(cache), packageDetailsRoute(cache)];
+}
+
+function regionsRoute(cache: RenderCache): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/regions',
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-1'],
+    query: regionsQuery,
+    errors: [],
+    responses: { 200: { description: 'All regions, or those of one kind', schema: catalogueRegions } },
+    docs: {
+      operationId: 'listRegions',
+      tag: TAG,
+      summary: 'List regions',
+      description:
+        'Countries, multi-country regions and global offers, with the number of packages sold in each.',
+    },
+    async handle({ world, query }) {
+      const { type } = query;
+      const render = async () =>
+        (await world.listRegions(type === undefined ? {} : { type })).map(presentRegion);
+      return { status: 200, body: await cache.body(world, ['regions', type], render) };
+    },
+  });
+}
+
+function packagesRoute(cache: RenderCache): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/packages',
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-1', 'shape-2'],
+    pickShape: (raw) => (isTopUpList(raw) ? 'shape-2' : 'shape-1'),
+    query: packagesQuery,
+    missing: missingForPackages,
+    errors: ['MISSING_REGION_CODE', 'REGION_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
+    responses: {
+      200: {
+        description: 'BASE: packages in the account currency. TOPUP: top-ups that fit the package',
+        schema: packageList,
+      },
+    },
+    docs: {
+      operationId: 'listPackages',
+      tag: TAG,
+      summary: 'List packages of a region, or top-ups of a package',
+      description:
+        'BASE lists what is sold in a region, at the final price in the account currency. TOPUP lists what can be added to an ' +
+        'eSIM bought as `packageCode`; the list is empty when that package takes no top-ups.',
+    },
+    async handle({ world, principal, query }) {
+      const { account } = principal;
+      const { regionCode, packageCode = '', currency, regionType } = query;
+      if (query.type === 'TOPUP') {
+        const words = ['top-ups', account.type, currency, regionCode, packageCode];
+        const render = async () =>
+          (await world.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
+        return { status: 200, body: await cache.body(world, words, render) };
+      }
+      const words = ['packages', account.type, account.currency, regionCode, regionType];
+      const filter = regionType === undefined ? { regionCode } : { regionCode, regionType };
+      const render = async () => (await world.listPackages(account, filter)).map(presentPackage);
+      return { status: 200, body: await cache.body(world, words, render) };
+    },
+  });
+}
+
+function isTopUpList(raw: RawInput): boolean {
+  return raw.query.get('type') === 'TOPUP';
+}
+
+/** The specification's own words for what is missing. */
+function missingForPackages(raw: RawInput): MissingFields | undefined {
+  const needed = isTopUpList(raw) ? ['regionCode', 'packageCode'] : ['regionCode'];
+  const fields = needed.filter((name) => (raw.query.get(name) ?? '') === '');
+  if (fields.length === 0) return undefined;
+  return isTopUpList(raw)
+    ? { code: 'VALIDATION_ERROR', message: 'regionCode and packageCode are required for TOPUP type', fields }
+    : { code: 'MISSING_REGION_CODE', message: 'regionCode is required', fields };
+}
+
+function packageDetailsRoute(cache: RenderCache): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/packages/{packageCode}',
+    key: 'optional',
+    scope: undefined,
+    shapes: ['shape-2'],
+    params: {
+      packageCode: {
+        description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
+        example: 'SIM-OK',
+        isPossible: (text) => text.length <= MAX_PACKAGE_CODE_CHARACTERS && isCleanText(text),
+        notFound: { code: 'PACKAGE_NOT_FOUND', message: 'Package not found' },
+      },
+    },
+    query: packageDetailsQuery,
+    errors: ['PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
+    responses: { 200: { description: 'The package', schema: packageDetailsSchema } },
+    docs: {
+      operationId: 'getPackage',
+      tag: TAG,
+      summary: 'Read one package',
+      description: 'Works without a key; with one, the price follows the account type (User or Merchant).',
+    },
+    async handle({ world, principal, params, query }) {
+      const packageCode = params['packageCode'] ?? '';
+      const packageType = packageTypeOf(packageCode, query.type);
+      const account: Account | undefined = principal?.account;
+      const words = ['package', account?.type, query.currency, packageType, packageCode];
+      const render = async () =>
+        presentPackageDetails(
+          await world.getPackage(account, { packageCode, packageType, currency: query.currency }),
+        );
+      return { status: 200, body: await cache.body(world, words, render) };
+    },
+  });
+}
+
+function packageTypeOf(packageCode: string, asked: PackageType): PackageType {
+  return packageCode.startsWith(TOP_UP_PREFIX) ? 'TOPUP' : asked;
+}

@@ -1,0 +1,125 @@
+/** Regions and packages as the specification's tables list them; requests are validated and the reference generated from here. */
+import { z } from 'zod';
+import { DURATION_UNITS, REGION_TYPES } from '../rules.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import { PACKAGE_TYPES } from '../../domain/states.ts';
+import { choiceField, currencyField, textField } from '../../platform/http/fields.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
+
+const REGION_FILTERS = ['1', '2'] as const;
+
+export const regionsQuery = z.object({
+  type: z
+    .enum(REGION_FILTERS, 'must be 1 (countries only) or 2 (multi-country only)')
+    .transform((text): 1 | 2 => (text === '1' ? 1 : 2))
+    .optional()
+    .meta({
+      type: 'integer',
+      enum: [1, 2],
+      description: '1: countries only; 2: multi-country and global only',
+    }),
+});
+
+const packageType = choiceField(PACKAGE_TYPES, {
+  description: 'BASE makes a new eSIM, TOPUP adds data to one',
+});
+
+export const packagesQuery = z.object({
+  regionCode: textField({
+    max: MAX_REGION_CODE_CHARACTERS,
+    description: 'From the list of regions',
+    example: 'NG',
+  }),
+  type: packageType.default('BASE'),
+  regionType: choiceField(REGION_TYPES, {
+    description: 'LC: one country; RG: several countries; GL: global',
+  }).optional(),
+  packageCode: textField({
+    max: MAX_PACKAGE_CODE_CHARACTERS,
+    description: 'Required when `type` is TOPUP: the package that the eSIM was bought as',
+  }).optional(),
+  currency: currencyField({ description: 'TOPUP only: the currency of `price`' }),
+});
+
+export const packageDetailsQuery = z.object({
+  type: packageType.default('BASE'),
+  currency: currencyField({ description: 'The currency of `price`' }),
+});
+
+const price = (description: string) => z.number().meta({ description, example: 12.5 });
+
+export const regionSchema = z
+  .object({
+    regionCode: z.string().meta({ description: 'The value for `regionCode` elsewhere', example: 'NG' }),
+    regionName: z.string().meta({ example: 'Nigeria' }),
+    regionType: z.enum(REGION_TYPES),
+    countryCode: z
+      .string()
+      .nullable()
+      .meta({ description: 'ISO 3166-1 alpha-2; null for regional and global' }),
+    flagUrl: z.string(),
+    packageCount: z.number().int().meta({ description: 'Packages on sale in the region' }),
+  })
+  .meta({ id: 'Region' });
+
+export const catalogueRegions = z.array(regionSchema);
+
+export const packageSchema = z
+  .object({
+    packageCode: z.string(),
+    packageName: z.string(),
+    data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
+    validity: z.number().int().meta({ description: 'Days' }),
+    price: price('In the account currency'),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+    originalPriceUSD: price('The same price in US dollars'),
+    coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
+    networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
+    dataType: z.string().meta({ example: 'Data only' }),
+    speed: z.string().meta({ example: '3G/4G/5G' }),
+    activation: z.string().meta({ description: 'When validity starts' }),
+    topUpAvailable: z.boolean(),
+  })
+  .meta({ id: 'Package' });
+
+const operatorSchema = z.object({ operatorName: z.string(), networkType: z.string() });
+
+const topUpLocationSchema = z.object({
+  locationName: z.string(),
+  locationCode: z.string(),
+  operatorList: z.array(operatorSchema),
+});
+
+export const topUpPackageSchema = z
+  .object({
+    packageCode: z.string().meta({ description: 'The code to send when buying' }),
+    name: z.string(),
+    price: price('In `currencyCode`'),
+    currencyCode: z.string().meta({ example: 'USD' }),
+    volume: z.number().int().meta({ description: 'Bytes; for a top-up the bytes added' }),
+    duration: z.number().int().meta({ description: 'In `durationUnit`' }),
+    durationUnit: z.enum(DURATION_UNITS),
+    speed: z.string(),
+    description: z.string(),
+    locationNetworkList: z.array(topUpLocationSchema),
+  })
+  .meta({ id: 'TopUpPackage' });
+
+export const packageDetailsSchema = z
+  .object({
+    ...topUpPackageSchema.shape,
+    unusedValidTime: z.number().int().meta({ description: 'Days to install before it lapses' }),
+    location: z.string(),
+    locationCode: z.string(),
+    locationNetworkList: z.array(
+      z.object({
+        locationName: z.string(),
+        locationLogo: z.string(),
+        locationCode: z.string(),
+        operatorList: z.array(operatorSchema),
+      }),
+    ),
+  })
+  .meta({ id: 'PackageDetails' });
+
+export const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);

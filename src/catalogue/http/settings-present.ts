@@ -1,0 +1,13 @@
+/** Exchange rate → the specification's envelope. Pure. */
+import type { z } from 'zod';
+import type { ExchangeRateView } from '../../platform/composition/views.ts';
+import { decimalJson, type Wire } from '../../platform/http/json.ts';
+import type { exchangeRateSchema } from './settings-schema.ts';
+
+export function presentExchangeRate(view: ExchangeRateView): Wire<z.output<typeof exchangeRateSchema>> {
+  return {
+    success: true,
+    message: 'Current exchange rate',
+    data: { rate: decimalJson(view.rate), baseCurrency: 'USD', currency: 'NGN' },
+  };
+}

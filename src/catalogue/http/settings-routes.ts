@@ -1,0 +1,29 @@
+/** What everyone may know without a key. */
+import { toJson } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { presentExchangeRate } from './settings-present.ts';
+import { exchangeRateSchema } from './settings-schema.ts';
+
+export function settingsRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/settings/exchange-rate',
+      key: 'public',
+      scope: undefined,
+      shapes: ['shape-3'],
+      errors: ['EXCHANGE_RATE_UNAVAILABLE'],
+      responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
+      docs: {
+        operationId: 'getExchangeRate',
+        tag: 'Settings',
+        summary: 'Read the USD to NGN exchange rate',
+        description:
+          'Needs no key. The rate is updated periodically and can change between reading and purchase.',
+      },
+      async handle({ world }) {
+        return { status: 200, body: toJson(presentExchangeRate(await world.getExchangeRate())) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,75 @@
+/** Prices as a caller sees them: the account's markup, the wanted currency, and a refusal where the rate is too old to sell at. */
+import type { Account } from '../domain/account.ts';
+import type { CataloguePackage } from './rules.ts';
+import { DomainError } from '../domain/errors.ts';
+import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './pricing.ts';
+import type { Catalogue } from './memory.ts';
+import type { ExchangeRateView, PricedPackage } from '../platform/composition/views.ts';
+import type { WorldDeps } from '../platform/composition/world-deps.ts';
+
+export type PriceDeps = Pick<WorldDeps, 'clock' | 'settings'>;
+
+/** A pricer for one caller and currency; refuses at once when it cannot price (unknown currency, rate too old). */
+export function createPricer(
+  deps: PriceDeps,
+  catalogue: Catalogue,
+  account: Account | undefined,
+  currency: string,
+): { price: (item: CataloguePackage) => PricedPackage; rate: Rate | undefined } {
+  const accountType = account?.type ?? 'USER';
+  const rate = currency === 'USD' ? undefined : sellingRate(deps, catalogue, currency);
+  return {
+    rate,
+    price: (item) => {
+      const usdMinor = priceUsdMinor(item.cost, accountType, catalogue.settings);
+      const price = rate
+        ? convertUsdMinor(usdMinor, rate, catalogue.settings)
+        : { amountMinor: usdMinor, currency: 'USD' };
+      return { item, price, priceUsdMinor: usdMinor };
+    },
+  };
+}
+
+/** The rate to sell at now. VALIDATION_ERROR: no such currency here. EXCHANGE_RATE_UNAVAILABLE: the last good one is too old. */
+export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: string): Rate {
+  const rate = catalogue.rates.get(currency);
+  if (!rate) {
+    if (currency === 'NGN') throw rateUnavailable(currency);
+    throw new DomainError('VALIDATION_ERROR', 'Invalid parameters', {
+      details: `currency: no rate is held for ${currency}`,
+    });
+  }
+  if (isTooOld(deps, rate)) throw rateUnavailable(currency);
+  return rate;
+}
+
+function isTooOld(deps: PriceDeps, rate: Rate): boolean {
+  return deps.clock.now().getTime() - rate.observedAtMs > deps.settings.rateMaxAgeMs;
+}
+
+/**
+ * What rendered prices depend on: the catalogue's revision, and which rates have grown too old to sell at since, which no change in the
+ * database tells.
+ */
+export function priceRevision(deps: PriceDeps, catalogue: Catalogue): string {
+  let revision = catalogue.revision;
+  for (const rate of catalogue.rates.values()) if (isTooOld(deps, rate)) revision += `:${rate.currency}`;
+  return revision;
+}
+
+function rateUnavailable(currency: string): DomainError {
+  return new DomainError('EXCHANGE_RATE_UNAVAILABLE', `No current exchange rate from USD to ${currency}`, {
+    details: `the last good USD to ${currency} rate is older than 24 hours`,
+    retryAfterSeconds: 60,
+  });
+}
+
+/** The USD to NGN rate as the public endpoint tells it. */
+export function exchangeRateView(deps: PriceDeps, catalogue: Catalogue): ExchangeRateView {
+  const rate = sellingRate(deps, catalogue, 'NGN');
+  return {
+    rate: formatRateMicros(rate.micros),
+    observedAt: new Date(rate.observedAtMs),
+    source: rate.source,
+  };
+}

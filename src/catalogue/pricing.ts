@@ -1,0 +1,72 @@
+/**
+ * Prices, exactly as decisions.md states them: USD price = cost × (1 + markup), half up to the cent; another currency = that rounded
+ * USD price × rate × (1 + increment), half up to its minor unit. Pure, integers only.
+ */
+import { divideHalfUp, type Currency, type Money } from '../domain/money.ts';
+
+export const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
+export type AccountType = (typeof ACCOUNT_TYPES)[number];
+
+/** Supplier cost: US dollars × 10,000, as the supplier counts. */
+export type CostUsdE4 = bigint;
+
+const BPS = 10_000n;
+const COST_UNITS_PER_CENT = 100n;
+
+/** Hundredths of a percent: 2500 = 25 %. */
+export interface PricingSettings {
+  readonly id: string;
+  readonly userMarkupBps: number;
+  readonly merchantMarkupBps: number;
+  readonly ngnIncrementBps: number;
+}
+
+/** One US dollar is `micros` ÷ 1,000,000 of `currency`. */
+export interface Rate {
+  readonly id: string;
+  readonly currency: Currency;
+  readonly micros: bigint;
+  readonly source: string;
+  readonly observedAtMs: number;
+}
+
+const RATE = /^(\d{1,12})(?:\.(\d{1,6}))?$/;
+const MICROS = 1_000_000n;
+
+/** `"1534.25"` → `1534250000n`; undefined when not a positive decimal of at most six places. */
+export function parseRateMicros(text: string): bigint | undefined {
+  const match = RATE.exec(text);
+  if (!match) return undefined;
+  const millionths = (match[2] ?? '').padEnd(6, '0');
+  // Stryker disable next-line StringLiteral: whatever matches has whole digits
+  const micros = BigInt(match[1] ?? '0') * MICROS + BigInt(millionths);
+  return micros > 0n ? micros : undefined;
+}
+
+/** `1534250000n` → `"1534.25"`: the shortest decimal that says the same. */
+export function formatRateMicros(micros: bigint): string {
+  const fraction = (micros % MICROS).toString().padStart(6, '0').replace(/0+$/, '');
+  return `${micros / MICROS}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Price in US cents for an account type (no account: the User markup). */
+export function priceUsdMinor(cost: CostUsdE4, accountType: AccountType, settings: PricingSettings): bigint {
+  const markupBps = BigInt(accountType === 'MERCHANT' ? settings.merchantMarkupBps : settings.userMarkupBps);
+  return divideHalfUp(cost * (BPS + markupBps), COST_UNITS_PER_CENT * BPS);
+}
+
+/** Converts rounded US cents at a rate; the configured increment applies to NGN only. */
+export function convertUsdMinor(usdMinor: bigint, rate: Rate, settings: PricingSettings): Money {
+  const incrementBps = rate.currency === 'NGN' ? BigInt(settings.ngnIncrementBps) : 0n;
+  return {
+    amountMinor: divideHalfUp(usdMinor * rate.micros * (BPS + incrementBps), MICROS * BPS),
+    currency: rate.currency,
+  };
+}
+
+/** A rate more than 10 % off the last good one waits for a second source or an operator (decisions.md). */
+export function isRateJump(lastGoodMicros: bigint, micros: bigint): boolean {
+  // Stryker disable next-line EqualityOperator: equal rates are zero apart both ways
+  const difference = micros > lastGoodMicros ? micros - lastGoodMicros : lastGoodMicros - micros;
+  return difference * 10n > lastGoodMicros;
+}

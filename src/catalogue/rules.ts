@@ -1,0 +1,120 @@
+/**
+ * What is for sale, in our words: regions, packages and the operators behind them. Filled from a supplier's catalogue, priced per
+ * account elsewhere (pricing.ts). Volumes are bytes, durations whole units.
+ */
+import type { CostUsdE4 } from './pricing.ts';
+import type { PackageType } from '../domain/states.ts';
+
+export const REGION_TYPES = ['LC', 'RG', 'GL'] as const;
+export type RegionType = (typeof REGION_TYPES)[number];
+
+export const DURATION_UNITS = ['DAY', 'HOUR', 'MONTH'] as const;
+export type DurationUnit = (typeof DURATION_UNITS)[number];
+
+export interface Region {
+  readonly regionCode: string;
+  readonly regionName: string;
+  readonly regionType: RegionType;
+  readonly countryCode: string | null;
+  readonly flagUrl: string;
+}
+
+export interface LocationNetwork {
+  readonly locationName: string;
+  readonly locationLogo: string;
+  readonly locationCode: string;
+  readonly operatorList: readonly { readonly operatorName: string; readonly networkType: string }[];
+}
+
+export interface CataloguePackage {
+  readonly packageCode: string;
+  readonly packageType: PackageType;
+  readonly slug: string;
+  readonly name: string;
+  readonly regionCode: string;
+  readonly regionType: RegionType;
+  readonly cost: CostUsdE4;
+  readonly volumeBytes: number;
+  /** 1 total; 2 daily then slowed; 3 daily then cut; 4 daily unlimited (supplier's numbers). */
+  readonly dataType: number;
+  readonly duration: number;
+  readonly durationUnit: DurationUnit;
+  /** Days to install before it lapses. */
+  readonly unusedValidDays: number;
+  readonly speed: string;
+  readonly description: string;
+  /** 1 = starts at first installation, 2 = at first network connection. */
+  readonly activeType: number;
+  readonly topUpAvailable: boolean;
+  readonly location: string;
+  readonly locationCode: string;
+  readonly networks: readonly LocationNetwork[];
+}
+
+/** Unlisted goods can be bought by code but appear in no list and no count: ISO 3166's user-assigned code ZZ is never a place. */
+export const UNLISTED_REGION_CODE = 'ZZ';
+
+const GIB = 1_073_741_824;
+const MIB = 1_048_576;
+
+/** Allowance as people read it: `5 GB`, `500 MB`, with `/day` for daily plans, `Unlimited` for daily unlimited. */
+export function allowanceText(volumeBytes: number, dataType: number): string {
+  if (dataType === 4) return 'Unlimited';
+  const size = volumeBytes >= GIB ? `${trimmed(volumeBytes, GIB)} GB` : `${trimmed(volumeBytes, MIB)} MB`;
+  return dataType === 1 ? size : `${size}/day`;
+}
+
+function trimmed(bytes: number, unit: number): string {
+  return (bytes / unit).toFixed(2).replace(/\.?0+$/, '');
+}
+
+const DAYS_PER_UNIT: Record<DurationUnit, number> = { DAY: 1, HOUR: 1 / 24, MONTH: 30 };
+
+/** Validity in days, never less than one: the specification's `validity` is a number of days. */
+export function validityDays(duration: number, unit: DurationUnit): number {
+  return Math.max(1, Math.trunc(duration * DAYS_PER_UNIT[unit] + 0.5));
+}
+
+/** `TOPUP_` in front of a code names the top-up form of a package (specification, package details). */
+export const TOP_UP_PREFIX = 'TOPUP_';
+
+/** What an eSIM was bought as, frozen with the order. */
+export interface PackageSnapshot {
+  readonly data: string;
+  readonly coverage: readonly string[];
+  readonly networkProviders: readonly string[];
+  readonly dataType: string;
+  readonly speed: string;
+}
+
+/** Freezes what a buyer was shown about a package. */
+export function snapshotOf(item: CataloguePackage): PackageSnapshot {
+  return {
+    data: allowanceText(item.volumeBytes, item.dataType),
+    coverage: item.networks.map((network) => network.locationName),
+    networkProviders: operatorNames(item),
+    dataType: dataTypeLabel(item.dataType),
+    speed: item.speed,
+  };
+}
+
+/** Every operator once, in the supplier's order. */
+export function operatorNames(item: CataloguePackage): string[] {
+  return [
+    ...new Set(
+      item.networks.flatMap((network) => network.operatorList.map((operator) => operator.operatorName)),
+    ),
+  ];
+}
+
+const DATA_TYPE_LABELS: Record<number, string> = {
+  1: 'Data only',
+  2: 'Data only, daily allowance then slowed',
+  3: 'Data only, daily allowance then cut',
+  4: 'Data only, unlimited daily',
+};
+
+/** The supplier's number as people read it. */
+export function dataTypeLabel(dataType: number): string {
+  return DATA_TYPE_LABELS[dataType] ?? 'Data only';
+}

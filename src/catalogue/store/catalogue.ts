@@ -1,0 +1,351 @@
+/**
+ * The catalogue in Postgres: what a supplier sells, when each price was valid, and what was withdrawn. Processes serve it from memory
+ * and look at its revision to know when to read it again.
+ */
+import { sql, type Insertable, type Selectable } from 'kysely';
+import type { CataloguePackage, Region } from '../rules.ts';
+import { bumpRevision } from './revisions.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { PackagesTable, RegionsTable } from './tables.ts';
+
+export interface StoredPackage extends CataloguePackage {
+  readonly withdrawn: boolean;
+}
+
+export interface CatalogueChange {
+  readonly added: number;
+  readonly changed: number;
+  readonly repriced: number;
+  readonly withdrawn: number;
+}
+
+/** Rows in one insert: 20 columns each stay well under Postgres's 65,535 parameters. */
+const CHUNK = 500;
+
+/** BASE packages and regions, withdrawn packages included (they are told from unknown ones). */
+export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; packages: StoredPackage[] }> {
+  const regions = await db
+    .selectFrom('regions')
+    .selectAll()
+    .where('withdrawn_at', 'is', null)
+    .orderBy('region_name')
+    .execute();
+  const packages = await db
+    .selectFrom('packages')
+    .selectAll()
+    .where('package_type', '=', 'BASE')
+    .orderBy('region_code')
+    .orderBy('volume_bytes')
+    .orderBy('duration')
+    .orderBy('package_code')
+    .execute();
+  return { regions: regions.map(toRegion), packages: packages.map(toPackage) };
+}
+
+/** Top-ups last seen for a BASE package and when we looked; undefined when we never did. */
+export async function readTopUps(
+  db: WorldDb,
+  packageCode: string,
+): Promise<{ lookedAt: Date; packages: StoredPackage[] } | undefined> {
+  const look = await db
+    .selectFrom('package_top_up_looks')
+    .select('looked_at')
+    .where('package_code', '=', packageCode)
+    .executeTakeFirst();
+  if (!look) return undefined;
+  const rows = await db
+    .selectFrom('package_top_ups')
+    .innerJoin('packages', 'packages.package_code', 'package_top_ups.top_up_code')
+    .selectAll('packages')
+    .where('package_top_ups.package_code', '=', packageCode)
+    .orderBy('package_top_ups.position')
+    .execute();
+  return { lookedAt: look.looked_at, packages: rows.map(toPackage) };
+}
+
+/** A top-up package that some list named before, whatever its code looks like. */
+export async function findTopUpPackage(db: WorldDb, code: string): Promise<StoredPackage | undefined> {
+  const row = await db
+    .selectFrom('packages')
+    .selectAll()
+    .where('package_code', '=', code)
+    .where('package_type', '=', 'TOPUP')
+    .where('withdrawn_at', 'is', null)
+    .executeTakeFirst();
+  return row && toPackage(row);
+}
+
+/** Keeps what the supplier just said about a package's top-ups. */
+export async function replaceTopUps(
+  db: WorldDb,
+  packageCode: string,
+  listed: readonly CataloguePackage[],
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await lockCatalogue(trx);
+    const topUps = eachOnce(listed);
+    await writePackages(trx, topUps, now);
+    await trx.deleteFrom('package_top_ups').where('package_code', '=', packageCode).execute();
+    if (topUps.length > 0) {
+      await trx
+        .insertInto('package_top_ups')
+        .values(
+          topUps.map((topUp, position) => ({
+            package_code: packageCode,
+            top_up_code: topUp.packageCode,
+            position,
+          })),
+        )
+        .execute();
+    }
+    await trx
+      .insertInto('package_top_up_looks')
+      .values({ package_code: packageCode, looked_at: now })
+      .onConflict((conflict) => conflict.column('package_code').doUpdateSet({ looked_at: now }))
+      .execute();
+  });
+}
+
+/** Takes over a supplier's whole catalogue; what is gone from it is withdrawn, not removed. One transaction. */
+export async function replaceCatalogue(
+  db: WorldDb,
+  catalogue: { readonly regions: readonly Region[]; readonly packages: readonly CataloguePackage[] },
+  now: Date,
+): Promise<CatalogueChange> {
+  return db.transaction().execute(async (trx) => {
+    await lockCatalogue(trx);
+    const regionsChanged = await writeRegions(trx, catalogue.regions, now);
+    const packages = eachOnce(catalogue.packages);
+    const written = await writePackages(trx, packages, now);
+    const gone = await withdrawMissing(trx, packages, now);
+    const change = { ...written, withdrawn: gone };
+    // A catalogue that stayed the same must not empty every process's caches.
+    if (change.added + change.changed + change.repriced + change.withdrawn + regionsChanged > 0)
+      await bumpRevision(trx, 'catalogue');
+    return change;
+  });
+}
+
+/** BASE packages on sale now. */
+export async function countPackages(db: WorldDb): Promise<number> {
+  const row = await db
+    .selectFrom('packages')
+    .select((eb) => eb.fn.countAll<bigint>().as('total'))
+    .where('package_type', '=', 'BASE')
+    .where('withdrawn_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return Number(row.total);
+}
+
+/** One writer of packages at a time: lists of different origin name the same top-ups. */
+async function lockCatalogue(trx: WorldDb): Promise<void> {
+  await sql`select pg_advisory_xact_lock(hashtext('catalogue'))`.execute(trx);
+}
+
+/** Returns how many regions are new, changed or gone. */
+async function writeRegions(trx: WorldDb, regions: readonly Region[], now: Date): Promise<number> {
+  if (regions.length === 0) return 0;
+  const written = await trx
+    .insertInto('regions')
+    .values(regions.map(toRegionRow))
+    .onConflict((conflict) =>
+      conflict.column('region_code').doUpdateSet((eb) => ({
+        region_name: eb.ref('excluded.region_name'),
+        region_type: eb.ref('excluded.region_type'),
+        country_code: eb.ref('excluded.country_code'),
+        flag_url: eb.ref('excluded.flag_url'),
+        withdrawn_at: null,
+      })).where(sql<boolean>`
+        (regions.region_name, regions.region_type, regions.country_code, regions.flag_url, regions.withdrawn_at) is distinct from
+        (excluded.region_name, excluded.region_type, excluded.country_code, excluded.flag_url, null::timestamptz)`),
+    )
+    .executeTakeFirst();
+  const codes = regions.map((region) => region.regionCode);
+  const gone = await trx
+    .updateTable('regions')
+    .set({ withdrawn_at: now })
+    .where('withdrawn_at', 'is', null)
+    .where((eb) => eb.not(eb('region_code', '=', eb.fn.any(sql<string[]>`${codes}::text[]`))))
+    .executeTakeFirst();
+  return Number(written.numInsertedOrUpdatedRows) + Number(gone.numUpdatedRows);
+}
+
+async function writePackages(
+  trx: WorldDb,
+  packages: readonly CataloguePackage[],
+  now: Date,
+): Promise<Omit<CatalogueChange, 'withdrawn'>> {
+  const codes = packages.map((item) => item.packageCode);
+  const rows = await trx
+    .selectFrom('packages')
+    .selectAll()
+    .where((eb) => eb('package_code', '=', eb.fn.any(sql<string[]>`${codes}::text[]`)))
+    .execute();
+  const known = new Map(rows.map((row) => [row.package_code, row]));
+  const added = packages.filter((item) => !known.has(item.packageCode));
+  const changed = packages.filter((item) => {
+    const row = known.get(item.packageCode);
+    return row !== undefined && (row.withdrawn_at !== null || !sameValue(row, toRow(item)));
+  });
+  const repriced = changed.filter((item) => known.get(item.packageCode)?.cost_usd_e4 !== item.cost);
+  for (const chunk of chunks([...added, ...changed])) await upsertPackages(trx, chunk);
+  await recordPrices(trx, added, repriced, now);
+  return { added: added.length, changed: changed.length - repriced.length, repriced: repriced.length };
+}
+
+async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[]): Promise<void> {
+  const rows = packages.map(toRow);
+  const columns = Object.keys(rows[0] ?? {}).filter(
+    (column) => column !== 'package_code',
+  ) as (keyof PackagesTable)[];
+  await trx
+    .insertInto('packages')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .column('package_code')
+        .doUpdateSet((eb) =>
+          Object.fromEntries(columns.map((column) => [column, eb.ref(`excluded.${column}`)])),
+        ),
+    )
+    .execute();
+}
+
+/** A price is valid until the next one begins; where the clock stood still or went back, that is a millisecond after its own start. */
+async function recordPrices(
+  trx: WorldDb,
+  added: readonly CataloguePackage[],
+  repriced: readonly CataloguePackage[],
+  now: Date,
+): Promise<void> {
+  for (const chunk of chunks([...added, ...repriced])) {
+    const codes = chunk.map((item) => item.packageCode);
+    const costs = chunk.map((item) => item.cost);
+    await sql`
+      with closed as (
+        update package_prices set valid_to = greatest(${now}, valid_from + interval '1 millisecond')
+         where valid_to is null and package_code = any(${codes}::text[])
+        returning package_code, valid_to
+      )
+      insert into package_prices (package_code, cost_usd_e4, valid_from)
+      select package_code, cost_usd_e4, coalesce(closed.valid_to, ${now})
+        from unnest(${codes}::text[], ${costs}::bigint[]) next (package_code, cost_usd_e4) left join closed using (package_code)
+    `.execute(trx);
+  }
+}
+
+async function withdrawMissing(
+  trx: WorldDb,
+  packages: readonly CataloguePackage[],
+  now: Date,
+): Promise<number> {
+  const codes = packages.map((item) => item.packageCode);
+  const result = await trx
+    .updateTable('packages')
+    .set({ withdrawn_at: now })
+    .where('package_type', '=', 'BASE')
+    .where('withdrawn_at', 'is', null)
+    .where((eb) => eb.not(eb('package_code', '=', eb.fn.any(sql<string[]>`${codes}::text[]`))))
+    .executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}
+
+/** A list that names a package twice must not stop the rest: its last word counts. */
+function eachOnce(packages: readonly CataloguePackage[]): CataloguePackage[] {
+  return [...new Map(packages.map((item) => [item.packageCode, item])).values()];
+}
+
+function chunks<T>(items: readonly T[]): T[][] {
+  return Array.from({ length: Math.trunc((items.length + CHUNK - 1) / CHUNK) }, (_, index) =>
+    items.slice(index * CHUNK, (index + 1) * CHUNK),
+  );
+}
+
+function toRegionRow(region: Region): Insertable<RegionsTable> {
+  return {
+    region_code: region.regionCode,
+    region_name: region.regionName,
+    region_type: region.regionType,
+    country_code: region.countryCode,
+    flag_url: region.flagUrl,
+    withdrawn_at: null,
+  };
+}
+
+function toRegion(row: Selectable<RegionsTable>): Region {
+  return {
+    regionCode: row.region_code,
+    regionName: row.region_name,
+    regionType: row.region_type,
+    countryCode: row.country_code,
+    flagUrl: row.flag_url,
+  };
+}
+
+function toRow(item: CataloguePackage): Insertable<PackagesTable> {
+  return {
+    package_code: item.packageCode,
+    package_type: item.packageType,
+    slug: item.slug,
+    name: item.name,
+    region_code: item.regionCode,
+    region_type: item.regionType,
+    cost_usd_e4: item.cost,
+    volume_bytes: BigInt(item.volumeBytes),
+    data_type: item.dataType,
+    duration: item.duration,
+    duration_unit: item.durationUnit,
+    unused_valid_days: item.unusedValidDays,
+    speed: item.speed,
+    description: item.description,
+    active_type: item.activeType,
+    top_up_available: item.topUpAvailable,
+    location: item.location,
+    location_code: item.locationCode,
+    networks: JSON.stringify(item.networks),
+    withdrawn_at: null,
+  };
+}
+
+export function toPackage(row: Selectable<PackagesTable>): StoredPackage {
+  return {
+    packageCode: row.package_code,
+    packageType: row.package_type,
+    slug: row.slug,
+    name: row.name,
+    regionCode: row.region_code,
+    regionType: row.region_type,
+    cost: row.cost_usd_e4,
+    volumeBytes: Number(row.volume_bytes),
+    dataType: row.data_type,
+    duration: row.duration,
+    durationUnit: row.duration_unit,
+    unusedValidDays: row.unused_valid_days,
+    speed: row.speed,
+    description: row.description,
+    activeType: row.active_type,
+    topUpAvailable: row.top_up_available,
+    location: row.location,
+    locationCode: row.location_code,
+    networks: row.networks,
+    withdrawn: row.withdrawn_at !== null,
+  };
+}
+
+/** jsonb keeps its own key order, so networks are compared as values, everything else as it stands. */
+function sameValue(row: Selectable<PackagesTable>, next: Insertable<PackagesTable>): boolean {
+  return (Object.keys(next) as (keyof PackagesTable)[]).every((column) =>
+    column === 'networks'
+      ? canonical(row.networks) === canonical(JSON.parse(next.networks))
+      : row[column] === next[column],
+  );
+}
+
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,27 @@
+/** Counters that change with the catalogue, the markups and the rates: one small query tells a process whether its memory is old. */
+import { sql } from 'kysely';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+export interface Revisions {
+  readonly catalogue: string;
+  readonly pricing: string;
+  readonly rates: string;
+}
+
+export async function readRevisions(db: WorldDb): Promise<Revisions> {
+  const rows = await db.selectFrom('revisions').select(['name', 'revision']).execute();
+  const of = (name: string): string => String(rows.find((row) => row.name === name)?.revision ?? 0n);
+  return { catalogue: of('catalogue'), pricing: of('pricing'), rates: of('rates') };
+}
+
+/** Call in the transaction of the change itself. */
+export async function bumpRevision(db: WorldDb, name: 'catalogue' | 'pricing' | 'rates'): Promise<void> {
+  await sql`update revisions set revision = revision + 1 where name = ${name}`.execute(db);
+}
+
+/** Which world this schema says it is: a worker compares it with its namespace before it starts. */
+export async function readEnvironment(db: WorldDb): Promise<string> {
+  const row = await db.selectFrom('world').select('environment').executeTakeFirst();
+  if (!row) throw new Error('the schema names no world: run migrate first');
+  return row.environment;
+}

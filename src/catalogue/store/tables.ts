@@ -1,0 +1,56 @@
+/** Tables of the catalogue: regions, packages with their prices over time, and top-ups. */
+import type { ColumnType } from 'kysely';
+import type { DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
+import type { PackageType } from '../../domain/states.ts';
+
+export type Json<T> = ColumnType<T, string, string>;
+
+export interface RegionsTable {
+  region_code: string;
+  region_name: string;
+  region_type: RegionType;
+  country_code: string | null;
+  flag_url: string;
+  withdrawn_at: Date | null;
+}
+
+export interface PackagesTable {
+  package_code: string;
+  package_type: PackageType;
+  slug: string;
+  name: string;
+  region_code: string;
+  region_type: RegionType;
+  cost_usd_e4: bigint;
+  volume_bytes: bigint;
+  data_type: number;
+  duration: number;
+  duration_unit: DurationUnit;
+  unused_valid_days: number;
+  speed: string;
+  description: string;
+  active_type: number;
+  top_up_available: boolean;
+  location: string;
+  location_code: string;
+  networks: Json<LocationNetwork[]>;
+  withdrawn_at: Date | null;
+}
+
+export interface PackagePricesTable {
+  package_code: string;
+  cost_usd_e4: bigint;
+  valid_from: Date;
+  valid_to: Date | null;
+}
+
+export interface PackageTopUpsTable {
+  package_code: string;
+  top_up_code: string;
+  position: number;
+}
+
+export interface PackageTopUpLooksTable {
+  package_code: string;
+  looked_at: Date;
+}

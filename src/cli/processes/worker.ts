@@ -1,0 +1,189 @@
+/** The worker process: Temporal workers for each world and queue it serves. Refuses to start where namespace and schema disagree. */
+import { hostname } from 'node:os';
+import { ensureSchedules } from '../../platform/temporal/schedules.ts';
+import { aboutSteps } from '../../platform/temporal/about-steps.ts';
+import { bundleWorkflows, readBundle } from '../../platform/temporal/bundle.ts';
+import { installRuntime } from '../../platform/temporal/runtime.ts';
+import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../platform/temporal/workers.ts';
+import { startPoller } from '../../platform/poller.ts';
+import { composeWorkerWorld, worldConfigs, type Check, type Parts, type WorkerWorld } from '../../platform/composition/compose.ts';
+import { composeShared, type Shared } from '../../platform/composition/shared.ts';
+import { createFigureGauges } from '../../platform/telemetry/figures.ts';
+import { readFigures } from '../../operations/store/figures.ts';
+import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
+import { readEnvironment } from '../../catalogue/store/revisions.ts';
+import { VERSION } from '../../platform/version.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { observe, openAdmin, type Observed } from './observing.ts';
+import { OperatorMistake } from '../operator-mistake.ts';
+
+export interface RunningWorker extends Lifecycle {
+  readonly adminUrl: string;
+  /** Rejects when a worker fails, resolves when all have stopped. */
+  readonly finished: Promise<unknown>;
+}
+
+export interface WorkerOptions {
+  /** Workflows of another file than ours, for tests of changed ones. */
+  readonly workflowsPath?: string;
+  /** How often the rows are looked at for gauges. */
+  readonly figuresEveryMs?: number;
+  readonly stuckEveryMs?: number;
+}
+
+/** Which queues a `--queues` flag names; all without one. Throws on an unknown name. */
+export function parseQueues(flag: string | undefined): readonly QueueName[] {
+  if (flag === undefined) return QUEUE_NAMES;
+  return flag.split(',').map((name) => {
+    const queue = QUEUE_NAMES.find((known) => known === name.trim());
+    if (!queue) throw new OperatorMistake(`--queues takes ${QUEUE_NAMES.join(', ')}; not ${name}`);
+    return queue;
+  });
+}
+
+/** Starts polling; rejects when a world's schema and namespace disagree or Temporal cannot be reached. */
+export async function runWorker(
+  parts: Parts,
+  queues: readonly QueueName[],
+  options: WorkerOptions = {},
+): Promise<RunningWorker> {
+  const { config, secrets, logger } = parts;
+  const lifecycle = createLifecycle(logger, config.worker.shutdownGraceMs * 2 + 5_000);
+  const moreMetrics = installRuntime(logger);
+  const observed = await observe(parts, lifecycle);
+  const shared = composeShared(config, secrets, logger);
+  lifecycle.onStop('redis', () => shared.close());
+  try {
+    const { workflowBundle } = config.worker;
+    const isReady = options.workflowsPath === undefined && workflowBundle !== undefined;
+    const bundle = await (isReady ? readBundle(workflowBundle) : bundleWorkflows(options.workflowsPath));
+    const running: Running[] = [];
+    for (const world of worldConfigs(config)) {
+      const composed = composeWorkerWorld(observed, world, shared);
+      lifecycle.onStop(`${world.environment} pools`, () => composed.close());
+      await refuseMixedWorlds(composed);
+      const workers = await startWorkers({
+        address: config.temporal.address,
+        namespace: world.namespace,
+        activities: composed.activities,
+        queues,
+        bundle,
+        identity: `simway@${VERSION}#${hostname()}-${process.pid}`,
+        ...(config.deployment ? { deployment: config.deployment } : {}),
+        steps: aboutSteps(world.environment, observed.tracing),
+        shutdownGraceMs: config.worker.shutdownGraceMs,
+        maxCachedWorkflows: config.worker.maxCachedWorkflows,
+        webhookAttempts: config.webhookLimits.attempts,
+      });
+      lifecycle.onStop(`${world.environment} workers`, () => workers.stop());
+      running.push({ composed, workers });
+      if (queues.includes('ops'))
+        await ensureSchedules(composed.temporal.client, {
+          ...config.schedules,
+          reconcileMs: world.reconcile.everyMs,
+        });
+    }
+    if (queues.includes('ops')) {
+      showFigures(observed, running, lifecycle, options);
+      watchPayments(observed, running, lifecycle);
+    }
+    const adminUrl = await openAdmin(observed, lifecycle, {
+      port: config.admin.workerPort,
+      checks: () => checkAll(running, shared),
+      moreMetrics,
+    });
+    const worlds = running.map(({ composed }) => composed.world.environment);
+    logger.info({ queues, worlds, adminUrl }, 'worker polls');
+    const finished = Promise.all(running.map(({ workers }) => workers.finished));
+    return Object.assign(lifecycle, { adminUrl, finished });
+  } catch (error) {
+    await lifecycle.stop();
+    throw error;
+  }
+}
+
+interface Running {
+  readonly composed: WorkerWorld;
+  readonly workers: Workers;
+}
+
+async function checkAll(running: readonly Running[], shared: Shared): Promise<readonly Check[]> {
+  const polling = running.map(({ composed, workers }) => ({
+    name: `workers ${composed.world.environment}`,
+    ok: workers.arePolling(),
+  }));
+  const checks = running.flatMap(({ composed }) => composed.checks());
+  return [...(await Promise.all(checks)), ...polling, await shared.check()];
+}
+
+/** Counts over small indexes. */
+const FIGURES_EVERY_MS = 15_000;
+/** The stuck list also asks Temporal about what is open, which its servers answer slowly and not often. */
+const STUCK_EVERY_MS = 60_000;
+
+/** By the workers that do the chores, so that the buyers' connections are left to the buyers. */
+function showFigures(
+  { metrics, logger }: Observed,
+  running: readonly Running[],
+  lifecycle: Lifecycle,
+  { figuresEveryMs = FIGURES_EVERY_MS, stuckEveryMs = STUCK_EVERY_MS }: WorkerOptions,
+): void {
+  const gauges = createFigureGauges(metrics.registry);
+  for (const { composed } of running) {
+    const { environment } = composed.world;
+    follow(lifecycle, figuresEveryMs, {
+      look: async () => {
+        const figures = await readFigures(composed.db);
+        gauges.show(environment, { ...figures, differences: await countOpenDifferences(composed.db) });
+      },
+      failed: (error) => {
+        gauges.show(environment, undefined);
+        logger.warn({ environment, error }, 'figures could not be read');
+      },
+    });
+    follow(lifecycle, stuckEveryMs, {
+      look: async () => gauges.showStuck(environment, (await composed.stuck()).items),
+      failed: (error) => {
+        gauges.showStuck(environment, undefined);
+        logger.warn({ environment, error }, 'the stuck list could not be read');
+      },
+    });
+  }
+}
+
+/** A look whether a window of the gateway's list is due: one read of a small index. */
+const WATCH_EVERY_MS = 1_000;
+
+function watchPayments({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
+  for (const { composed } of running) {
+    const { environment } = composed.world;
+    if (!composed.watchPayments) continue;
+    follow(lifecycle, WATCH_EVERY_MS, {
+      look: composed.watchPayments,
+      failed: (error) => logger.warn({ environment, error }, 'payments could not be watched'),
+    });
+  }
+}
+
+/** Looks at once, and then again and again. */
+function follow(
+  lifecycle: Lifecycle,
+  everyMs: number,
+  { look, failed }: { readonly look: () => Promise<void>; readonly failed: (error: unknown) => void },
+): void {
+  const first = look().catch(failed);
+  const poller = startPoller(look, everyMs, failed);
+  lifecycle.onStop('looks', async () => {
+    await first;
+    await poller.stop();
+  });
+}
+
+async function refuseMixedWorlds({ db, world }: WorkerWorld): Promise<void> {
+  const environment = await readEnvironment(db);
+  if (!world.namespace.endsWith(`-${environment}`)) {
+    throw new Error(
+      `schema ${world.schema} is the ${environment} world, but the namespace is ${world.namespace}`,
+    );
+  }
+}

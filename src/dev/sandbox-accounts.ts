@@ -1,0 +1,72 @@
+/** The two funded sandbox accounts of `npm start`, NGN and USD, with a fresh key each; keys of earlier starts are revoked. */
+import { randomUUID } from 'node:crypto';
+import { createAccount, createKey, fund, revoke } from '../accounts/manage-accounts.ts';
+import { openAccounts, openWorld, type Parts } from '../platform/composition/compose.ts';
+import { findAccountsByEmail } from '../accounts/store/accounts.ts';
+import type { AccountCurrency } from '../domain/money.ts';
+import { findWallet } from '../ledger/store/ledger.ts';
+
+const ACTOR = 'npm start';
+const REQUESTS_PER_MINUTE = 6_000;
+/** At least this much to spend at every start: NGN 50,000,000 and USD 50,000. */
+const FUNDS_MINOR: Record<AccountCurrency, bigint> = { NGN: 5_000_000_000n, USD: 5_000_000n };
+/** This machine only. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
+
+export async function prepareSandboxAccounts(parts: Parts): Promise<{ ngn: string; usd: string }> {
+  const accounts = openAccounts(parts);
+  const world = openWorld(parts, parts.config.worlds.test);
+  const prepare = async (currency: AccountCurrency): Promise<string> => {
+    const email = `sandbox-${currency.toLowerCase()}@simway.example`;
+    const [existing] = await findAccountsByEmail(accounts, email);
+    const accountId =
+      existing?.id ??
+      (await createAccount(
+        accounts,
+        {
+          type: 'MERCHANT',
+          name: `Sandbox ${currency}`,
+          email,
+          currency,
+          plan: 'ENTERPRISE',
+          requestsPerMinute: REQUESTS_PER_MINUTE,
+        },
+        ACTOR,
+      ));
+    const balance = (await findWallet(world, accountId))?.balance.amountMinor ?? 0n;
+    const missing = FUNDS_MINOR[currency] - balance;
+    if (missing > 0n) {
+      await fund(
+        { accounts, world },
+        {
+          accountId,
+          amount: { amountMinor: missing, currency },
+          reason: 'sandbox money',
+          reference: `start-${randomUUID()}`,
+        },
+        ACTOR,
+      );
+    }
+    await revoke(accounts, { accountId }, ACTOR);
+    const { apiKey } = await createKey(
+      accounts,
+      {
+        accountId,
+        environment: 'test',
+        brand: parts.config.brand,
+        scopes: ['read', 'purchase'],
+        allowedAddresses: LOOPBACK,
+        companyName: `Sandbox ${currency}`,
+        websiteUrl: 'https://simway.example',
+        expiresAt: null,
+      },
+      ACTOR,
+    );
+    return apiKey;
+  };
+  try {
+    return { ngn: await prepare('NGN'), usd: await prepare('USD') };
+  } finally {
+    await Promise.all([accounts.destroy(), world.destroy()]);
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown, and unknown is asked about with its find-twin,
+ * never assumed. Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
+ */
+import type { CataloguePackage, Region } from '../catalogue/rules.ts';
+import type { ProfileFacts, TopUpTotals } from './rules.ts';
+import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+
+export const SUPPLIER_REFUSALS = [
+  'OUT_OF_STOCK',
+  'PRICE_CHANGED',
+  'BALANCE_TOO_LOW',
+  'PACKAGE_UNKNOWN',
+  'NOT_ALLOWED_IN_STATE',
+  'CREDENTIALS_REFUSED',
+  'REQUEST_REFUSED',
+] as const;
+/** Final refusals. Anything that may pass by itself (busy, limited, 5xx, time-out) is unknown instead. */
+export type SupplierRefusal = (typeof SUPPLIER_REFUSALS)[number];
+
+export type Outcome<T> = AnyOutcome<T, SupplierRefusal>;
+
+/** A read that could not be answered. */
+export class SupplierUnavailable extends Unavailable {}
+
+export interface SupplierCatalogue {
+  readonly regions: readonly Region[];
+  /** BASE packages only; top-ups are listed per package. */
+  readonly packages: readonly CataloguePackage[];
+}
+
+/** One eSIM as the supplier holds it. */
+export interface SupplierProfile extends ProfileFacts {
+  readonly transactionId: string;
+  /** The vendor's own word, for alerts about values never seen before. */
+  readonly supplierStatus: string;
+}
+
+export type ProfileLook =
+  { readonly state: 'allocating' } | { readonly state: 'ready'; readonly profile: SupplierProfile };
+
+export interface OrderRequest {
+  /** Ours, at most 50 characters; the vendor takes a repeat as the same request. */
+  readonly transactionId: string;
+  readonly packageCode: string;
+  /** The unit cost we agreed to, US dollars × 10,000: a changed price is refused rather than paid. */
+  readonly costUsdE4: bigint;
+  /** Not sent any more after this: whoever asked for it may not be waited for, and the purchase may be closed by then. */
+  readonly sendBefore?: Date;
+}
+
+export interface TopUpRequest extends OrderRequest {
+  readonly esimTranNo: string;
+}
+
+/** An order that may have been taken between two times: when it was first and when it was last asked for. */
+export interface FindRequest {
+  readonly transactionId: string;
+  readonly from: Date;
+  readonly until: Date;
+}
+
+/** `searching`: not among what was listed before `searchedUntil`; a search from there goes on. */
+export type OrderSearch =
+  | { readonly state: 'found'; readonly orderNo: string; readonly esimTranNo: string }
+  | { readonly state: 'not-listed' }
+  | { readonly state: 'searching'; readonly searchedUntil: Date };
+
+export interface EsimUsage {
+  readonly esimTranNo: string;
+  readonly usedBytes: number;
+  readonly totalBytes: number;
+  readonly observedAt: string | null;
+}
+
+/** One eSIM that was ordered, or one top-up of it, as the supplier lists it. The list tells no price. */
+export interface ListedOrder {
+  /** Ours, as it was ordered under; "" for one that was ordered by other hands. */
+  readonly transactionId: string;
+  readonly orderNo: string;
+  readonly esimTranNo: string;
+  /** "" where the supplier does not tell. */
+  readonly packageCode: string;
+  /** Cancelled, and its money is back with us. */
+  readonly isRefunded: boolean;
+  /** When the eSIM was made: what lists go by. */
+  readonly listedAt: Date;
+  /** When this was ordered. */
+  readonly at: Date;
+}
+
+export interface EsimSupplier {
+  readonly name: string;
+  /** All regions and BASE packages. Throws SupplierUnavailable. */
+  catalogue(): Promise<SupplierCatalogue>;
+  /** The top-up packages that fit a BASE package; empty when it takes none. Throws SupplierUnavailable. */
+  topUps(packageCode: string): Promise<readonly CataloguePackage[]>;
+  /** Orders one eSIM. Safe to repeat with the same transactionId. */
+  order(request: OrderRequest): Promise<Outcome<{ readonly orderNo: string }>>;
+  /** Looks for an order that we may have placed, in the supplier's list. An order that is still being allocated may not be listed yet. */
+  findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
+  /** Looks at the eSIM of an order (by orderNo) or at one eSIM (by esimTranNo). */
+  profile(
+    query: { readonly orderNo: string } | { readonly esimTranNo: string },
+  ): Promise<Outcome<ProfileLook>>;
+  /** Adds a top-up. Safe to repeat with the same transactionId. */
+  topUp(request: TopUpRequest): Promise<Outcome<TopUpTotals>>;
+  /** Whether the eSIM holds a top-up under our id; never creates one. */
+  findTopUp(request: {
+    readonly transactionId: string;
+    readonly esimTranNo: string;
+  }): Promise<Outcome<{ readonly found: boolean }>>;
+  /** Cancels an unused eSIM; cancelling twice is done. */
+  cancel(esimTranNo: string): Promise<Outcome<null>>;
+  /** At most 10 eSIMs a call; figures lag behind. Throws SupplierUnavailable. */
+  usage(esimTranNos: readonly string[]): Promise<readonly EsimUsage[]>;
+  /**
+   * What was ordered under this account: eSIMs made in [from, to), with all of their top-ups. Throws SupplierUnavailable, and then what it gave
+   * before is a part only.
+   */
+  orders(from: Date, to: Date): AsyncIterable<ListedOrder>;
+  /** What we still have at the supplier, US dollars × 10,000. Throws SupplierUnavailable. */
+  balance(): Promise<bigint>;
+}

@@ -1,0 +1,91 @@
+/** Reading eSIMs: the owner only, looked up again at the supplier when what we know is old, served as known when it cannot answer. */
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { esimFactsOf } from './rules.ts';
+import { MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
+import {
+  findEsim,
+  findUnseenEsims,
+  listEsims as listStoredEsims,
+  refreshEsim,
+  type EsimRow,
+} from './store/esims.ts';
+import { esimView } from './esim-view.ts';
+import { inTime, type Patience } from '../platform/circuit-breaker.ts';
+import type { EsimView, Page } from '../platform/composition/views.ts';
+import type { WorldDeps } from '../platform/composition/world-deps.ts';
+
+type LookDeps = Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'events'>;
+type EsimDeps = LookDeps & Pick<WorldDeps, 'settings'> & { readonly patience: Patience };
+
+/** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
+const MAX_LOOKS_PER_LIST = 5;
+/** A top-up is worth waiting for, and still has to be answered after this. */
+const LOOK_BEFORE_TOP_UP_WITHIN_MS = 1_500;
+
+export async function getEsim(deps: EsimDeps, principal: Principal, esimId: string): Promise<EsimView> {
+  const row = await findEsim(deps.db, esimId);
+  if (!row)
+    throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found', { details: 'no eSIM order has this id' });
+  if (row.account_id !== principal.account.id) {
+    throw new DomainError('NOT_YOUR_ESIM', 'This eSIM belongs to another account', {
+      details: 'the eSIM order is not yours',
+    });
+  }
+  const fresh = isOld(deps, row) ? await deps.patience.wait(() => lookAndKeep(deps, row)) : row;
+  return esimView(fresh ?? row);
+}
+
+export async function listEsims(
+  deps: EsimDeps,
+  principal: Principal,
+  query: {
+    readonly page: number;
+    readonly limit: number;
+    readonly status?: EsimStatus;
+    readonly search?: string;
+  },
+): Promise<Page<EsimView>> {
+  const accountId = principal.account.id;
+  const unseen = await findUnseenEsims(deps.db, {
+    accountId,
+    before: oldestFresh(deps),
+    limit: MAX_LOOKS_PER_LIST,
+  });
+  if (unseen.length > 0)
+    await deps.patience.wait(() => Promise.all(unseen.map((row) => lookAndKeep(deps, row))));
+  const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
+  return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
+}
+
+/** The look before a top-up, made whatever reads have found; where no answer comes in time, what is known has to do. */
+export async function lookAgain(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
+  return (await inTime(lookAndKeep(deps, row), LOOK_BEFORE_TOP_UP_WITHIN_MS)).value ?? row;
+}
+
+/** Asks the supplier about one eSIM and keeps the answer; on no answer the row stays as it is. */
+async function lookAndKeep(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
+  const now = deps.clock.now();
+  const look = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
+  if (look.outcome !== 'done' || look.value.state !== 'ready') {
+    const detail = look.outcome === 'done' ? look.value.state : look.detail;
+    deps.events.esimLookFailed({ esimId: row.id, detail });
+    return row;
+  }
+  const { profile } = look.value;
+  if (profile.status === null) {
+    deps.events.supplierStateUnseen({ esimId: row.id, supplierStatus: profile.supplierStatus });
+  }
+  return (await refreshEsim(deps.db, row.id, esimFactsOf(profile), now)) ?? row;
+}
+
+function isOld(deps: EsimDeps, row: EsimRow): boolean {
+  return (
+    MOVING_ESIM_STATUSES.includes(row.status) &&
+    (row.looked_at === null || row.looked_at.getTime() < oldestFresh(deps).getTime())
+  );
+}
+
+function oldestFresh(deps: EsimDeps): Date {
+  return new Date(deps.clock.now().getTime() - deps.settings.esimFreshMs);
+}

@@ -1,0 +1,164 @@
+/** eSIM orders: what was delivered, and what the supplier said about it since. Install data is secret and never logged. */
+import { sql, type Selectable } from 'kysely';
+import type { EsimFacts } from '../rules.ts';
+import { canEsimMove, ESIM_STATUSES, MOVING_ESIM_STATUSES, type EsimStatus } from '../../domain/states.ts';
+import type { EsimsTable, WorldDb } from '../../platform/database/tables.ts';
+
+export type EsimRow = Selectable<EsimsTable>;
+
+export function findEsim(db: WorldDb, id: string): Promise<EsimRow | undefined> {
+  return db.selectFrom('esims').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/**
+ * Takes over what a later look said, unless a newer look came first; a state moves only where the table of moves allows.
+ * Returns the row as it now stands.
+ */
+export async function refreshEsim(
+  db: WorldDb,
+  esimId: string,
+  facts: EsimFacts,
+  lookedAt: Date,
+): Promise<EsimRow | undefined> {
+  const to = facts.status;
+  const from = to === null ? [] : ESIM_STATUSES.filter((status) => canEsimMove(status, to));
+  await db
+    .updateTable('esims')
+    .set({
+      ...columnsOfFacts(facts),
+      ...(to === null
+        ? {}
+        : { status: sql<EsimStatus>`case when status = any(${from}) then ${to} else status end` }),
+      looked_at: lookedAt,
+      updated_at: lookedAt,
+    })
+    .where('id', '=', esimId)
+    .where('status', 'in', [...MOVING_ESIM_STATUSES])
+    .where((eb) => eb.or([eb('looked_at', 'is', null), eb('looked_at', '<=', lookedAt)]))
+    .execute();
+  return findEsim(db, esimId);
+}
+
+/** An account's eSIMs that the supplier may have changed since we last looked, longest unseen first. */
+export function findUnseenEsims(
+  db: WorldDb,
+  which: { accountId: string; before: Date; limit: number },
+): Promise<EsimRow[]> {
+  return db
+    .selectFrom('esims')
+    .selectAll()
+    .where('account_id', '=', which.accountId)
+    .where('status', 'in', [...MOVING_ESIM_STATUSES])
+    .where('esim_tran_no', '<>', '')
+    .where('looked_at', '<', which.before)
+    .orderBy('looked_at')
+    .limit(which.limit)
+    .execute();
+}
+
+/** The index esims_by_usage is for these very words, so they are written out in every statement that shall use it. */
+const USAGE_SEEN_AT = sql<Date>`greatest(looked_at, usage_asked_at)`;
+const IN_USE = sql<boolean>`status in (${sql.join(MOVING_ESIM_STATUSES.map((status) => sql.lit(status)))}) and esim_tran_no <> ''`;
+
+/**
+ * Takes the eSIMs whose usage is unknown for longest, and answers their numbers at the supplier. They are marked as asked about at `now`, before
+ * anybody asks: whatever the supplier answers, and if this process dies, the next call takes others. Calls at the same time take different ones.
+ */
+export async function takeLongestUnseen(
+  db: WorldDb,
+  which: { readonly before: Date; readonly now: Date; readonly limit: number },
+): Promise<string[]> {
+  const { rows } = await sql<{ esim_tran_no: string }>`
+    update esims set usage_asked_at = ${which.now}
+     where id in (select id from esims
+                   where ${IN_USE} and ${USAGE_SEEN_AT} < ${which.before}
+                   order by ${USAGE_SEEN_AT} limit ${which.limit}
+                     for update skip locked)
+    returning esim_tran_no`.execute(db);
+  return rows.map((row) => row.esim_tran_no);
+}
+
+export interface EsimQuery {
+  readonly accountId: string;
+  readonly page: number;
+  readonly limit: number;
+  readonly status?: EsimStatus;
+  readonly search?: string;
+}
+
+/** One page of an account's eSIMs, newest first, and how many there are in all. */
+export async function listEsims(db: WorldDb, query: EsimQuery): Promise<{ rows: EsimRow[]; total: number }> {
+  const matching = db
+    .selectFrom('esims')
+    .where('account_id', '=', query.accountId)
+    .$if(query.status !== undefined, (q) => q.where('status', '=', query.status ?? 'PENDING'))
+    .$if(query.search !== undefined, (q) => {
+      const pattern = `%${escapeLike(query.search ?? '')}%`;
+      return q.where((eb) =>
+        eb.or([
+          eb('package_name', 'ilike', pattern),
+          eb('iccid', 'like', pattern),
+          eb('transaction_id', 'ilike', pattern),
+        ]),
+      );
+    });
+  const [rows, counted] = await Promise.all([
+    matching
+      .selectAll()
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(query.limit)
+      .offset((query.page - 1) * query.limit)
+      .execute(),
+    matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { rows, total: Number(counted.total) };
+}
+
+/** `%`, `_` and `\` in what a person typed are just characters. */
+function escapeLike(text: string): string {
+  return text.replace(/[\\%_]/g, (character) => `\\${character}`);
+}
+
+/** What a supplier says of an eSIM, beside how it stands. */
+export function columnsOfFacts(facts: EsimFacts) {
+  return {
+    order_no: facts.orderNo,
+    esim_tran_no: facts.esimTranNo,
+    iccid: facts.iccid,
+    imsi: facts.imsi,
+    msisdn: facts.msisdn,
+    ac: facts.ac,
+    qr_code_url: facts.qrCodeUrl,
+    short_url: facts.shortUrl,
+    smdp_address: facts.smdpAddress,
+    matching_id: facts.matchingId,
+    pin: facts.pin,
+    puk: facts.puk,
+    eid: facts.eid,
+    smdp_status: facts.smdpStatus,
+    active_type: facts.activeType,
+    activate_time: facts.activateTime === null ? null : new Date(facts.activateTime),
+    expired_time: facts.expiredTime === null ? null : new Date(facts.expiredTime),
+    total_volume_bytes: BigInt(facts.totalVolumeBytes),
+    order_usage_bytes: BigInt(facts.orderUsageBytes),
+    total_duration: facts.totalDuration,
+    duration_unit: facts.durationUnit,
+    apn: facts.apn,
+    sms_status: facts.smsStatus,
+    data_type: facts.dataType,
+  };
+}
+
+/** Takes over lagging usage figures; a figure never goes back below what a later look already said. */
+export async function keepUsage(
+  db: WorldDb,
+  usage: readonly { readonly esimTranNo: string; readonly usedBytes: number }[],
+): Promise<void> {
+  if (usage.length === 0) return;
+  const rows = sql.join(usage.map((item) => sql`(${item.esimTranNo}::text, ${item.usedBytes}::bigint)`));
+  await sql`
+    update esims set order_usage_bytes = seen.used, updated_at = now()
+      from (values ${rows}) seen (esim_tran_no, used)
+     where esims.esim_tran_no = seen.esim_tran_no and seen.used > esims.order_usage_bytes`.execute(db);
+}

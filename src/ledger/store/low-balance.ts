@@ -1,0 +1,136 @@
+/**
+ * The wallet balance below which an account wants to be told, and the telling: `wallet.low_balance`, once each time that the wallet becomes low,
+ * by money taken out of it or by an amount set above what is in it. Whether it does is seen by the statement that takes the money, or sets the
+ * amount, under the wallet's lock; there is nothing to arm.
+ */
+import { sql } from 'kysely';
+import type { AccountCurrency, Money } from '../../domain/money.ts';
+import { inTransaction } from '../../platform/database/in-transaction.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { listeners, noMessages, tell, type Written } from '../../webhooks/store/messages.ts';
+
+/** null switches it off. A wallet that was not low and is by this amount is told of, since nothing taken later would cross it. */
+export async function setLowBalance(
+  db: WorldDb,
+  { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
+  thresholdMinor: bigint | null,
+  now: Date,
+  written: Written = noMessages(),
+): Promise<void> {
+  if (thresholdMinor === null) {
+    await db.deleteFrom('low_balance_thresholds').where('account_id', '=', accountId).execute();
+    return;
+  }
+  await inTransaction(db, async (trx) => {
+    const crossing = await crossingBySetting(trx, accountId, thresholdMinor);
+    const wanted = { threshold_minor: thresholdMinor, updated_at: now };
+    await trx
+      .insertInto('low_balance_thresholds')
+      .values({ account_id: accountId, ...wanted })
+      .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wanted))
+      .execute();
+    const because = { key: `${accountId}:set:${now.getTime()}`, subject: null };
+    await tellLowBalance(trx, { ...because, accountId, currency }, crossing, written);
+  });
+}
+
+/** Keeps the wallet as it is until the amount is set. An account without a wallet has nothing in it. */
+async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor: bigint): Promise<Crossing> {
+  const wallet = await trx
+    .selectFrom('wallets')
+    .select('balance_minor')
+    .where('account_id', '=', accountId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  const leftMinor = wallet?.balance_minor ?? 0n;
+  const { rows } = await sql<Crossing>`
+    with low as (
+      select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
+             ${listeners('wallet.low_balance', sql`${accountId}`)} as listeners
+       where ${leftMinor}::bigint < ${thresholdMinor}::bigint
+         and not exists (select from low_balance_thresholds
+                          where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)
+    )
+    select ${CROSSING}`.execute(trx);
+  const [crossing] = rows;
+  if (!crossing) throw new Error('a statement without a from clause has one row');
+  return crossing;
+}
+
+export async function findLowBalance(
+  db: WorldDb,
+  accountId: string,
+): Promise<{ thresholdMinor: bigint; updatedAt: Date } | undefined> {
+  const row = await db
+    .selectFrom('low_balance_thresholds')
+    .select(['threshold_minor', 'updated_at'])
+    .where('account_id', '=', accountId)
+    .executeTakeFirst();
+  return row && { thresholdMinor: row.threshold_minor, updatedAt: row.updated_at };
+}
+
+/** What a statement that took money answers of it, each null where the balance was not taken below a threshold. */
+export interface Crossing {
+  readonly threshold_minor: bigint | null;
+  readonly left_minor: bigint | null;
+  readonly listeners: string[] | null;
+  readonly at: Date;
+}
+
+/** A query for a `with` beside one that is called `wallet`, locked, with its balance before: one row if this amount crosses. */
+export function crossingOf(amountMinor: bigint) {
+  return sql`
+    select threshold.threshold_minor, wallet.balance_minor - ${amountMinor}::bigint as left_minor,
+           ${listeners('wallet.low_balance', sql`wallet.account_id`)} as listeners
+      from wallet join low_balance_thresholds threshold on threshold.account_id = wallet.account_id
+     where wallet.balance_minor >= threshold.threshold_minor
+       and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`;
+}
+
+/** Stands for it where no money is taken. */
+export const NOT_LOW = sql`low as (select null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as listeners)`;
+
+/** Nobody is to be told of a crossing. */
+export const UNHEARD = sql<boolean>`not exists (select from low where listeners is not null)`;
+
+/** The columns of Crossing, for the select list of a statement whose `with` calls it `low`. */
+export const CROSSING = sql`
+  (select threshold_minor from low), (select left_minor from low), (select listeners from low), now() as at`;
+
+/**
+ * The wallet, locked, with its balance before so much is taken out of it, and the crossing if that takes it below the threshold. undefined:
+ * the account has no wallet.
+ */
+export async function lockWalletFor(
+  trx: WorldDb,
+  accountId: string,
+  { amountMinor }: Money,
+): Promise<({ readonly balance_minor: bigint } & Crossing) | undefined> {
+  const { rows } = await sql<{ balance_minor: bigint } & Crossing>`
+    with wallet as (
+      select account_id, balance_minor from wallets where account_id = ${accountId} for no key update
+    ), low as (${crossingOf(amountMinor)}
+    )
+    select wallet.balance_minor, ${CROSSING} from wallet`.execute(trx);
+  return rows[0];
+}
+
+/** What made the wallet low: its key, once for ever, and the purchase or funding that it is about. */
+export interface BecameLow {
+  readonly key: string;
+  readonly subject: string | null;
+  readonly accountId: string;
+  readonly currency: AccountCurrency;
+}
+
+/** Writes the messages of a crossing, in the transaction that makes the wallet low. */
+export async function tellLowBalance(
+  trx: WorldDb,
+  { currency, ...because }: BecameLow,
+  { threshold_minor, left_minor, listeners: found, at }: Crossing,
+  written: Written,
+): Promise<void> {
+  if (threshold_minor === null || left_minor === null) return;
+  const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
+  await tell(trx, { event: 'wallet.low_balance', ...because, listeners: found, facts, at }, written);
+}

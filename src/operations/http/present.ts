@@ -1,0 +1,183 @@
+/** The stuck list, stories and moves → the documented shapes. Pure; names field by field what goes out, so that nothing else does. */
+import type { z } from 'zod';
+import type { MovePreview, MoveRecord } from '../actions.ts';
+import type { StuckPage } from '../../platform/composition/ops-world.ts';
+import type { Story } from '../timeline.ts';
+import type { Replayed } from '../replay.ts';
+import type { Money } from '../../domain/money.ts';
+import { mayMove, type Role } from '../../accounts/roles.ts';
+import type { StuckItem } from '../stuck-rules.ts';
+import type { JsonNumber, Wire } from '../../platform/http/json.ts';
+import { presentPage } from '../../platform/http/page.ts';
+import { amountJson } from '../../platform/http/amount.ts';
+import type { movesSchema, replaySchema, storySchema, stuckPageSchema } from './schema.ts';
+
+type Item = Wire<z.output<typeof stuckPageSchema>>['data']['items'][number];
+type RecordJson = Wire<z.output<typeof movesSchema>>['data']['made'][number];
+type StoryJson = Wire<z.output<typeof storySchema>>['data'];
+
+export function presentStuck(page: StuckPage) {
+  const { success, data } = presentPage(page, presentStuckItem);
+  return { success, data: { ...data, isCut: page.isCut, temporalAsked: page.temporalAsked } };
+}
+
+function presentStuckItem(item: StuckItem): Item {
+  const { amountMinor, currency } = item;
+  return {
+    transactionId: item.transactionId,
+    class: item.class,
+    ageSeconds: item.ageSeconds,
+    amount: amountMinor === null ? null : amountJson({ amountMinor, currency: currency ?? '' }),
+    currency,
+    reason: item.reason,
+    nextAction: item.nextAction,
+  };
+}
+
+const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
+
+function withCurrency(amount: Money): { amount: JsonNumber; currency: string } {
+  return { amount: amountJson(amount), currency: amount.currency };
+}
+
+export function presentMoveRecord(record: MoveRecord): RecordJson {
+  return {
+    moveId: record.moveId,
+    transactionId: record.transactionId,
+    move: record.move,
+    by: record.by,
+    reason: record.reason,
+    evidence: record.evidence,
+    ...(record.amount ? withCurrency(record.amount) : { amount: null, currency: null }),
+    packageCode: record.packageCode,
+    goodwill: record.goodwill,
+    status: record.status,
+    refusal: record.refusal,
+    detail: record.detail,
+    approvedBy: record.approvedBy,
+    createdAt: record.createdAt.toISOString(),
+    closedAt: timeOf(record.closedAt),
+    expiresAt: timeOf(record.expiresAt),
+  };
+}
+
+export function presentMoves(
+  { preview, made }: { readonly preview: MovePreview; readonly made: readonly MoveRecord[] },
+  role: Role,
+): Wire<z.output<typeof movesSchema>> {
+  return {
+    success: true,
+    data: {
+      transactionId: preview.transactionId,
+      purpose: preview.purpose,
+      status: preview.status,
+      state: preview.state,
+      attentionReason: preview.attentionReason,
+      fits: preview.fits,
+      yours: preview.fits.filter((move) => mayMove(role, move)),
+      replay: preview.replay,
+      made: made.map(presentMoveRecord),
+    },
+  };
+}
+
+export function presentReplay(report: Replayed): Wire<z.output<typeof replaySchema>> {
+  const { transactionId, before, after, steps } = report;
+  return {
+    success: true,
+    data: {
+      transactionId,
+      before,
+      after,
+      steps: steps.map(({ step, outcome, detail }) => ({ step, outcome, detail })),
+    },
+  };
+}
+
+export function presentStory(story: Story): Wire<z.output<typeof storySchema>> {
+  const { amountMinor, currency, attention, hold, supplier } = story;
+  return {
+    success: true,
+    data: {
+      transactionId: story.transactionId,
+      purpose: story.purpose,
+      status: story.status,
+      reason: story.reason,
+      accountId: story.accountId,
+      paymentMethod: story.paymentMethod,
+      amount: amountMinor === null ? null : amountJson({ amountMinor, currency: currency ?? '' }),
+      currency,
+      attention: attention && { reason: attention.reason, since: attention.since.toISOString() },
+      package: story.package && {
+        packageCode: story.package.packageCode,
+        name: story.package.name,
+        type: story.package.type,
+      },
+      hold: hold && { status: hold.status, ...withCurrency(hold) },
+      supplier: supplier && {
+        asks: supplier.asks,
+        orderNo: supplier.orderNo,
+        esimId: supplier.esimId,
+        esimStatus: supplier.esimStatus,
+        iccid: supplier.iccid,
+      },
+      ...outsideOf(story),
+      moves: story.moves.map(presentMoveRecord),
+      stuck: story.stuck.map(presentStuckItem),
+      fits: story.fits,
+      timeline: story.timeline.map(({ at, source, what, detail }) => ({
+        at: at.toISOString(),
+        source,
+        what,
+        detail,
+      })),
+    },
+  };
+}
+
+/** What happens elsewhere: at the gateway, at the merchant, in Temporal. */
+function outsideOf(story: Story): Pick<StoryJson, 'payments' | 'refunds' | 'messages' | 'workflows'> {
+  return {
+    payments: story.payments.map((payment) => ({
+      reference: payment.reference,
+      method: payment.method,
+      status: payment.status,
+      gatewayStatus: payment.gateway_status,
+      gatewayId: payment.gateway_id,
+      ...withCurrency({ amountMinor: payment.charge_minor, currency: payment.charge_currency }),
+      bookedAmount: amountJson({
+        amountMinor: payment.booked_minor,
+        currency: payment.booked_currency ?? payment.charge_currency,
+      }),
+      bookedCurrency: payment.booked_currency,
+      lookedAt: timeOf(payment.looked_at),
+      expiresAt: timeOf(payment.expires_at),
+      createdAt: payment.created_at.toISOString(),
+    })),
+    refunds: story.refunds.map((refund) => ({
+      refundKey: refund.refund_key,
+      status: refund.status,
+      gatewayStatus: refund.gateway_status,
+      ...withCurrency({ amountMinor: refund.amount_minor, currency: refund.currency }),
+      createdAt: refund.created_at.toISOString(),
+      askedAt: timeOf(refund.asked_at),
+    })),
+    messages: story.messages.map((message) => ({
+      messageId: message.id,
+      event: message.event,
+      status: message.status,
+      attempts: message.attempts,
+      host: message.host,
+      createdAt: message.created_at.toISOString(),
+      closedAt: timeOf(message.closed_at),
+    })),
+    workflows:
+      story.workflows?.map(({ workflowId, type, status, startedAt, closedAt }) => ({
+        workflowId,
+        type,
+        status,
+        startedAt: startedAt.toISOString(),
+        closedAt: timeOf(closedAt),
+      })) ?? null,
+  };
+}

@@ -1,0 +1,304 @@
+/** The stuck list, one purchase's story, and moves: what is asked for, and what is answered. Amounts are numbers with two decimals. */
+import { z } from 'zod';
+import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
+import { MOVE_RECORD_STATUSES, MOVE_REFUSALS, MOVE_STATES, MOVES } from '../rules.ts';
+import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
+import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { amountField, choiceField, textField, wholeNumberField } from '../../platform/http/fields.ts';
+import {
+  MAX_MOVE_KEY_CHARACTERS,
+  MAX_MOVED_MINOR,
+  MAX_PACKAGE_CODE_CHARACTERS,
+  MAX_REASON_CHARACTERS,
+  MIN_REASON_CHARACTERS,
+} from '../../platform/http/limits.ts';
+import { pageFields, paginationSchema } from '../../platform/http/page.ts';
+import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
+
+const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
+const MAX_OLDER_SECONDS = 999_999_999;
+
+const currency = z.string().meta({ example: 'NGN' });
+
+export const stuckQuery = z.object({
+  ...worldField,
+  ...pageFields,
+  class: choiceField(CLASSES, { description: 'Only this class' }).optional(),
+  olderThanSeconds: wholeNumberField({
+    min: 0,
+    max: MAX_OLDER_SECONDS,
+    fallback: 0,
+    description: 'Only what has not moved for so long',
+  }),
+  currency: z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+    .optional()
+    .meta({ description: 'Only money of this currency', example: 'NGN' }),
+});
+
+const stuckItem = z
+  .object({
+    transactionId: z.string(),
+    class: z.enum(CLASSES),
+    ageSeconds: z.number().int(),
+    amount: money('Null where no amount belongs to it').nullable(),
+    currency: currency.nullable(),
+    reason: z.string(),
+    nextAction: z.string(),
+  })
+  .meta({ id: 'StuckItem' });
+
+export const stuckPageSchema = dataSchema(
+  z.object({
+    items: z.array(stuckItem),
+    pagination: paginationSchema,
+    isCut: z.boolean().meta({ description: 'There is more than the whole list holds' }),
+    temporalAsked: z.boolean().meta({
+      description: 'false: Temporal did not answer, so that `workflow-gone` is left out',
+    }),
+  }),
+  'StuckPage',
+);
+
+const record = z
+  .object({
+    moveId: z.string(),
+    transactionId: z.string(),
+    move: z.enum(MOVES),
+    by: z.string(),
+    reason: z.string(),
+    evidence: z.string().nullable(),
+    amount: money('Null where no money moves').nullable(),
+    currency: currency.nullable(),
+    packageCode: z.string().nullable(),
+    goodwill: z.boolean(),
+    status: z.enum(MOVE_RECORD_STATUSES),
+    refusal: z.string().nullable(),
+    detail: z.string().nullable(),
+    approvedBy: z.string().nullable(),
+    createdAt: isoTime('ISO 8601'),
+    closedAt: isoTime('ISO 8601').nullable(),
+    expiresAt: isoTime('While it waits for a second person').nullable(),
+  })
+  .meta({ id: 'MoveRecord' });
+
+const amountOf = { amount: money('In `currency`'), currency };
+const word = z.string().nullable();
+
+export const storySchema = dataSchema(
+  z.object({
+    transactionId: z.string(),
+    purpose: z.enum(['purchase', 'funding']).nullable(),
+    status: word,
+    reason: word,
+    accountId: word,
+    paymentMethod: word,
+    amount: money('The price, or what a wallet is funded with').nullable(),
+    currency: currency.nullable(),
+    attention: z.object({ reason: z.string(), since: isoTime('ISO 8601') }).nullable(),
+    package: z.object({ packageCode: z.string(), name: z.string(), type: z.string() }).nullable(),
+    hold: z.object({ status: z.string(), ...amountOf }).nullable(),
+    payments: z.array(
+      z.object({
+        reference: z.string(),
+        method: z.string(),
+        status: z.string(),
+        gatewayStatus: word,
+        gatewayId: word,
+        ...amountOf,
+        bookedAmount: money('What has come, in `bookedCurrency`'),
+        bookedCurrency: currency.nullable(),
+        lookedAt: isoTime('ISO 8601').nullable(),
+        expiresAt: isoTime('ISO 8601').nullable(),
+        createdAt: isoTime('ISO 8601'),
+      }),
+    ),
+    refunds: z.array(
+      z.object({
+        refundKey: z.string(),
+        status: z.string(),
+        gatewayStatus: word,
+        ...amountOf,
+        createdAt: isoTime('ISO 8601'),
+        askedAt: isoTime('ISO 8601').nullable(),
+      }),
+    ),
+    supplier: z
+      .object({
+        asks: z.number().int(),
+        orderNo: word,
+        esimId: z.string(),
+        esimStatus: word,
+        iccid: word,
+      })
+      .nullable(),
+    messages: z.array(
+      z.object({
+        messageId: z.string(),
+        event: z.string(),
+        status: z.string(),
+        attempts: z.number().int(),
+        host: z.string(),
+        createdAt: isoTime('ISO 8601'),
+        closedAt: isoTime('ISO 8601').nullable(),
+      }),
+    ),
+    moves: z.array(record),
+    workflows: z
+      .array(
+        z.object({
+          workflowId: z.string(),
+          type: z.string(),
+          status: z.string(),
+          startedAt: isoTime('ISO 8601'),
+          closedAt: isoTime('ISO 8601').nullable(),
+        }),
+      )
+      .nullable()
+      .meta({ description: 'null: Temporal did not answer' }),
+    stuck: z.array(stuckItem),
+    fits: z.array(z.string()).meta({ description: 'The moves that fit now' }),
+    timeline: z.array(
+      z.object({ at: isoTime('ISO 8601'), source: z.string(), what: z.string(), detail: z.string() }),
+    ),
+  }),
+  'Story',
+);
+
+const standing = { status: z.enum(PURCHASE_STATUSES), state: z.enum(MOVE_STATES) };
+
+export const movesSchema = dataSchema(
+  z.object({
+    transactionId: z.string(),
+    purpose: z.enum(['purchase', 'funding']),
+    ...standing,
+    attentionReason: word,
+    fits: z.array(z.enum(MOVES)).meta({ description: 'The moves that fit how it stands' }),
+    yours: z.array(z.enum(MOVES)).meta({ description: 'Those of them that your role may make' }),
+    replay: z.array(z.enum(MOVES)).meta({ description: 'What a replay would do now, in order' }),
+    made: z.array(record).meta({ description: 'Oldest first, refused tries included' }),
+  }),
+  'Moves',
+);
+
+export const waitingMovesSchema = listSchema(record, 'WaitingMoves');
+
+const reason = textField({
+  max: MAX_REASON_CHARACTERS,
+  description: 'Why: kept on record',
+  example: 'The buyer sent the bank’s receipt, ticket 4711',
+}).min(MIN_REASON_CHARACTERS, `must have at least ${MIN_REASON_CHARACTERS} characters`);
+
+export const moveBody = z
+  .object({
+    move: choiceField(MOVES, { description: 'What to do', example: 'look-at-gateway' }),
+    reason,
+    evidence: textField({
+      max: MAX_REASON_CHARACTERS,
+      description: 'Where what nobody here can look up can be seen: an address, a ticket, a statement’s line',
+    }).optional(),
+    amount: amountField({
+      minMinor: 1n,
+      maxMinor: MAX_MOVED_MINOR,
+      description: 'How much; without it all that the move can move',
+      example: 12.5,
+    }).optional(),
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+      .optional()
+      .meta({ description: 'Of the amount', example: 'NGN' }),
+    packageCode: textField({
+      max: MAX_PACKAGE_CODE_CHARACTERS,
+      description: 'deliver-other: what to deliver; without it the cheapest equal package',
+    }).optional(),
+    goodwill: z
+      .boolean('must be true or false')
+      .optional()
+      .meta({ description: 'Given back although it was delivered' }),
+    outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-claim: how it ended' }).optional(),
+    disputeId: textField({
+      max: MAX_MOVE_KEY_CHARACTERS,
+      description: 'settle-claim: which dispute, by the gateway’s id; needed where several are open',
+    }).optional(),
+    override: z.boolean('must be true or false').optional().meta({
+      description: 'settle-claim: against the gateway’s word; waits for a second person whatever the amount',
+    }),
+    moveKey: textField({
+      max: MAX_MOVE_KEY_CHARACTERS,
+      description:
+        'The same key is the same move, made once. Without it the key is made of what is asked for, so that asking for the same twice is once',
+    }).optional(),
+  })
+  .refine(({ amount, currency: code }) => (amount === undefined) === (code === undefined), {
+    path: ['currency'],
+    message: 'goes with amount, and amount with it',
+  })
+  .meta({ id: 'MoveRequest' });
+
+export const moveDoneSchema = dataSchema(
+  z.object({
+    outcome: z.literal('done'),
+    moveId: z.string(),
+    did: z.string(),
+    again: z.boolean().meta({ description: 'It was made before; nothing was done now' }),
+  }),
+  'MoveDone',
+);
+
+export const moveWaitsSchema = dataSchema(
+  z.object({
+    outcome: z.literal('waits-for-approval'),
+    moveId: z.string(),
+    expiresAt: isoTime('Nobody can approve it after that'),
+  }),
+  'MoveWaits',
+);
+
+/** Shape 3, and what a program needs in order to offer something else. */
+export const moveRefusedSchema = z
+  .object({
+    success: z.literal(false),
+    error: z.object({
+      code: z.literal('MOVE_REFUSED'),
+      message: z.string(),
+      refusal: z.enum(MOVE_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
+      fits: z.array(z.enum(MOVES)).meta({ description: 'What would fit now' }),
+    }),
+    statusCode: z.literal(409),
+  })
+  .meta({ id: 'MoveRefused' });
+
+export const replayBody = z
+  .object({
+    reason,
+    dryRun: z.boolean('must be true or false').default(false).meta({
+      description: 'true: only tells what would be done',
+    }),
+  })
+  .meta({ id: 'ReplayRequest' });
+
+const standingWords = z
+  .string()
+  .nullable()
+  .meta({ description: 'Status and state; null for what is no purchase or funding' });
+
+export const replaySchema = dataSchema(
+  z.object({
+    transactionId: z.string(),
+    before: standingWords,
+    after: standingWords,
+    steps: z.array(
+      z.object({
+        step: z.string().meta({ example: 'look-at-gateway' }),
+        outcome: z.enum(['done', 'waits-for-approval', 'refused', 'unknown', 'would-do']),
+        detail: z.string(),
+      }),
+    ),
+  }),
+  'Replay',
+);
+
+export const dismissBody = z.object({ reason }).meta({ id: 'DismissRequest' });

@@ -1,0 +1,171 @@
+/**
+ * Puts right what the stuck list names, by whatever fits how it stands now: an event is applied, a message sent again, a purchase or funding
+ * looked at and carried on. Doing it twice is doing it once; who did it and why is on record.
+ */
+import type { Clock } from '../domain/clock.ts';
+import { EngineUnavailable, type PurchaseEngine } from '../purchases/engine.ts';
+import type { WebhookEngine } from '../webhooks/engine.ts';
+import type { StuckLimits } from './stuck-rules.ts';
+import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
+import { findTransactionId } from './store/timeline.ts';
+import {
+  dismissEvent,
+  findEvent,
+  findUnappliedOf,
+  findUndelivered,
+  markAppliedByHand,
+  reopenByHand,
+  type PersonsWord,
+} from './store/repairs.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { applyGatewayEvent } from '../payments/gateway-events.ts';
+import type { Moves, ReplayReport } from './actions.ts';
+
+export { EngineUnavailable };
+
+export interface PutRightDeps {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly limits: StuckLimits;
+  readonly engine: PurchaseEngine;
+  readonly webhookEngine: WebhookEngine;
+  readonly moves: Moves;
+}
+
+/** One thing that was done, or would be. */
+export interface ReplayStep {
+  readonly step: string;
+  readonly outcome: 'done' | 'refused' | 'unknown' | 'waits-for-approval' | 'would-do';
+  readonly detail: string;
+}
+
+export interface Replayed {
+  readonly transactionId: string;
+  /** `status, state` of a purchase or funding before and after; null for what is none. */
+  readonly before: string | null;
+  readonly after: string | null;
+  readonly steps: readonly ReplayStep[];
+}
+
+/** Does at once what fits now. undefined: nothing of ours goes by this id. */
+export async function replay(
+  deps: PutRightDeps,
+  id: string,
+  { isDryRun, ...who }: PersonsWord & { readonly isDryRun: boolean },
+): Promise<Replayed | undefined> {
+  const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
+  if (eventId !== undefined) return replayEvent(deps, BigInt(eventId), who, isDryRun);
+  const messages = await sendMessages(deps, id, who, isDryRun);
+  const transactionId = await findTransactionId(deps.db, id);
+  if (transactionId === undefined || id.startsWith('msg-')) {
+    return messages.length === 0 && transactionId === undefined
+      ? undefined
+      : { transactionId: id, before: null, after: null, steps: messages };
+  }
+  const events = await applyEvents(deps, transactionId, who, isDryRun);
+  const report = await deps.moves.replay(transactionId, { ...who, dryRun: isDryRun });
+  return {
+    transactionId,
+    before: report ? standing(report.before) : null,
+    after: report ? standing(report.after) : null,
+    steps: [...messages, ...events, ...(report?.steps.map(toStep) ?? [])],
+  };
+}
+
+const standing = ({ status, state }: ReplayReport['before']): string => `${status}, ${state}`;
+
+function toStep({ move, outcome }: ReplayReport['steps'][number]): ReplayStep {
+  if (outcome === 'would-make') return { step: move, outcome: 'would-do', detail: '' };
+  switch (outcome.outcome) {
+    case 'done':
+      return { step: move, outcome: 'done', detail: outcome.did };
+    case 'refused':
+      return { step: move, outcome: 'refused', detail: `${outcome.code}: ${outcome.detail}` };
+    case 'waits-for-approval':
+      return { step: move, outcome: 'waits-for-approval', detail: outcome.moveId };
+    case 'unknown':
+      return { step: move, outcome: 'unknown', detail: outcome.detail };
+  }
+}
+
+async function replayEvent(
+  deps: PutRightDeps,
+  id: bigint,
+  who: PersonsWord,
+  isDryRun: boolean,
+): Promise<Replayed | undefined> {
+  const event = await findEvent(deps.db, id);
+  if (!event) return undefined;
+  const transactionId = event.transaction_id ?? `event-${id}`;
+  const steps = event.applied_at === null ? [await applyOne(deps, event, transactionId, who, isDryRun)] : [];
+  return { transactionId, before: null, after: null, steps };
+}
+
+async function applyEvents(
+  deps: PutRightDeps,
+  transactionId: string,
+  who: PersonsWord,
+  isDryRun: boolean,
+): Promise<ReplayStep[]> {
+  const steps: ReplayStep[] = [];
+  for (const event of await findUnappliedOf(deps.db, transactionId))
+    steps.push(await applyOne(deps, event, transactionId, who, isDryRun));
+  return steps;
+}
+
+async function applyOne(
+  deps: PutRightDeps,
+  event: GatewayEventRow,
+  transactionId: string,
+  who: PersonsWord,
+  isDryRun: boolean,
+): Promise<ReplayStep> {
+  const step = `apply event-${event.id}`;
+  if (isDryRun) return { step, outcome: 'would-do', detail: event.type };
+  try {
+    const note = await applyGatewayEvent(deps, event);
+    const isOurs = await markAppliedByHand(deps.db, { id: event.id, transactionId, note }, who);
+    return { step, outcome: 'done', detail: isOurs ? note : 'applied meanwhile' };
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable)) throw error;
+    return { step, outcome: 'unknown', detail: error.message };
+  }
+}
+
+async function sendMessages(
+  deps: PutRightDeps,
+  id: string,
+  who: PersonsWord,
+  isDryRun: boolean,
+): Promise<ReplayStep[]> {
+  const now = deps.clock.now();
+  const undelivered = await findUndelivered(deps.db, id, {
+    dueBefore: new Date(now.getTime() - deps.limits.sendMessageMs),
+    closedSince: new Date(now.getTime() - deps.limits.recoverMessageMs),
+  });
+  const steps: ReplayStep[] = [];
+  for (const message of undelivered) {
+    const step = `send ${message.id}`;
+    if (!message.is_open) {
+      steps.push({
+        step,
+        outcome: 'refused',
+        detail: 'its endpoint is switched off: its owner enables it first',
+      });
+    } else if (isDryRun) {
+      steps.push({ step, outcome: 'would-do', detail: message.event });
+    } else {
+      await reopenByHand(deps.db, message, who, now);
+      steps.push({ step, outcome: 'done', detail: 'handed over to be sent' });
+    }
+  }
+  const sent = undelivered.filter((message) => message.is_open && !isDryRun).map((message) => message.id);
+  if (sent.length > 0) await deps.webhookEngine.deliver(sent);
+  return steps;
+}
+
+/** A person knows what an event about no payment of ours is about: it leaves the list. `false`: it is not on it. */
+export function dismiss({ db }: Pick<PutRightDeps, 'db'>, id: string, who: PersonsWord): Promise<boolean> {
+  const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
+  return eventId === undefined ? Promise.resolve(false) : dismissEvent(db, BigInt(eventId), who);
+}

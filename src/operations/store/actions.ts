@@ -1,0 +1,358 @@
+/**
+ * Operator's moves on record: begun, kept for a second person, made or refused. What a move does and the line that tells of it are written in
+ * one transaction; a line that has ended never changes; the same key is the same move, whoever sends it how often.
+ */
+import { amountOf, APPROVAL_WITHIN_MS, needsApproval, type ApprovalLimits } from '../amounts.ts';
+import type { Money } from '../../domain/money.ts';
+import {
+  movesThatFit,
+  REFUSAL_WORDS,
+  whyNot,
+  whyNotAsked,
+  type Move,
+  type MoveOutcome,
+  type MoveRefusal,
+  type MoveWish,
+} from '../rules.ts';
+import type { PurchaseStatus } from '../../domain/states.ts';
+import { effectOf } from './effects.ts';
+import { findReplacement } from './replacement.ts';
+import { findMoveSubject, lockMoveSubject, moneyOf, type Ended, type MoveSubject } from './subject.ts';
+import type { MoveRow } from './tables.ts';
+import { findUnsent } from '../../purchases/store/messages.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { noMessages, type Written } from '../../webhooks/store/messages.ts';
+
+/** Whether to go on with a move. `go`: its line stands as BEGUN, or was approved. */
+export type Begun =
+  { readonly outcome: 'go'; readonly moveId: string } | Exclude<MoveOutcome, { readonly outcome: 'unknown' }>;
+
+export type Refused = Extract<MoveOutcome, { readonly outcome: 'refused' }>;
+
+/** Judges a wish by the rows and puts it on record, whatever comes of it. Twice is once. */
+export async function beginMove(
+  db: WorldDb,
+  wish: MoveWish,
+  { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
+): Promise<Begun> {
+  return db.transaction().execute(async (trx) => {
+    const judged = await judgeWish(trx, wish, now);
+    if (judged.outcome !== 'fits') return judged;
+    const { subject, amount, packageCode } = judged;
+    // Against the gateway's word one person is never enough.
+    const waits =
+      wish.overrides === true || needsApproval(wish.move, subject.facts, amount, moneyOf(subject), limits);
+    const expiresAt = waits ? new Date(now.getTime() + APPROVAL_WITHIN_MS) : null;
+    const status = waits ? 'WAITS_FOR_APPROVAL' : 'BEGUN';
+    const isFirst = await insertMove(trx, wish, { status, amount, packageCode, expiresAt, now });
+    // Somebody began the same a moment ago: what became of that counts.
+    if (!isFirst) throw new MoveBegunBeside(wish.moveKey);
+    return expiresAt
+      ? { outcome: 'waits-for-approval', moveId: wish.moveId, expiresAt: expiresAt.toISOString() }
+      : { outcome: 'go', moveId: wish.moveId };
+  });
+}
+
+/** Judges a wish without beginning it: refused or made before, that is its outcome; else whoever can make it is to be asked. */
+export async function foreseeMove(db: WorldDb, wish: MoveWish, now: Date): Promise<Begun> {
+  const judged = await db.transaction().execute((trx) => judgeWish(trx, wish, now));
+  return judged.outcome === 'fits' ? { outcome: 'go', moveId: wish.moveId } : judged;
+}
+
+export interface Fits {
+  readonly outcome: 'fits';
+  readonly subject: MoveSubject;
+  readonly amount: Money | null;
+  readonly packageCode: string | null;
+}
+
+/** Judges a wish by the rows and by its key. A refusal is put on record here. */
+export async function judgeWish(trx: WorldDb, wish: MoveWish, now: Date): Promise<Begun | Fits> {
+  const earlier = await findLive(trx, wish.moveKey, now);
+  if (earlier) return goOnWith(trx, wish, earlier, now);
+  const subject = await findMoveSubject(trx, wish.transactionId);
+  const refuse = (refusal: MoveRefusal): Promise<Refused> => keepRefusal(trx, wish, refusal, now, subject);
+  const notAsked = whyNotAsked(wish);
+  if (notAsked !== undefined) return refuse(notAsked);
+  if (!subject) return refuse('NOT_FOUND');
+  const unfit = whyNot(wish.move, subject.facts, termsOf(wish));
+  if (unfit !== undefined) return refuse(unfit);
+  const moves = amountOf(wish.move, subject.facts, moneyOf(subject), wish);
+  if ('refusal' in moves) return refuse(moves.refusal);
+  if (wish.move !== 'deliver-other') return { outcome: 'fits', subject, ...moves, packageCode: null };
+  const replacement = await findReplacement(trx, subject, wish.packageCode);
+  if ('refusal' in replacement) return refuse(replacement.refusal);
+  return { outcome: 'fits', subject, ...moves, ...replacement };
+}
+
+/** Two of the same began at one time; the step is run again and finds the other. */
+export class MoveBegunBeside extends Error {
+  constructor(moveKey: string) {
+    super(`a move is being begun under the key ${moveKey}`);
+    this.name = 'MoveBegunBeside';
+  }
+}
+
+const LIVE = ['BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE'] as const;
+
+/** The line that a key stands for; one that nobody approved in time is none any more. */
+async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<MoveRow | undefined> {
+  const row = await trx
+    .selectFrom('operator_moves')
+    .selectAll()
+    .where('move_key', '=', moveKey)
+    .where('status', 'in', LIVE)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row || !isExpired(row, now)) return row;
+  await expireMove(trx, row, now);
+  return undefined;
+}
+
+export function isExpired(row: MoveRow, now: Date): boolean {
+  return row.status === 'WAITS_FOR_APPROVAL' && row.expires_at !== null && row.expires_at <= now;
+}
+
+export async function expireMove(trx: WorldDb, { id }: MoveRow, now: Date): Promise<void> {
+  await trx
+    .updateTable('operator_moves')
+    .set({ status: 'EXPIRED', detail: REFUSAL_WORDS.APPROVAL_EXPIRED, closed_at: now })
+    .where('id', '=', id)
+    .execute();
+}
+
+async function goOnWith(trx: WorldDb, wish: MoveWish, row: MoveRow, now: Date): Promise<Begun> {
+  if (row.transaction_id !== wish.transactionId || row.asked !== askedOf(wish))
+    return keepRefusal(trx, wish, 'KEY_REUSED', now, await findMoveSubject(trx, wish.transactionId));
+  switch (row.status) {
+    case 'DONE':
+      return { outcome: 'done', moveId: row.id, did: row.detail ?? '', again: true };
+    case 'WAITS_FOR_APPROVAL':
+      return {
+        outcome: 'waits-for-approval',
+        moveId: row.id,
+        expiresAt: (row.expires_at ?? now).toISOString(),
+      };
+    default:
+      return { outcome: 'go', moveId: row.id };
+  }
+}
+
+/** What is wished, as text that is the same for the same wish: who wishes it and why may differ. */
+function askedOf(wish: MoveWish): string {
+  const { move, amountMinor, currency, packageCode, goodwill, outcome, disputeId, overrides } = wish;
+  const ofClaim = { outcome, disputeId, overrides: overrides === true ? true : undefined };
+  return JSON.stringify({
+    move,
+    amountMinor,
+    currency,
+    packageCode,
+    goodwill: goodwill === true,
+    ...ofClaim,
+  });
+}
+
+const termsOf = (asked: { readonly goodwill?: boolean; readonly evidence?: string | null }) => ({
+  isGoodwill: asked.goodwill === true,
+  hasEvidence: (asked.evidence ?? '') !== '',
+});
+
+interface NewLine {
+  readonly status: MoveRow['status'];
+  readonly now: Date;
+  readonly amount?: Money | null;
+  readonly packageCode?: string | null;
+  readonly expiresAt?: Date | null;
+  readonly refusal?: MoveRefusal;
+  readonly detail?: string;
+}
+
+/** Whether the line is new: not the same try again, and no other under the same key. */
+async function insertMove(trx: WorldDb, wish: MoveWish, line: NewLine): Promise<boolean> {
+  const inserted = await trx
+    .insertInto('operator_moves')
+    .values({
+      id: wish.moveId,
+      transaction_id: wish.transactionId,
+      move: wish.move,
+      move_key: wish.moveKey,
+      asked: askedOf(wish),
+      by_person: wish.by.trim(),
+      reason: wish.reason.trim(),
+      evidence: wish.evidence?.trim() ?? null,
+      amount_minor: line.amount?.amountMinor ?? null,
+      currency: line.amount?.currency ?? null,
+      package_code: line.packageCode ?? wish.packageCode ?? null,
+      goodwill: wish.goodwill === true,
+      status: line.status,
+      refusal: line.refusal ?? null,
+      detail: line.detail ?? null,
+      approved_by: null,
+      expires_at: line.expiresAt ?? null,
+      closed_at: line.refusal === undefined ? null : line.now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst();
+  return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
+}
+
+/** Puts a wish that fits on record as begun; undefined: somebody else did. */
+export async function insertBegun(
+  trx: WorldDb,
+  wish: MoveWish,
+  { amount, packageCode }: Fits,
+  now: Date,
+): Promise<MoveRow | undefined> {
+  const isFirst = await insertMove(trx, wish, { status: 'BEGUN', amount, packageCode, now });
+  return isFirst ? lockMove(trx, wish.moveId) : undefined;
+}
+
+/** A try that is refused is on record like one that is made. */
+export async function keepRefusal(
+  trx: WorldDb,
+  wish: MoveWish,
+  refusal: MoveRefusal,
+  now: Date,
+  subject: MoveSubject | undefined,
+  detail = REFUSAL_WORDS[refusal],
+): Promise<Refused> {
+  await insertMove(trx, storable(wish), { status: 'REFUSED', refusal, detail, now });
+  return refusedAs(refusal, detail, subject);
+}
+
+/** What was typed may be of any length, and empty. */
+function storable(wish: MoveWish): MoveWish {
+  const short = (text: string): string => text.slice(0, 500);
+  return {
+    ...wish,
+    by: short(wish.by),
+    reason: short(wish.reason),
+    ...(wish.evidence === undefined ? {} : { evidence: short(wish.evidence) }),
+  };
+}
+
+export function refusedAs(code: MoveRefusal, detail: string, subject: MoveSubject | undefined): Refused {
+  return { outcome: 'refused', code, detail, fits: subject ? movesThatFit(subject.facts) : [] };
+}
+
+/** A refusal that was decided before any step could be asked for. */
+export function auditRefusal(
+  db: WorldDb,
+  wish: MoveWish,
+  refusal: MoveRefusal,
+  now: Date,
+  detail?: string,
+): Promise<Refused> {
+  return db
+    .transaction()
+    .execute(async (trx) =>
+      keepRefusal(trx, wish, refusal, now, await findMoveSubject(trx, wish.transactionId), detail),
+    );
+}
+
+/** Which statuses a stage has: a move is made only at the stage that it was handed over for. */
+const STAGE_OF: Record<PurchaseStatus, MoveStage> = {
+  PENDING: 'awaiting-money',
+  PROCESSING: 'delivering',
+  SUCCESS: 'closed',
+  FAILED: 'closed',
+};
+export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
+
+type Outcome = Exclude<Begun, { readonly outcome: 'go' }>;
+
+/**
+ * Makes a begun move: its effect and its line in one transaction. Twice is once: the first outcome is answered again. `not-now`: the rows are
+ * at another stage, and nothing was written.
+ */
+export function makeMove(
+  db: WorldDb,
+  moveId: string,
+  { stage, now }: { readonly stage: MoveStage; readonly now: Date },
+  written: Written = noMessages(),
+): Promise<Outcome | { readonly outcome: 'not-now' }> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockMove(trx, moveId);
+    const subject = await lockMoveSubject(trx, row.transaction_id);
+    await findUnsent(trx, row.transaction_id, written);
+    if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
+    if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
+    const unfit = whyNotNow(row, subject);
+    const ended = unfit === undefined ? await effectOf(row.move)(trx, row, subject, now) : { refusal: unfit };
+    if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
+    const closed = await endMove(trx, row, ended, now);
+    await findUnsent(trx, row.transaction_id, written);
+    return outcomeOf(closed, subject, false);
+  });
+}
+
+/** Moves that end or replace the order of a purchase that is being delivered. */
+const TAKES_BACK: readonly Move[] = ['deliver-other', 'refund-to-source', 'credit-wallet', 'cancel'];
+
+/** The order was withdrawn for a move that is not made: the purchase is delivered after all, or found to be cancelled. */
+async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
+  await trx
+    .updateTable('purchases')
+    .set({ withdrawing_since: null })
+    .where('transaction_id', '=', transactionId)
+    .where('status', '=', 'PROCESSING')
+    .execute();
+}
+
+/** How things stand, and how much is left, may have changed since it was begun. */
+function whyNotNow(row: MoveRow, subject: MoveSubject): MoveRefusal | undefined {
+  const { purchase } = subject;
+  // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row says so.
+  const isWithdrawn = purchase?.status !== 'PROCESSING' || purchase.withdrawing_since !== null;
+  if (TAKES_BACK.includes(row.move) && !isWithdrawn) return 'SUPPLIER_MAY_DELIVER';
+  const unfit = whyNot(row.move, subject.facts, termsOf(row));
+  if (unfit !== undefined || row.amount_minor === null) return unfit;
+  const asked = { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
+  const moves = amountOf(row.move, subject.facts, moneyOf(subject), asked);
+  return 'refusal' in moves ? moves.refusal : undefined;
+}
+
+/** Puts on record how a begun move ended that has no effect on our rows. Twice is once. */
+export function closeMove(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockMove(trx, moveId);
+    const subject = await findMoveSubject(trx, row.transaction_id);
+    if (row.closed_at !== null) return outcomeOf(row, subject);
+    return outcomeOf(await endMove(trx, row, ended, now), subject, false);
+  });
+}
+
+function lockMove(trx: WorldDb, moveId: string): Promise<MoveRow> {
+  return trx
+    .selectFrom('operator_moves')
+    .selectAll()
+    .where('id', '=', moveId)
+    .forUpdate()
+    .executeTakeFirstOrThrow();
+}
+
+function outcomeOf(row: MoveRow, subject: MoveSubject | undefined, isAgain = true): Outcome {
+  const { id: moveId, detail } = row;
+  if (row.status === 'DONE')
+    return { outcome: 'done', moveId, did: detail ?? '', ...(isAgain ? { again: true } : {}) };
+  const code = row.refusal ?? 'NOT_WAITING';
+  return refusedAs(code, detail ?? REFUSAL_WORDS[code], subject);
+}
+
+function endMove(trx: WorldDb, { id }: MoveRow, ended: Ended, now: Date): Promise<MoveRow> {
+  return trx
+    .updateTable('operator_moves')
+    .set(
+      'did' in ended
+        ? { status: 'DONE', detail: ended.did, closed_at: now }
+        : {
+            status: 'REFUSED',
+            refusal: ended.refusal,
+            detail: ended.detail ?? REFUSAL_WORDS[ended.refusal],
+            closed_at: now,
+          },
+    )
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}

@@ -1,0 +1,195 @@
+/**
+ * Everything in our rows that does not move as it should, in one statement and so of one moment. Every branch reads an index that holds only
+ * what is open, flagged or unapplied, however many purchases there are. Reads only; what the rows mean is decided in src/operations/stuck-rules.ts.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import { WINDOW_MS } from '../../payments/watch-rules.ts';
+import type { StuckLimits } from '../stuck-rules.ts';
+import { ABOUT_NO_PAYMENT } from '../../payments/store/gateway-events.ts';
+import { CLAIMS } from '../../payments/store/payments.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+export type StuckSource =
+  | 'purchase'
+  | 'funding'
+  | 'hold'
+  | 'refund'
+  | 'inbox'
+  | 'stranger'
+  | 'late-money'
+  | 'message'
+  | 'approval'
+  | 'move';
+
+export interface StuckRow {
+  readonly source: StuckSource;
+  readonly transaction_id: string;
+  readonly reason: string;
+  readonly since: Date;
+  readonly amount_minor: bigint | null;
+  readonly currency: string | null;
+}
+
+export interface StuckQuery {
+  readonly now: Date;
+  readonly limits: StuckLimits;
+  readonly limit: number;
+}
+
+/** The longest stuck first. */
+export async function findStuckRows(db: WorldDb, query: StuckQuery): Promise<StuckRow[]> {
+  const branches = BRANCHES.map((branch) => branch(query));
+  const { rows } = await sql<StuckRow>`
+    select * from (${sql.join(branches, sql` union all `)}) stuck order by since, transaction_id limit ${query.limit}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** What is open in our rows for longer than `limits.workflowMs`: each has an open workflow under its id. */
+export async function findOpenRows(db: WorldDb, query: StuckQuery): Promise<StuckRow[]> {
+  const before = ago(query, 'workflowMs');
+  const { rows } = await sql<StuckRow>`
+    select 'purchase' as source, transaction_id, coalesce(attention_reason, status) as reason, updated_at as since,
+           price_minor as amount_minor, currency
+      from purchases where status in ('PENDING', 'PROCESSING') and created_at < ${before}
+    union all
+    select 'funding', transaction_id, coalesce(attention_reason, status), updated_at, amount_minor, currency
+      from fundings where status = 'PENDING' and created_at < ${before}
+     limit ${query.limit}`.execute(db);
+  return rows;
+}
+
+/** Those of these purchases and fundings that are still open. */
+export async function findStillOpen(db: WorldDb, transactionIds: readonly string[]): Promise<Set<string>> {
+  const ids = [...transactionIds];
+  const { rows } = await sql<{ transaction_id: string }>`
+    select transaction_id from purchases where transaction_id = any(${ids}) and status in ('PENDING', 'PROCESSING')
+    union all
+    select transaction_id from fundings where transaction_id = any(${ids}) and status = 'PENDING'`.execute(
+    db,
+  );
+  return new Set(rows.map((row) => row.transaction_id));
+}
+
+type Branch = (query: StuckQuery) => RawBuilder<StuckRow>;
+
+/** The moment before which something is too old, typed: Postgres cannot tell by itself what a parameter in a `case` is. */
+const ago = ({ now, limits }: StuckQuery, limit: keyof StuckLimits): RawBuilder<Date> =>
+  sql`${new Date(now.getTime() - limits[limit])}::timestamptz`;
+
+const claims = sql.join([...CLAIMS]);
+
+/** A person was called. Refunds that call for one are listed as refunds. */
+const flagged =
+  (table: 'purchases' | 'fundings', amount: string): Branch =>
+  () => sql<StuckRow>`
+    select ${sql.lit(table === 'purchases' ? 'purchase' : 'funding')} as source, transaction_id, attention_reason as reason,
+           needs_attention_since as since, ${sql.ref(amount)} as amount_minor, currency
+      from ${sql.table(table)}
+     where needs_attention_since is not null and attention_reason not in ('REFUND_NEEDS_ATTENTION', 'REFUND_STUCK')`;
+
+/** Paid, not delivered in time, and nobody was called. */
+const undelivered: Branch = (query) => sql<StuckRow>`
+  select 'purchase', purchases.transaction_id, 'NOT_DELIVERED_IN_TIME', holds.created_at, price_minor, purchases.currency
+    from purchases join holds on holds.id = purchases.transaction_id
+   where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
+     and (needs_attention_since is null or attention_reason in (${claims}))`;
+
+/** Neither opened nor closed in time, and nobody was called. */
+const unpaid =
+  (table: 'purchases' | 'fundings', amount: string): Branch =>
+  (query) => sql<StuckRow>`
+    select ${sql.lit(table === 'purchases' ? 'purchase' : 'funding')}, waiting.transaction_id,
+           case when tries.can_be_paid then 'NOT_CLOSED_IN_TIME' else 'NOT_OPENED_IN_TIME' end,
+           case when tries.can_be_paid then tries.expires_at else waiting.created_at end, waiting.${sql.ref(amount)}, waiting.currency
+      from ${sql.table(table)} waiting cross join lateral (
+        select max(expires_at) as expires_at, coalesce(bool_or(status in ('OPEN', 'CLOSED')), false) as can_be_paid
+          from payments where payments.transaction_id = waiting.transaction_id
+      ) tries
+     where waiting.status = 'PENDING' and waiting.needs_attention_since is null
+       and case when tries.can_be_paid then tries.expires_at < ${ago(query, 'closeUnpaidMs')}
+           else waiting.created_at < ${ago(query, 'openChargeMs')} end`;
+
+/** Held, and the purchase is closed or absent. */
+const forgottenHolds: Branch = (query) => sql<StuckRow>`
+  select 'hold', holds.id, 'PURCHASE_' || coalesce(purchases.status, 'ABSENT'), holds.created_at, amount_minor, holds.currency
+    from holds left join purchases on purchases.transaction_id = holds.id
+   where holds.status = 'HELD' and holds.created_at < ${ago(query, 'deliverMs')}
+     and purchases.status is distinct from 'PROCESSING'`;
+
+const refunds: Branch = (query) => sql<StuckRow>`
+  select 'refund', transaction_id, status, created_at, amount_minor, currency
+    from refunds
+   where closed_at is null
+     and created_at < case when status in ('NEEDS_ATTENTION', 'STUCK') then ${query.now}::timestamptz
+                           when status = 'PENDING' then ${ago(query, 'sendRefundMs')}
+                           else ${ago(query, 'askRefundMs')} end`;
+
+const unappliedEvents: Branch = (query) => sql<StuckRow>`
+  select 'inbox', coalesce(payments.transaction_id, 'event-' || gateway_events.id), upper(about), received_at,
+         charge_minor, charge_currency
+    from gateway_events left join payments on payments.reference = gateway_events.reference
+   where applied_at is null and received_at < ${ago(query, 'applyEventMs')}`;
+
+const strangers: Branch = () => sql<StuckRow>`
+  select 'stranger', 'event-' || id, upper(about), received_at, null::bigint, null
+    from gateway_events
+   where note = ${sql.lit(ABOUT_NO_PAYMENT)} and about in ('charge', 'refund', 'dispute')`;
+
+/** In a window of the gateway's list that nobody has read for long, and not looked at singly either. What is open is listed as such. */
+const unwatched: Branch = (query) => sql<StuckRow>`
+  select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, looked_at), charge_minor, charge_currency
+    from gateway_windows
+    join payments on created_at >= starts_at and created_at < starts_at + ${`${WINDOW_MS} milliseconds`}::interval
+   where wanted_at < ${ago(query, 'lookLateMs')}
+     and status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${query.now}
+     and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
+
+/** Watched for longer than money may be late: the sweep neither looks for the last time nor closes it. */
+const neverClosed: Branch = (query) => sql<StuckRow>`
+  select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, looked_at), charge_minor, charge_currency
+    from payments
+   where status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${ago(query, 'watchLateMs')}
+     and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
+
+/**
+ * Due and not sent, or given up and still to be recovered. An endpoint that is gone by its own word or its owner's waits for nothing.
+ */
+const messages: Branch = (query) => sql<StuckRow>`
+  select 'message', coalesce(message.subject, message.id), 'MESSAGE_' || message.status,
+         coalesce(message.next_attempt_at, message.closed_at), purchases.price_minor, purchases.currency
+    from webhook_messages message
+    join webhook_endpoints endpoint on endpoint.id = message.endpoint_id
+    left join purchases on purchases.transaction_id = message.subject
+   where ((message.status = 'PENDING' and message.next_attempt_at < ${ago(query, 'sendMessageMs')})
+       or (message.status = 'FAILED' and message.closed_at >= ${ago(query, 'recoverMessageMs')}))
+     and endpoint.deleted_at is null and coalesce(endpoint.disabled_reason, 'FAILING') = 'FAILING'`;
+
+const approvals: Branch = (query) => sql<StuckRow>`
+  select 'approval', operator_moves.transaction_id, move, operator_moves.created_at,
+         coalesce(amount_minor, price_minor), coalesce(operator_moves.currency, purchases.currency)
+    from operator_moves left join purchases on purchases.transaction_id = operator_moves.transaction_id
+   where operator_moves.status = 'WAITS_FOR_APPROVAL' and operator_moves.expires_at > ${query.now}`;
+
+const unfinishedMoves: Branch = (query) => sql<StuckRow>`
+  select 'move', transaction_id, move, created_at, amount_minor, currency
+    from operator_moves
+   where status in ('BEGUN', 'APPROVED') and created_at < ${ago(query, 'finishMoveMs')}`;
+
+const BRANCHES: readonly Branch[] = [
+  flagged('purchases', 'price_minor'),
+  flagged('fundings', 'amount_minor'),
+  undelivered,
+  unpaid('purchases', 'price_minor'),
+  unpaid('fundings', 'amount_minor'),
+  forgottenHolds,
+  refunds,
+  unappliedEvents,
+  strangers,
+  unwatched,
+  neverClosed,
+  messages,
+  approvals,
+  unfinishedMoves,
+];

@@ -1,0 +1,177 @@
+/**
+ * Everything that our rows know of one purchase or funding, of one moment. Columns are named one by one: activation codes, PIN, PUK, bank
+ * details, message bodies and what merchants answered stay where they are. Reads only.
+ */
+import { sql } from 'kysely';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+export type StoryRows = Awaited<ReturnType<typeof readRows>>;
+
+/** undefined: our rows know nothing under this id. */
+export async function readStory(db: WorldDb, transactionId: string): Promise<StoryRows | undefined> {
+  const rows = await db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .setAccessMode('read only')
+    .execute((trx) => readRows(trx, transactionId));
+  const isKnown = rows.purchase ?? rows.funding ?? rows.hold ?? rows.entries[0];
+  return isKnown === undefined ? undefined : rows;
+}
+
+async function readRows(db: WorldDb, transactionId: string) {
+  const purchase = await db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
+  const funding = await db
+    .selectFrom('fundings')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
+  return {
+    purchase,
+    funding,
+    esim: purchase && (await readEsim(db, purchase.esim_id)),
+    hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
+    events: await db
+      .selectFrom('purchase_events')
+      .select(['at', 'what', 'detail'])
+      .where('transaction_id', '=', transactionId)
+      .orderBy('id')
+      .execute(),
+    payments: await readPayments(db, transactionId),
+    refunds: await db
+      .selectFrom('refunds')
+      .selectAll()
+      .where('transaction_id', '=', transactionId)
+      .orderBy('created_at')
+      .execute(),
+    gatewayEvents: await readGatewayEvents(db, transactionId),
+    entries: await readEntries(db, transactionId),
+    messages: await readMessages(db, transactionId),
+    attempts: await readAttempts(db, transactionId),
+  };
+}
+
+function readEsim(db: WorldDb, esimId: string) {
+  return db
+    .selectFrom('esims')
+    .select(['id', 'status', 'supplier', 'order_no', 'esim_tran_no', 'iccid', 'looked_at'])
+    .where('id', '=', esimId)
+    .executeTakeFirst();
+}
+
+/** How to pay is left out: it names bank accounts and pages that take money. */
+function readPayments(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('payments')
+    .select([
+      'reference',
+      'attempt',
+      'method',
+      'status',
+      'charge_minor',
+      'charge_currency',
+      'price_minor',
+      'price_currency',
+      'expires_at',
+      'booked_minor',
+      'booked_currency',
+      'paid_hold',
+      'reversed_minor',
+      'gateway_id',
+      'gateway_status',
+      'looked_at',
+      'created_at',
+    ])
+    .where('transaction_id', '=', transactionId)
+    .orderBy('attempt')
+    .execute();
+}
+
+/** Of a bank's own return there is no reference: its purchase's timeline names the event. */
+function readGatewayEvents(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('gateway_events')
+    .innerJoin('payments', 'payments.reference', 'gateway_events.reference')
+    .select([
+      'gateway_events.id',
+      'gateway_events.type',
+      'gateway_events.received_at',
+      'gateway_events.applied_at',
+      'gateway_events.note',
+    ])
+    .where('payments.transaction_id', '=', transactionId)
+    .orderBy('gateway_events.id')
+    .execute();
+}
+
+export interface StoryEntry {
+  readonly operation_key: string;
+  readonly kind: string;
+  readonly at: Date;
+  readonly account: string;
+  readonly currency: string;
+  readonly amount_minor: bigint;
+}
+
+async function readEntries(db: WorldDb, transactionId: string): Promise<StoryEntry[]> {
+  const { rows } = await sql<StoryEntry>`
+    select booked.operation_key, booked.kind, booked.created_at as at, entry.ledger_account_id as account, entry.currency, entry.amount_minor
+      from ledger_transactions booked join ledger_entries entry on entry.ledger_transaction_id = booked.id
+     where booked.transaction_id = ${transactionId}
+     order by booked.id, entry.id`.execute(db);
+  return rows;
+}
+
+function readMessages(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('webhook_messages')
+    .innerJoin('webhook_endpoints', 'webhook_endpoints.id', 'webhook_messages.endpoint_id')
+    .select([
+      'webhook_messages.id',
+      'webhook_messages.event',
+      'webhook_messages.status',
+      'webhook_messages.attempts',
+      'webhook_messages.next_attempt_at',
+      'webhook_messages.created_at',
+      'webhook_messages.closed_at',
+      'webhook_endpoints.id as endpoint_id',
+      // What stands behind the host may be the merchant's own secret.
+      sql<string>`substring(webhook_endpoints.url from '^[a-z]+://([^/?#]+)')`.as('host'),
+    ])
+    .where('webhook_messages.subject', '=', transactionId)
+    .orderBy('webhook_messages.created_at')
+    .execute();
+}
+
+function readAttempts(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('webhook_attempts')
+    .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_attempts.message_id')
+    .select([
+      'webhook_attempts.message_id',
+      'webhook_attempts.attempt',
+      'webhook_attempts.at',
+      'webhook_attempts.ms',
+      'webhook_attempts.outcome',
+      'webhook_attempts.status',
+    ])
+    .where('webhook_messages.subject', '=', transactionId)
+    .orderBy('webhook_attempts.id')
+    .execute();
+}
+
+/** What the purchase, funding, payment, message or order goes by that somebody has in hand; undefined: none of ours. */
+export async function findTransactionId(db: WorldDb, id: string): Promise<string | undefined> {
+  const { rows } = await sql<{ transaction_id: string }>`
+    select transaction_id from purchases where transaction_id = ${id}
+    union all select transaction_id from fundings where transaction_id = ${id}
+    union all select transaction_id from payments where reference = ${id}
+    union all select transaction_id from esims where id = ${id}
+    union all select transaction_id from esims where iccid = ${id} and ${id} <> ''
+    union all select subject from webhook_messages where id = ${id} and subject is not null
+    limit 1`.execute(db);
+  return rows[0]?.transaction_id;
+}

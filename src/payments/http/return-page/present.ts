@@ -1,0 +1,18 @@
+/** Where a payment stands → what the return page's script reads. Pure. */
+import type { z } from 'zod';
+import type { PaymentStanding } from '../../../platform/composition/views.ts';
+import { moneyJson, type Wire } from '../../../platform/http/json.ts';
+import type { standingSchema } from './schema.ts';
+
+export function presentStanding(standing: PaymentStanding): Wire<z.output<typeof standingSchema>> {
+  const { reference, purpose, status, reason, packageName, charge } = standing;
+  return {
+    reference,
+    purpose,
+    status,
+    reason,
+    packageName,
+    amount: moneyJson(charge.amountMinor),
+    currency: charge.currency,
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Where a buyer's browser comes back to after a hosted checkout, and what that page asks. Public: the reference is unguessable, and what is
+ * told about it is harmless. A browser has no key, so the worlds that are on are asked in turn.
+ */
+import { z } from 'zod';
+import type { WorldUseCases } from '../../../platform/composition/use-cases.ts';
+import type { PaymentStanding } from '../../../platform/composition/views.ts';
+import { DomainError } from '../../../domain/errors.ts';
+import { toJson } from '../../../platform/http/json.ts';
+import { canBeReference } from '../references.ts';
+import { defineRoute, type Route } from '../../../platform/http/route.ts';
+import { PAGE_HEADERS, refusalPage, renderStanding } from './page.ts';
+import { presentStanding } from './present.ts';
+import { referenceQuery, standingSchema } from './schema.ts';
+
+const PUBLIC = {
+  method: 'GET',
+  key: 'public',
+  world: 'any',
+  scope: undefined,
+  shapes: ['shape-3'],
+  query: referenceQuery,
+  errors: ['TRANSACTION_NOT_FOUND'],
+  docs: undefined,
+} as const;
+const STATUS_PATH = '/pay/status';
+
+export function checkoutRoutes(): Route[] {
+  return [pageRoute(), statusRoute()];
+}
+
+function pageRoute(): Route {
+  return defineRoute({
+    ...PUBLIC,
+    path: '/pay/return',
+    refusalPage,
+    responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
+    async handle({ worlds, query }) {
+      const standing = await findStanding(worlds, query.reference ?? query.trxref);
+      const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(standing.reference)}`;
+      return { status: 200, body: renderStanding(standing, statusUrl), headers: PAGE_HEADERS };
+    },
+  });
+}
+
+function statusRoute(): Route {
+  return defineRoute({
+    ...PUBLIC,
+    path: STATUS_PATH,
+    responses: { 200: { description: 'Where the payment stands', schema: standingSchema } },
+    async handle({ worlds, query }) {
+      const standing = await findStanding(worlds, query.reference ?? query.trxref);
+      return { status: 200, body: toJson(presentStanding(standing)) };
+    },
+  });
+}
+
+async function findStanding(
+  worlds: readonly WorldUseCases[],
+  reference: string | undefined,
+): Promise<PaymentStanding> {
+  if (reference !== undefined && canBeReference(reference)) {
+    for (const world of worlds) {
+      const standing = await world.findPaymentStanding(reference);
+      if (standing) return standing;
+    }
+  }
+  throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
+}

@@ -1,0 +1,40 @@
+/** Asking about a payment that came from outside the wallet, whether it is for a purchase or for the wallet itself. */
+import { toJson } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { whichPayment } from './references.ts';
+import { confirmBody } from './schema.ts';
+import { presentStanding, standingSchema } from './standing.ts';
+
+export function paymentRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/esim/confirm-payment',
+      key: 'required',
+      scope: 'purchase',
+      shapes: ['shape-3'],
+      body: confirmBody,
+      errors: ['TRANSACTION_NOT_FOUND'],
+      responses: {
+        200: {
+          description: 'The purchase result, or the funding, as it now stands',
+          schema: standingSchema,
+        },
+      },
+      docs: {
+        operationId: 'confirmPayment',
+        tag: 'Purchases',
+        summary: 'Look now whether a payment has come',
+        description:
+          'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
+          'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+      },
+      async handle({ world, principal, body, context }) {
+        const { transactionId, gatewayReference, trackingReference } = body;
+        const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
+        const standing = await world.confirmPayment(principal, which, context);
+        return { status: 200, body: toJson(presentStanding(standing)) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,192 @@
+/**
+ * The payment gateway that takes money from buyers outside of their wallets. As with the supplier every effect ends as done, refused or
+ * unknown; unknown is asked about with its find-twin, never assumed. Only what the gateway answers when asked counts as money: an event
+ * is a reason to ask, never a proof.
+ */
+import type { DisputeState } from './dispute-rules.ts';
+import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+
+export const GATEWAY_REFUSALS = [
+  'AMOUNT_NOT_SERVED',
+  'CURRENCY_NOT_SERVED',
+  'METHOD_NOT_SERVED',
+  'CREDENTIALS_REFUSED',
+  'ALREADY_REFUNDED',
+  'REFERENCE_TAKEN',
+  'REQUEST_REFUSED',
+] as const;
+/** Final refusals. Anything that may pass by itself (limited, 5xx, HTML, time-out) is unknown instead. */
+export type GatewayRefusal = (typeof GATEWAY_REFUSALS)[number];
+
+export type GatewayOutcome<T> = AnyOutcome<T, GatewayRefusal>;
+
+/** A read that could not be answered. */
+export class GatewayUnavailable extends Unavailable {}
+
+export const GATEWAY_METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
+export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
+
+/** Minor units (hundredths) of an ISO 4217 currency; unlike the ledger's money this may be any currency that the gateway takes. */
+export interface GatewayAmount {
+  readonly amountMinor: bigint;
+  readonly currency: string;
+}
+
+export interface ChargeRequest {
+  /** Ours, one-shot at the gateway, and its only way to notice a repeat: letters, digits and `-` only. */
+  readonly reference: string;
+  readonly method: GatewayMethod;
+  readonly amount: GatewayAmount;
+  readonly email: string;
+  /** Where the hosted page sends the buyer back to; the gateway adds the reference to its query. */
+  readonly returnUrl?: string;
+  /** BANK_TRANSFER: until when the account should take money. The gateway may move it. */
+  readonly accountExpiresAt?: Date;
+  /** Sandbox only: the name of what the simulator should do with this charge. */
+  readonly scenario?: string;
+}
+
+/** What the buyer needs in order to pay. */
+export type PaymentInstructions =
+  | { readonly kind: 'redirect'; readonly paymentUrl: string }
+  | {
+      readonly kind: 'bank-transfer';
+      readonly bankName: string;
+      readonly accountNumber: string;
+      readonly accountName: string;
+      readonly expiresAt: Date;
+    };
+
+/**
+ * `waiting`: the buyer is busy, or money is on its way. `abandoned`: nobody pays right now, and it may still be paid. `failed`: this try was
+ * declined; it may still be followed by a success. `unknown`: a word never seen before.
+ */
+export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
+
+/** One charge as the gateway holds it. */
+export interface ChargeLook {
+  readonly reference: string;
+  readonly state: ChargeState;
+  /** The vendor's own word, for alerts and timelines. */
+  readonly gatewayStatus: string;
+  readonly requested: GatewayAmount;
+  /** What the gateway received, fees that the buyer bears included. Meaningful for `paid` and `reversed` only. */
+  readonly received: GatewayAmount;
+  /** The part of `received` that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  readonly feesOnTopMinor: bigint;
+  readonly paidAt: Date | null;
+  /** The gateway's own id: digits, up to 64 bits. */
+  readonly gatewayId: string;
+}
+
+export interface RefundRequest {
+  /** The charge that the money came by. */
+  readonly reference: string;
+  readonly amount: GatewayAmount;
+  /** Ours: stands in the refund's note, so that findRefund recognises it. */
+  readonly refundKey: string;
+}
+
+/** `failed`: the money is back with us. `needs-attention`: the gateway waits for the buyer's bank details. */
+export type RefundState = 'pending' | 'done' | 'failed' | 'needs-attention' | 'unknown';
+
+export interface RefundLook {
+  readonly refundId: string;
+  readonly state: RefundState;
+  readonly gatewayStatus: string;
+  readonly amount: GatewayAmount;
+}
+
+/** A dispute as the gateway holds it. */
+export interface DisputeLook {
+  /** The gateway's own id. */
+  readonly disputeId: string;
+  readonly state: DisputeState;
+  /** The vendor's own word, with its resolution where it has one. */
+  readonly gatewayStatus: string;
+  readonly openedAt: Date | null;
+}
+
+/** A verified event, reduced to what it is a reason to look at. */
+export interface GatewayEvent {
+  /** SHA-256 of the raw body, hexadecimal: the gateway gives its events no id. */
+  readonly eventKey: string;
+  /** The vendor's own word, such as charge.success. */
+  readonly type: string;
+  readonly about: 'charge' | 'refund' | 'dispute' | 'transfer-rejected' | 'other';
+  /** The charge's reference, where the event carries one. */
+  readonly reference: string | null;
+  /** Where it carries none: whom it concerns, to correlate by. */
+  readonly email: string | null;
+  readonly amount: GatewayAmount | null;
+}
+
+/** One line of the gateway's statement: money that moved. The amount is positive, `kind` says which way. */
+export interface StatementLine {
+  /** The charge's; "" for a refund of a charge that the gateway does not tell. */
+  readonly reference: string;
+  /** `reversal`: received, and taken back by other ways than a refund; the gateway gives no date of its own, so `at` is the charge's. */
+  readonly kind: 'charge' | 'refund' | 'reversal';
+  readonly amount: GatewayAmount;
+  readonly feesMinor: bigint;
+  /** The part of the amount that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  readonly feesOnTopMinor: bigint;
+  /** The gateway's own id of the charge or the refund; "" where it tells none. */
+  readonly gatewayId: string;
+  /** The key that a refund was asked for under; "" for one made by other hands, and for charges. */
+  readonly refundKey: string;
+  /** When the charge or the refund was opened: what statements go by. */
+  readonly openedAt: Date;
+  readonly at: Date;
+}
+
+/** One page of the charges that are paid. */
+export interface PaidCharges {
+  /** Of this page; those of the other mode are left out. */
+  readonly references: readonly string[];
+  /** Rows of the page, those that were left out counted in. */
+  readonly count: number;
+  /** Of all pages together; null where the gateway does not tell. */
+  readonly total: number | null;
+  readonly isLast: boolean;
+}
+
+export interface PaymentGateway {
+  readonly name: string;
+  /**
+   * The least and the most that a method takes in a currency, or undefined where the gateway does not serve it. Known without asking.
+   */
+  limits(
+    method: GatewayMethod,
+    currency: string,
+  ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
+  /**
+   * Opens a charge. A repeat with the same reference never opens a second one: it gives the same instructions where the gateway tells them
+   * again (bank transfer), else REFERENCE_TAKEN (hosted pages, whose address is told only once).
+   */
+  charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
+  /** The truth about a charge; null: the gateway holds none. Never creates one. */
+  findCharge(reference: string): Promise<GatewayOutcome<ChargeLook | null>>;
+  /** Sends money back. Look with findRefund first: the gateway itself takes a second partial refund as a new one. */
+  refund(request: RefundRequest): Promise<GatewayOutcome<RefundLook>>;
+  /** The refund made under our key, or null. */
+  findRefund(
+    request: Pick<RefundRequest, 'reference' | 'refundKey'>,
+  ): Promise<GatewayOutcome<RefundLook | null>>;
+  /** Page `page`, from 1, of those among the charges opened in [from, to) that are paid as of now. Throws GatewayUnavailable. */
+  paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
+  /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */
+  findDisputes(reference: string): Promise<GatewayOutcome<readonly DisputeLook[]>>;
+  /** References of charges that were disputed in [from, to). Throws GatewayUnavailable, and then what it gave before is a part only. */
+  disputed(from: Date, to: Date): AsyncIterable<string>;
+  /**
+   * What moved among the charges and refunds that were opened in [from, to), as they stand now. Throws GatewayUnavailable, and then what
+   * it gave before is a part only.
+   */
+  statement(from: Date, to: Date): AsyncIterable<StatementLine>;
+  /** Verifies over the raw bytes and fails closed: undefined for whatever is not certainly the gateway's word in this mode. */
+  verifyWebhook(
+    rawBody: Uint8Array,
+    headers: Readonly<Record<string, string | undefined>>,
+  ): GatewayEvent | undefined;
+}

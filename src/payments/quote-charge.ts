@@ -1,0 +1,59 @@
+/** What a payment from outside is asked to be: the method's currency at a rate that is locked with it, within what the gateway serves. */
+import { DomainError } from '../domain/errors.ts';
+import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
+import { convertBetween, type ChargeQuote, type OutsideMethod } from './rules.ts';
+import type { Catalogue } from '../catalogue/memory.ts';
+import { sellingRate } from '../catalogue/prices.ts';
+import type { WorldDeps } from '../platform/composition/world-deps.ts';
+
+type ChargeDeps = Pick<WorldDeps, 'clock' | 'settings' | 'gateway'>;
+
+const ONE_DOLLAR_MICROS = 1_000_000n;
+/** The gateway counts them in hundredths as well, and cuts the fraction off. */
+const WITHOUT_FRACTION = new Set(['XOF']);
+
+const toWholeUnits = (amountMinor: bigint): bigint => divideHalfUp(amountMinor, 100n) * 100n;
+
+/** PAYMENT_METHOD_UNAVAILABLE: not configured, not served in this currency, or outside of its limits, which are named. */
+export function quoteCharge(
+  deps: ChargeDeps,
+  catalogue: Catalogue,
+  method: OutsideMethod,
+  price: Money,
+): ChargeQuote {
+  const currency = chargeCurrency(deps, method, price.currency);
+  const limits = deps.gateway.limits(method, currency);
+  if (!limits) throw unavailable(`${method} cannot be paid in ${currency}`);
+  const charge = convert(deps, catalogue, price, currency);
+  if (charge.amountMinor < limits.minMinor || charge.amountMinor > limits.maxMinor) {
+    throw unavailable(
+      `${method} takes ${currency} ${formatMinor(limits.minMinor)} to ${formatMinor(limits.maxMinor)}, this would be ${currency} ${formatMinor(charge.amountMinor)}`,
+    );
+  }
+  return { amountMinor: String(charge.amountMinor), currency, rateIds: charge.rateIds };
+}
+
+function chargeCurrency(deps: ChargeDeps, method: OutsideMethod, priceCurrency: string): string {
+  if (method === 'BANK_TRANSFER') return 'NGN';
+  if (method !== 'MOBILE_MONEY') return priceCurrency;
+  const currency = deps.settings.mobileMoneyCurrency;
+  if (currency === undefined) throw unavailable('MOBILE_MONEY is not offered here');
+  return currency;
+}
+
+function convert(deps: ChargeDeps, catalogue: Catalogue, price: Money, currency: string) {
+  if (price.currency === currency) return { amountMinor: price.amountMinor, rateIds: [] };
+  const rateOf = (wanted: string) =>
+    wanted === 'USD' ? { id: undefined, micros: ONE_DOLLAR_MICROS } : sellingRate(deps, catalogue, wanted);
+  const [from, to] = [rateOf(price.currency), rateOf(currency)];
+  const amountMinor = convertBetween(price.amountMinor, from.micros, to.micros);
+  return {
+    amountMinor: WITHOUT_FRACTION.has(currency) ? toWholeUnits(amountMinor) : amountMinor,
+    rateIds: [from.id, to.id].filter((id) => id !== undefined),
+  };
+}
+
+/** In the message, since not every shape of an error has details. */
+function unavailable(message: string): DomainError {
+  return new DomainError('PAYMENT_METHOD_UNAVAILABLE', message);
+}

@@ -1,0 +1,290 @@
+/** What the gateway tells about a payment that is no money: a dispute, a transfer that it sent back by itself. */
+import { sql } from 'kysely';
+import type { DisputeState } from '../dispute-rules.ts';
+import { transfer, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import { lockPayment } from './lock-order.ts';
+import { flagMoney, type PaymentRow } from './payments.ts';
+import { refundedMinor } from './refunds.ts';
+import type { DisputeRow } from './tables-disputes.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+/** How the gateway holds a dispute. */
+interface DisputeLook {
+  readonly disputeId: string;
+  readonly state: DisputeState;
+  readonly gatewayStatus: string;
+}
+
+/**
+ * Books what a disputed payment brought as money at risk and calls a person. Once a dispute; a payment that brought nothing risks nothing.
+ * Without an id, as events come, only the first dispute of a payment is booked: which of several an event is about, a look finds out.
+ */
+export async function bookDispute(db: WorldDb, reference: string, disputeId = ''): Promise<string> {
+  return db.transaction().execute(async (trx) => {
+    const { payment } = await lockPayment(trx, reference);
+    await takeOverOlder(trx, payment.transaction_id);
+    const known = await disputesOf(trx, [reference]);
+    const isKnown = known.some((one) => disputeId === '' || one.dispute_id === disputeId);
+    if (isKnown) return 'booked before';
+    // An event told of it first, and had no id.
+    if (known.some((one) => one.dispute_id === '')) {
+      await nameDispute(trx, reference, disputeId);
+      return 'booked before';
+    }
+    const risk = await atRisk(trx, payment);
+    const openMinor = await openRiskMinor(trx, known, risk);
+    const amountMinor = risk.amountMinor - openMinor;
+    if (amountMinor <= 0n && known.length === 0) return 'nothing of it is here';
+    const operationKey = amountMinor > 0n ? disputeKey(reference, disputeId) : null;
+    if (operationKey !== null) await putAtRisk(trx, operationKey, payment, { ...risk, amountMinor });
+    await trx
+      .insertInto('disputes')
+      .values({
+        reference,
+        dispute_id: disputeId,
+        transaction_id: payment.transaction_id,
+        operation_key: operationKey,
+        gateway_state: null,
+        gateway_status: null,
+        looked_at: null,
+        outcome: null,
+        settled_by_move: null,
+        settled_at: null,
+      })
+      .execute();
+    await flagMoney(trx, payment.transaction_id, 'PAYMENT_DISPUTED');
+    if (payment.purpose === 'purchase') {
+      await trx
+        .insertInto('purchase_events')
+        .values({ transaction_id: payment.transaction_id, what: 'payment-disputed', detail: reference })
+        .execute();
+    }
+    return 'booked as money at risk';
+  });
+}
+
+const disputeKey = (reference: string, disputeId: string): string =>
+  disputeId === '' ? `${reference}:disputed` : `${reference}:disputed:${disputeId}`;
+
+async function putAtRisk(
+  trx: WorldDb,
+  operationKey: string,
+  { transaction_id: transactionId }: PaymentRow,
+  { account, currency, amountMinor }: LedgerEntry,
+): Promise<void> {
+  await transfer(trx, {
+    operationKey,
+    kind: 'disputed',
+    transactionId,
+    entries: [
+      { account, currency, amountMinor: -amountMinor },
+      { account: `suspense:${currency}`, currency, amountMinor },
+    ],
+  });
+}
+
+/** What open disputes have put at risk already: a payment is at risk once, however many dispute it. */
+async function openRiskMinor(
+  trx: WorldDb,
+  known: readonly DisputeRow[],
+  { account, currency }: LedgerEntry,
+): Promise<bigint> {
+  const keys = known.flatMap((one) =>
+    one.settled_at === null && one.operation_key !== null ? [one.operation_key] : [],
+  );
+  // What is at risk out of what the gateway owes us is part of that no more.
+  if (keys.length === 0) return 0n;
+  const { rows } = await sql<{ total: bigint }>`
+    select coalesce(sum(e.amount_minor), 0)::int8 as total
+      from ledger_transactions t join ledger_entries e on e.ledger_transaction_id = t.id
+     where t.operation_key = any(${keys}) and e.ledger_account_id = ${`suspense:${currency}`}
+       and exists (select from ledger_entries own where own.ledger_transaction_id = t.id and own.ledger_account_id = ${account})`.execute(
+    trx,
+  );
+  return rows[0]?.total ?? 0n;
+}
+
+/** Disputes that were booked before they had rows. */
+async function takeOverOlder(trx: WorldDb, transactionId: string): Promise<void> {
+  await sql`
+    insert into disputes (reference, dispute_id, transaction_id, operation_key, opened_at, settled_at)
+    select y.reference, '', t.transaction_id, t.operation_key, t.created_at, settled.created_at
+      from ledger_transactions t
+      join payments y on t.operation_key = y.reference || ':disputed'
+      left join ledger_transactions settled on settled.operation_key = y.reference || ':dispute-settled'
+     where t.transaction_id = ${transactionId} and t.kind = 'disputed'
+       and not exists (select from disputes d where d.operation_key = t.operation_key)
+    on conflict do nothing`.execute(trx);
+}
+
+function disputesOf(db: WorldDb, references: readonly string[]): Promise<DisputeRow[]> {
+  return db
+    .selectFrom('disputes')
+    .selectAll()
+    .where('reference', 'in', references)
+    .orderBy('opened_at')
+    .execute();
+}
+
+async function nameDispute(trx: WorldDb, reference: string, disputeId: string): Promise<void> {
+  await trx
+    .updateTable('disputes')
+    .set({ dispute_id: disputeId })
+    .where('reference', '=', reference)
+    .where('dispute_id', '=', '')
+    .execute();
+}
+
+/**
+ * Whether a look asks the gateway for disputes of this payment: there was one, as far as we know, or the look is an operator's. An event may have been
+ * lost, and a person who looks wants to know all.
+ */
+export async function asksForDisputes(
+  db: WorldDb,
+  { reference, transaction_id: transactionId }: Pick<PaymentRow, 'reference' | 'transaction_id'>,
+): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from disputes where reference = ${reference}
+    union all
+    select 1 from ledger_transactions where operation_key = ${`${reference}:disputed`}
+    union all
+    select 1 from operator_moves
+     where transaction_id = ${transactionId} and move in ('look-at-gateway', 'settle-claim') and status in ('BEGUN', 'APPROVED')
+     limit 1`.execute(db);
+  return rows.length > 0;
+}
+
+/** Keeps the gateway's word on every dispute of a payment; one that nobody told us of is booked. */
+export async function keepDisputes(
+  db: WorldDb,
+  reference: string,
+  looks: readonly DisputeLook[],
+  askedAt: Date,
+): Promise<void> {
+  for (const { disputeId, state, gatewayStatus } of looks) {
+    await bookDispute(db, reference, disputeId);
+    await db
+      .updateTable('disputes')
+      .set({ gateway_state: state, gateway_status: gatewayStatus, looked_at: askedAt })
+      .where('reference', '=', reference)
+      .where('dispute_id', '=', disputeId)
+      .where((eb) => eb.or([eb('looked_at', 'is', null), eb('looked_at', '<=', askedAt)]))
+      .execute();
+  }
+}
+
+/** Disputes of a purchase or a funding that nobody has settled. The caller holds its payments. */
+export async function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
+  await takeOverOlder(trx, transactionId);
+  return trx
+    .selectFrom('disputes')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .where('settled_at', 'is', null)
+    .orderBy('opened_at')
+    .execute();
+}
+
+/** Disputes of a purchase or a funding that are open or were lost. */
+export function findNotWon(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
+  return trx
+    .selectFrom('disputes')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .where((eb) => eb.or([eb('settled_at', 'is', null), eb('outcome', '=', 'LOST')]))
+    .orderBy('opened_at')
+    .execute();
+}
+
+/** What a dispute put at risk is at risk no more. Once. */
+export async function takeBackRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
+  const { operation_key: operationKey, reference, dispute_id: disputeId } = dispute;
+  if (operationKey === null) return;
+  const entries = await trx
+    .selectFrom('ledger_transactions as t')
+    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
+    .select(['e.ledger_account_id as account', 'e.currency', 'e.amount_minor'])
+    .where('t.operation_key', '=', operationKey)
+    .execute();
+  const isFirst = operationKey === disputeKey(reference, '');
+  await transfer(trx, {
+    operationKey: isFirst ? `${reference}:dispute-settled` : `${reference}:dispute-settled:${disputeId}`,
+    kind: 'dispute-settled',
+    transactionId: dispute.transaction_id,
+    entries: entries.map(({ account, currency, amount_minor }) => ({
+      account,
+      currency,
+      amountMinor: -amount_minor,
+    })),
+  });
+}
+
+/** Puts the outcome on record. */
+export async function closeDispute(
+  trx: WorldDb,
+  { reference, dispute_id: disputeId }: DisputeRow,
+  end: { readonly outcome: 'WON' | 'LOST'; readonly moveId: string; readonly now: Date },
+): Promise<void> {
+  await trx
+    .updateTable('disputes')
+    .set({ outcome: end.outcome, settled_by_move: end.moveId, settled_at: end.now })
+    .where('reference', '=', reference)
+    .where('dispute_id', '=', disputeId)
+    .execute();
+}
+
+/**
+ * What was earned by it; where nothing was, the money lies in the wallet or is still held, and the gateway will keep as much of what it owes
+ * us.
+ */
+async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
+  const hold = await trx
+    .selectFrom('holds')
+    .select('status')
+    .where('id', '=', payment.transaction_id)
+    .executeTakeFirst();
+  if (hold?.status === 'POSTED' && payment.paid_hold) {
+    const currency = payment.price_currency;
+    return { account: `revenue:${currency}`, currency, amountMinor: payment.price_minor };
+  }
+  const currency = payment.booked_currency ?? payment.charge_currency;
+  const goneMinor = payment.reversed_minor + (await refundedMinor(trx, payment.reference));
+  return {
+    account: `gateway-clearing:${currency}`,
+    currency,
+    amountMinor: payment.booked_minor - goneMinor,
+  };
+}
+
+/**
+ * Rejected transfers carry no reference: every purchase of that address that waits for a transfer is told, once an event. Answers how many
+ * wait.
+ */
+export async function tellReturned(db: WorldDb, email: string | null, eventKey: string): Promise<number> {
+  if (email === null) return 0;
+  return db.transaction().execute(async (trx) => {
+    // Locked, and looked at for the line afterwards: the same event may be applied beside us.
+    const { rows } = await sql<{ transaction_id: string }>`
+      select purchases.transaction_id
+        from purchases
+       where purchases.status = 'PENDING' and purchases.transaction_id in (
+         select payments.transaction_id
+           from payments
+           join accounts.accounts on accounts.accounts.id = payments.account_id
+          where accounts.accounts.email = ${email} and payments.method = 'BANK_TRANSFER')
+       order by purchases.transaction_id
+         for no key update`.execute(trx);
+    if (rows.length > 0) {
+      await sql`
+        insert into purchase_events (transaction_id, what, detail)
+        select waiting.id, 'transfer-returned-by-the-bank', ${eventKey}::text
+          from unnest(${rows.map((row) => row.transaction_id)}::text[]) waiting (id)
+         where not exists (
+           select from purchase_events told
+            where told.transaction_id = waiting.id and told.what = 'transfer-returned-by-the-bank' and told.detail = ${eventKey})`.execute(
+        trx,
+      );
+    }
+    return rows.length;
+  });
+}

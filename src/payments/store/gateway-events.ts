@@ -1,0 +1,101 @@
+/** The inbox of the payment gateway's events: kept before they are acknowledged, applied afterwards, each once. */
+import { sql, type Selectable } from 'kysely';
+import type { GatewayEventsTable } from './tables-gateway.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+export type GatewayEventRow = Selectable<GatewayEventsTable>;
+
+/** The note of an event that names no payment of ours: kept for a person, by an index of its own. */
+export const ABOUT_NO_PAYMENT = 'about no payment of ours';
+
+export interface KeptEvent {
+  readonly gateway: string;
+  readonly eventKey: string;
+  readonly type: string;
+  readonly about: string;
+  readonly reference: string | null;
+  readonly email: string | null;
+}
+
+/** Keeps an event. The row's id, or undefined where the same bytes were kept before: a repeat is a reason to look again all the same. */
+export type KeepEvent = (event: KeptEvent) => Promise<bigint | undefined>;
+
+/** Far more than come while one commit is under way. */
+const MOST_AT_ONCE = 500;
+
+/**
+ * Keeps events, each durable once its promise resolves. What comes while a commit is under way shares the next one: on a slow disk or a busy
+ * machine a burst costs a few commits more, and not a queue for every event.
+ */
+export function createEventKeeper(db: WorldDb): KeepEvent {
+  const waiting: { event: KeptEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
+  let isWriting = false;
+  const writeAll = async (): Promise<void> => {
+    isWriting = true;
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MOST_AT_ONCE);
+      try {
+        const ids = await keepEvents(
+          db,
+          batch.map(({ event }) => event),
+        );
+        for (const [nth, { kept }] of batch.entries()) kept.resolve(ids[nth]);
+      } catch (error) {
+        for (const { kept } of batch) kept.reject(error);
+      }
+    }
+    isWriting = false;
+  };
+  return (event) => {
+    const kept = Promise.withResolvers<bigint | undefined>();
+    waiting.push({ event, kept });
+    if (!isWriting) void writeAll();
+    return kept.promise;
+  };
+}
+
+/**
+ * In one statement; answers in the order given. Of the same event twice the first is kept. Sorted by their keys: two processes that keep the same
+ * events would wait for each other in a circle otherwise.
+ */
+async function keepEvents(db: WorldDb, events: readonly KeptEvent[]): Promise<(bigint | undefined)[]> {
+  const column = (name: keyof KeptEvent) => sql`${events.map((event) => event[name])}::text[]`;
+  const { rows } = await sql<{ id: bigint; gateway: string; event_key: string }>`
+    insert into gateway_events (gateway, event_key, type, about, reference, email)
+    select * from unnest(${column('gateway')}, ${column('eventKey')}, ${column('type')}, ${column('about')},
+                         ${column('reference')}, ${column('email')})
+     order by 1, 2
+    on conflict on constraint gateway_event_once do nothing
+    returning id, gateway, event_key`.execute(db);
+  const nameOf = (gateway: string, key: string): string => `${gateway} ${key}`;
+  const ids = new Map(rows.map(({ id, gateway, event_key: key }) => [nameOf(gateway, key), id]));
+  return events.map(({ gateway, eventKey }) => {
+    const id = ids.get(nameOf(gateway, eventKey));
+    ids.delete(nameOf(gateway, eventKey));
+    return id;
+  });
+}
+
+/** Events that nobody has applied, oldest first, from the one after `afterId`. */
+export function findUnappliedEvents(
+  db: WorldDb,
+  { afterId, limit }: { readonly afterId: bigint; readonly limit: number },
+): Promise<GatewayEventRow[]> {
+  return db
+    .selectFrom('gateway_events')
+    .selectAll()
+    .where('applied_at', 'is', null)
+    .where('id', '>', afterId)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+export async function markEventApplied(db: WorldDb, id: bigint, note: string): Promise<void> {
+  await db
+    .updateTable('gateway_events')
+    .set({ applied_at: sql`clock_timestamp()`, note })
+    .where('id', '=', id)
+    .where('applied_at', 'is', null)
+    .execute();
+}

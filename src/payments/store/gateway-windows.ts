@@ -1,0 +1,135 @@
+/**
+ * The windows of the gateway's list: which is due, and what was found when it was last read. Several processes may read at once: a window belongs to
+ * one of them for a moment.
+ */
+import { sql } from 'kysely';
+import type { PaymentPurpose } from '../rules.ts';
+import { APART_MS, WINDOW_MS, windowOf } from '../watch-rules.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+export interface GatewayWindow {
+  readonly startsAt: Date;
+  /** How many were paid in it when all of them were booked; null: never, or not all. */
+  readonly settledTotal: number | null;
+}
+
+/** Payments that have brought nothing yet and are still watched. */
+const UNPAID = sql<boolean>`payments.status in ('ASKED', 'OPEN') and payments.booked_minor = 0`;
+
+/** Every window from then to now is there and to be read at once, unless it is there already. One in which nothing is unpaid costs no request. */
+export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<void> {
+  await sql`
+    insert into gateway_windows (starts_at, wanted_at, due_at)
+    select generate_series(${windowOf(from)}::timestamptz, ${windowOf(now)}::timestamptz, ${`${WINDOW_MS} milliseconds`}::interval),
+           ${now}::timestamptz, ${now}::timestamptz
+    on conflict do nothing`.execute(db);
+}
+
+/** When the oldest unpaid payment since then was created, less the clock difference that we allow; where there is none, now less that. */
+export async function unpaidSince(db: WorldDb, watchedSince: Date, now: Date): Promise<Date> {
+  const { rows } = await sql<{ since: Date }>`
+    select coalesce(min(created_at), ${now}::timestamptz) - ${`${APART_MS} milliseconds`}::interval as since
+      from payments where ${UNPAID} and created_at >= ${watchedSince}`.execute(db);
+  return rows[0]?.since ?? now;
+}
+
+/** The youngest window that is due, for this caller alone until `untilMs` from now have passed; undefined: none is due. */
+export async function claimWindow(
+  db: WorldDb,
+  now: Date,
+  untilMs: number,
+): Promise<GatewayWindow | undefined> {
+  const { rows } = await sql<{ starts_at: Date; settled_total: number | null }>`
+    update gateway_windows set due_at = ${new Date(now.getTime() + untilMs)}
+     where starts_at = (
+       select starts_at from gateway_windows where due_at <= ${now} order by starts_at desc limit 1 for update skip locked)
+    returning starts_at, settled_total`.execute(db);
+  const [row] = rows;
+  return row && { startsAt: row.starts_at, settledTotal: row.settled_total };
+}
+
+/** Keeps what a reading found, and when to read it again. `settledTotal`: null where something is still to be booked. */
+export async function keepWindow(
+  db: WorldDb,
+  startsAt: Date,
+  { nextAt, settledTotal }: { readonly nextAt: Date; readonly settledTotal: number | null },
+): Promise<void> {
+  await sql`
+    update gateway_windows set wanted_at = ${nextAt}, due_at = ${nextAt}, settled_total = ${settledTotal}
+     where starts_at = ${startsAt}`.execute(db);
+}
+
+/** It could not be read and is tried again at `dueAt`. It counts as late since it was wanted. */
+export async function postponeWindow(db: WorldDb, startsAt: Date, dueAt: Date): Promise<void> {
+  await sql`update gateway_windows set due_at = ${dueAt} where starts_at = ${startsAt}`.execute(db);
+}
+
+/** Nothing more can be found in it. */
+export async function forgetWindow(db: WorldDb, startsAt: Date): Promise<void> {
+  await sql`delete from gateway_windows where starts_at = ${startsAt}`.execute(db);
+}
+
+/** Whether payments that may have been opened in this window have brought nothing yet, and whether transfers are among them. */
+export async function unpaidIn(
+  db: WorldDb,
+  startsAt: Date,
+): Promise<{ readonly any: boolean; readonly transfers: boolean }> {
+  const from = new Date(startsAt.getTime() - APART_MS);
+  const to = new Date(startsAt.getTime() + WINDOW_MS + APART_MS);
+  const { rows } = await sql<{ any: boolean; transfers: boolean }>`
+    select exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}) as any,
+           exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}
+                      and method = 'BANK_TRANSFER') as transfers`.execute(db);
+  return rows[0] ?? { any: false, transfers: false };
+}
+
+export interface UnpaidPayment {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+}
+
+/** Which of these references are ours, and have brought nothing by our books. */
+export async function findUnbooked(db: WorldDb, references: readonly string[]): Promise<UnpaidPayment[]> {
+  if (references.length === 0) return [];
+  const { rows } = await sql<UnpaidPayment>`
+    select distinct transaction_id as "transactionId", purpose from payments
+     where reference = any(${[...references]}) and ${UNPAID}`.execute(db);
+  return rows;
+}
+
+export interface UnseenPayment extends UnpaidPayment {
+  readonly reference: string;
+}
+
+/**
+ * Unpaid payments to be looked at one by one where the list is away: those that were not looked at for a tenth of the time since they were opened, a
+ * minute at most. One of each account in turn, and the account first that had its turn longest ago, so that one with many keeps no other waiting.
+ */
+export async function findUnseen(
+  db: WorldDb,
+  which: { readonly now: Date; readonly since: Date; readonly leastMs: number; readonly limit: number },
+): Promise<UnseenPayment[]> {
+  const { now, since, leastMs, limit } = which;
+  const { rows } = await sql<UnseenPayment>`
+    with unpaid as (
+      select reference, transaction_id, purpose, account_id, created_at, coalesce(looked_at, created_at) as unseen_since,
+             max(looked_at) over (partition by account_id) as account_looked_at
+        from payments where ${UNPAID} and created_at >= ${since}
+    ), due as (
+      select *, row_number() over (partition by account_id order by unseen_since) as turn
+        from unpaid
+       where unseen_since < ${now}::timestamptz - greatest(${`${leastMs} milliseconds`}::interval,
+               least((${now}::timestamptz - created_at) / 10, interval '1 minute'))
+    )
+    select reference, transaction_id as "transactionId", purpose from due
+     order by turn, account_looked_at nulls first, unseen_since limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** By how much the reading of windows from then on is late, in milliseconds; null: there are none. */
+export async function watchLagMs(db: WorldDb, from: Date, now: Date): Promise<number | null> {
+  const { rows } = await sql<{ wanted_at: Date | null }>`
+    select min(wanted_at) as wanted_at from gateway_windows where starts_at >= ${from}`.execute(db);
+  const wantedAt = rows[0]?.wanted_at;
+  return wantedAt ? Math.max(0, now.getTime() - wantedAt.getTime()) : null;
+}

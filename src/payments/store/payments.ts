@@ -1,0 +1,276 @@
+/**
+ * Payments from outside as rows. A row stands before the gateway is asked, so every reference that may hold money is known, whatever happens
+ * to the answer. What comes of them is booked in payment-bookings.ts.
+ */
+import { sql, type Selectable } from 'kysely';
+import type { AccountCurrency, Money } from '../../domain/money.ts';
+import {
+  chargeReference,
+  type ChargeQuote,
+  type OutsideMethod,
+  type PaymentPurpose,
+} from '../rules.ts';
+import type { PaymentsTable, StoredInstructions, WorldDb } from '../../platform/database/tables.ts';
+
+export type PaymentRow = Selectable<PaymentsTable>;
+
+export interface NewPayment {
+  readonly transactionId: string;
+  readonly purpose: PaymentPurpose;
+  readonly accountId: string;
+  readonly method: OutsideMethod;
+  readonly charge: ChargeQuote;
+  readonly price: Money & { readonly currency: AccountCurrency };
+  readonly expiresAt: Date;
+}
+
+/** The newest try to open a payment, made if there is none. */
+export async function beginPayment(db: WorldDb, payment: NewPayment): Promise<PaymentRow> {
+  const newest = await newestPayment(db, payment.transactionId);
+  return newest ?? insertPayment(db, payment, 1);
+}
+
+/** Another try under a reference of its own, after the last one was taken without telling how to pay. */
+export async function nextPaymentTry(
+  db: WorldDb,
+  payment: NewPayment,
+  after: PaymentRow,
+): Promise<PaymentRow> {
+  return insertPayment(db, payment, after.attempt + 1);
+}
+
+async function insertPayment(db: WorldDb, payment: NewPayment, attempt: number): Promise<PaymentRow> {
+  await db
+    .insertInto('payments')
+    .values({
+      reference: chargeReference(payment.transactionId, attempt),
+      transaction_id: payment.transactionId,
+      attempt,
+      purpose: payment.purpose,
+      account_id: payment.accountId,
+      method: payment.method,
+      charge_minor: BigInt(payment.charge.amountMinor),
+      charge_currency: payment.charge.currency,
+      price_minor: payment.price.amountMinor,
+      price_currency: payment.price.currency,
+      instructions: null,
+      expires_at: payment.expiresAt,
+      booked_currency: null,
+      gateway_id: null,
+      gateway_status: null,
+      looked_at: null,
+    })
+    .onConflict((conflict) => conflict.columns(['transaction_id', 'attempt']).doNothing())
+    .execute();
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', payment.transactionId)
+    .where('attempt', '=', attempt)
+    .executeTakeFirstOrThrow();
+}
+
+function newestPayment(db: WorldDb, transactionId: string): Promise<PaymentRow | undefined> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Keeps what the buyer needs in order to pay; the gateway may have moved the end. The first that is kept counts. */
+export async function keepInstructions(
+  db: WorldDb,
+  reference: string,
+  instructions: StoredInstructions,
+  expiresAt: Date | undefined,
+): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({
+      status: 'OPEN',
+      instructions: JSON.stringify(instructions),
+      ...(expiresAt ? { expires_at: expiresAt } : {}),
+      updated_at: sql`now()`,
+    })
+    .where('reference', '=', reference)
+    .where('status', '=', 'ASKED')
+    .execute();
+}
+
+export async function markPaymentRefused(db: WorldDb, reference: string): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({ status: 'REFUSED', updated_at: sql`now()` })
+    .where('reference', '=', reference)
+    .where('status', '=', 'ASKED')
+    .execute();
+}
+
+/** All tries of a purchase or a funding, oldest first. */
+export function findPayments(db: WorldDb, transactionId: string): Promise<PaymentRow[]> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('attempt')
+    .execute();
+}
+
+export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow | undefined> {
+  return db.selectFrom('payments').selectAll().where('reference', '=', reference).executeTakeFirst();
+}
+
+/**
+ * Closes payments of before then that nothing more is to be asked about: booked ones, and those that the gateway called abandoned or declined when the
+ * time to pay was over, and that its list has not shown as paid since. Answers how many.
+ */
+export async function closeWatched(
+  db: WorldDb,
+  { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    update payments set status = 'CLOSED', updated_at = now()
+     where reference in (
+       select reference from payments
+        where status in ('ASKED', 'OPEN') and expires_at <= ${expiredBefore}
+          and (booked_minor > 0 or gateway_status in ('abandoned', 'failed'))
+        limit ${limit} for no key update skip locked)`.execute(db);
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** The others of before then, the oldest first. */
+export function findPaymentsToClose(
+  db: WorldDb,
+  { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
+): Promise<PaymentRow[]> {
+  return db
+    .selectFrom('payments')
+    .selectAll()
+    .where('status', 'in', ['ASKED', 'OPEN'])
+    .where('expires_at', '<=', expiredBefore)
+    .where('booked_minor', '=', 0n)
+    .orderBy('expires_at')
+    .limit(limit)
+    .execute();
+}
+
+/**
+ * Whether the gateway took this charge: it told how to pay, or it knew the charge when we looked. If it then does not know it, that says nothing about
+ * the money; most likely our key belongs to another integration.
+ */
+export function wasTaken({ instructions, gateway_id }: PaymentRow): boolean {
+  return instructions !== null || gateway_id !== null;
+}
+
+/** Looked at, and nothing was new. */
+export async function touchPayment(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
+  await sql`update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
+    db,
+  );
+}
+
+/**
+ * Whether a caller may have a closed payment looked at: the first one may, and then one in each `freshMs`. Looks that others asked for do not count, so
+ * whoever asks right after paying late is heard at once.
+ */
+export async function beginConfirming(
+  db: WorldDb,
+  transactionId: string,
+  { now, freshMs }: { readonly now: Date; readonly freshMs: number },
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update payments set confirmed_at = ${now}
+     where transaction_id = ${transactionId} and attempt = 1
+       and (confirmed_at is null or confirmed_at <= ${new Date(now.getTime() - freshMs)})`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** The look could not be started: the next caller may ask at once. */
+export async function forgetConfirming(db: WorldDb, transactionId: string): Promise<void> {
+  await sql`update payments set confirmed_at = null where transaction_id = ${transactionId} and attempt = 1`.execute(
+    db,
+  );
+}
+
+/** Watched no more. */
+export async function closePayment(db: WorldDb, reference: string, now: Date): Promise<void> {
+  await db
+    .updateTable('payments')
+    .set({ status: 'CLOSED', looked_at: now, updated_at: now })
+    .where('reference', '=', reference)
+    .execute();
+}
+
+/** The account's e-mail address: charges need one. It stays out of workflows and logs. */
+export async function findEmail(db: WorldDb, accountId: string): Promise<string> {
+  const { rows } = await sql<{
+    email: string;
+  }>`select email from accounts.accounts where id = ${accountId}`.execute(db);
+  if (!rows[0]) throw new Error(`no account ${accountId}`);
+  return rows[0].email;
+}
+
+/** The ledger's key for a payment's money taken back by the gateway or a bank: how much of it in all, 0 where we had booked none. */
+export const reversedKey = (reference: string, currency: string, reversedMinor: bigint): string =>
+  `${reference}:reversed:${currency}:${reversedMinor}`;
+
+/** Whether the ledger shows that a payment's money was received and taken back between two looks. */
+export async function hasPassed(db: WorldDb, reference: string, currency: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('ledger_transactions')
+    .select('id')
+    .where('operation_key', '=', reversedKey(reference, currency, 0n))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Money that is claimed back from us: a person is needed for it whatever becomes of the purchase. */
+export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
+export type Claim = (typeof CLAIMS)[number];
+
+/** Claims on what is closed, the oldest first. */
+export async function findClaims(
+  db: WorldDb,
+  limit: number,
+): Promise<readonly { readonly transactionId: string; readonly purpose: PaymentPurpose }[]> {
+  const { rows } = await sql<{ transactionId: string; purpose: PaymentPurpose }>`
+    select transaction_id as "transactionId", 'purchase' as purpose, needs_attention_since as since from purchases
+     where needs_attention_since is not null and attention_reason = any(${[...CLAIMS]}) and closed_at is not null
+    union all
+    select transaction_id, 'funding', needs_attention_since from fundings
+     where needs_attention_since is not null and attention_reason = any(${[...CLAIMS]}) and closed_at is not null
+     order by since limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** The claim that a person is called for, if any. */
+export async function findClaim(db: WorldDb, transactionId: string): Promise<Claim | undefined> {
+  const { rows } = await sql<{ attention_reason: Claim }>`
+    select attention_reason from purchases where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})
+    union all
+    select attention_reason from fundings where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})`.execute(
+    db,
+  );
+  return rows[0]?.attention_reason;
+}
+
+/** Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. */
+export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<void> {
+  const isClaim = CLAIMS.some((claim) => claim === reason);
+  for (const table of ['purchases', 'fundings'] as const) {
+    await db
+      .updateTable(table)
+      .set({ needs_attention_since: sql`now()`, attention_reason: reason, updated_at: sql`now()` })
+      .where('transaction_id', '=', transactionId)
+      .where((eb) =>
+        eb.or([
+          eb('needs_attention_since', 'is', null),
+          ...(isClaim ? [eb('attention_reason', 'not in', CLAIMS)] : []),
+        ]),
+      )
+      .execute();
+  }
+}

@@ -1,0 +1,348 @@
+/**
+ * Money on its way back to where it came from. It waits in suspense until the gateway says that it is sent; where the gateway cannot, it is
+ * credited to the wallet. A row stands before the gateway is asked, and ends once.
+ */
+import { sql, type Selectable } from 'kysely';
+import type { Money } from '../../domain/money.ts';
+import { atLockedRate } from '../rules.ts';
+import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
+import { lockPayment } from './lock-order.ts';
+import { reversedKey, type PaymentRow } from './payments.ts';
+import type { RefundsTable } from './tables-refunds.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { listeners, noMessages, tell, type Written } from '../../webhooks/store/messages.ts';
+
+export type RefundRow = Selectable<RefundsTable>;
+
+/** Money that is to go back to where it came from; the key is ours and stands in the gateway's note. Answers the row, old or new. */
+export async function dueRefund(
+  trx: WorldDb,
+  payment: Pick<PaymentRow, 'reference' | 'transaction_id' | 'account_id'>,
+  amount: Money,
+  reason: string,
+): Promise<RefundRow> {
+  const refundKey = `${payment.reference}-${reason}`;
+  await trx
+    .insertInto('refunds')
+    .values({
+      refund_key: refundKey,
+      reference: payment.reference,
+      transaction_id: payment.transaction_id,
+      account_id: payment.account_id,
+      amount_minor: amount.amountMinor,
+      currency: amount.currency,
+      reason,
+      gateway_refund_id: null,
+      gateway_status: null,
+      asked_at: null,
+      closed_at: null,
+    })
+    .onConflict((conflict) => conflict.column('refund_key').doNothing())
+    .execute();
+  return trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow();
+}
+
+/** Refunds of a purchase or a funding that have not ended. */
+export function findOpenRefunds(db: WorldDb, transactionId: string): Promise<RefundRow[]> {
+  return db
+    .selectFrom('refunds')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .where('closed_at', 'is', null)
+    .orderBy('created_at')
+    .execute();
+}
+
+/** Refunds of a purchase or a funding that the gateway will not send. */
+export async function findStuckRefunds(db: WorldDb, transactionId: string): Promise<RefundRow[]> {
+  const open = await findOpenRefunds(db, transactionId);
+  return open.filter(({ status }) => status === 'STUCK');
+}
+
+/**
+ * On record before the gateway is asked: whoever comes next knows that one may be out. `false`: somebody else asks, since the row was read;
+ * the gateway would take both for refunds.
+ */
+export async function beginRefund(
+  db: WorldDb,
+  refund: Pick<RefundRow, 'refund_key' | 'attempt' | 'asked_at'>,
+  now: Date,
+): Promise<boolean> {
+  const begun = await db
+    .updateTable('refunds')
+    .set({ status: 'ASKED', asked_at: now, updated_at: now })
+    .where('refund_key', '=', refund.refund_key)
+    .where('attempt', '=', refund.attempt)
+    .where('asked_at', 'is not distinct from', refund.asked_at)
+    .where('closed_at', 'is', null)
+    .executeTakeFirst();
+  return begun.numUpdatedRows > 0n;
+}
+
+/** No part of what the gateway may still hold for us, and no part of what it was to send: counted elsewhere. */
+const NEVER_SENT = ['CREDITED', 'TAKEN_BACK'] as const;
+
+/** What is on its way back to the buyer of a payment, or was sent: no part of what the gateway may still hold for us. */
+export async function refundedMinor(db: WorldDb, reference: string): Promise<bigint> {
+  const refunds = await db
+    .selectFrom('refunds')
+    .select(sql<bigint>`coalesce(sum(amount_minor), 0)::int8`.as('total'))
+    .where('reference', '=', reference)
+    .where('status', 'not in', NEVER_SENT)
+    .executeTakeFirstOrThrow();
+  return refunds.total;
+}
+
+/** Refunds that nobody has begun, made before a time: money seen just when its workflow ended. */
+export function findForgottenRefunds(
+  db: WorldDb,
+  which: { readonly madeBefore: Date; readonly limit: number },
+): Promise<RefundRow[]> {
+  return db
+    .selectFrom('refunds')
+    .selectAll()
+    .where('closed_at', 'is', null)
+    .where('asked_at', 'is', null)
+    .where('created_at', '<', which.madeBefore)
+    .orderBy('created_at')
+    .limit(which.limit)
+    .execute();
+}
+
+/**
+ * The key that an attempt goes by at the gateway, in its note: the refund's own, and for each time that a person has had it asked for again one
+ * of its own, so that a failed attempt is not taken for the next.
+ */
+export function attemptKey({ refund_key }: Pick<RefundRow, 'refund_key'>, attempt: number): string {
+  return attempt === 1 ? refund_key : `${refund_key}-${attempt}`;
+}
+
+/** Of all attempts, the newest first. */
+export function attemptKeys(refund: Pick<RefundRow, 'refund_key' | 'attempt'>): string[] {
+  return Array.from({ length: refund.attempt }, (_, before) => attemptKey(refund, refund.attempt - before));
+}
+
+/**
+ * Keeps the gateway's word on a refund that has not ended there; what is known of an earlier attempt says nothing of this one. A refund that now waits
+ * for a person gets its line in the timeline, once.
+ */
+export async function keepRefundState(
+  db: WorldDb,
+  refund: Pick<RefundRow, 'refund_key' | 'attempt'>,
+  state: { status: 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK'; refundId: string | null; gatewayStatus: string },
+): Promise<void> {
+  const { status, refundId, gatewayStatus } = state;
+  await sql`
+    with before as (
+      select refund_key, transaction_id, status from refunds
+       where refund_key = ${refund.refund_key} and attempt = ${refund.attempt} and closed_at is null for no key update
+    ), kept as (
+      update refunds
+         set status = ${status}, gateway_refund_id = ${refundId}, gateway_status = ${gatewayStatus}, updated_at = now()
+       where refund_key in (select refund_key from before)
+    )
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'refund-blocked', concat_ws(': ', refund_key, ${gatewayStatus}::text)
+      from before join purchases using (transaction_id)
+     where before.status <> ${status} and ${status !== 'PENDING'}`.execute(db);
+}
+
+/** One that the gateway would not send is to be asked for again, as an attempt of its own that nobody has asked for yet. */
+export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<void> {
+  await trx
+    .updateTable('refunds')
+    .set({
+      status: 'DUE',
+      attempt: refund.attempt + 1,
+      asked_at: null,
+      gateway_refund_id: null,
+      gateway_status: null,
+      updated_at: sql`now()`,
+    })
+    .where('refund_key', '=', refund.refund_key)
+    .where('attempt', '=', refund.attempt)
+    .where('status', '=', 'STUCK')
+    .execute();
+}
+
+/** The gateway sent it: suspense is cleared against what the gateway holds for us. Twice is once. */
+export async function closeRefundDone(
+  db: WorldDb,
+  refund: RefundRow,
+  at: { refundId: string; gatewayStatus: string },
+  written: Written = noMessages(),
+): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    if (!(await closeRefund(trx, refund, 'DONE', at, written))) return false;
+    const { currency, amount_minor: amountMinor } = refund;
+    await transfer(trx, {
+      operationKey: `${refund.refund_key}:done`,
+      kind: 'refund',
+      transactionId: refund.transaction_id,
+      entries: [
+        { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
+        { account: `gateway-clearing:${currency}`, currency, amountMinor },
+      ],
+    });
+    return true;
+  });
+}
+
+/**
+ * The gateway cannot send it: it is credited to the wallet at the locked rate. Twice is once. `false`: it ended before, or came in a currency
+ * that no rate was locked for, which needs a person.
+ */
+export async function creditRefund(
+  db: WorldDb,
+  refund: RefundRow,
+  payment: PaymentRow,
+  written: Written = noMessages(),
+): Promise<boolean> {
+  if (refund.currency !== payment.charge_currency) return false;
+  const creditMinor = atLockedRate(refund.amount_minor, {
+    chargeMinor: payment.charge_minor,
+    chargeCurrency: payment.charge_currency,
+    priceMinor: payment.price_minor,
+    priceCurrency: payment.price_currency,
+  });
+  const credit = { amountMinor: creditMinor, currency: payment.price_currency };
+  return inTransaction(db, (trx) => creditRefundAs(trx, refund, credit, written));
+}
+
+/** Credits a refund as so much of the wallet's money. Twice is once. */
+export async function creditRefundAs(
+  trx: WorldDb,
+  refund: RefundRow,
+  credit: Money,
+  written: Written = noMessages(),
+): Promise<boolean> {
+  if (!(await closeRefund(trx, refund, 'CREDITED', undefined, written))) return false;
+  const { currency, amount_minor: amountMinor } = refund;
+  await transfer(trx, {
+    operationKey: `${refund.refund_key}:credited`,
+    kind: 'refund-credited',
+    transactionId: refund.transaction_id,
+    entries: [
+      { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
+      ...exchangeEntries({ amountMinor, currency }, credit),
+      { account: walletAccount(refund.account_id), ...credit },
+    ],
+  });
+  return true;
+}
+
+/**
+ * The buyer's bank, or the gateway, took the payment back before the refund was sent: its money is with the buyer already, so the refund ends
+ * and what waited in suspense for it is booked as taken back. It was ours to return, so nobody has lost anything. Twice is once.
+ */
+export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const { payment } = await lockPayment(trx, refund.reference);
+    if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
+    const { currency, amount_minor: amountMinor } = refund;
+    const reversedMinor = payment.reversed_minor + amountMinor;
+    await trx
+      .updateTable('payments')
+      .set({ reversed_minor: reversedMinor, updated_at: sql`now()` })
+      .where('reference', '=', refund.reference)
+      .execute();
+    await transfer(trx, {
+      operationKey: reversedKey(refund.reference, currency, reversedMinor),
+      kind: 'payment-reversed',
+      transactionId: refund.transaction_id,
+      entries: [
+        { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
+        { account: `gateway-clearing:${currency}`, currency, amountMinor },
+      ],
+    });
+    return true;
+  });
+}
+
+/** What the public timeline says of a refund's end. */
+const ENDS = {
+  DONE: 'refunded',
+  CREDITED: 'refund-credited-to-wallet',
+  TAKEN_BACK: 'payment-reversed',
+} as const;
+
+/** Ends a refund, once. Its payment and its purchase are locked first, since an operator's action locks those before the refund. */
+export async function closeRefund(
+  trx: WorldDb,
+  refund: RefundRow,
+  status: keyof typeof ENDS,
+  at?: { refundId: string; gatewayStatus: string },
+  written: Written = noMessages(),
+): Promise<boolean> {
+  await lockPayment(trx, refund.reference);
+  const closed = await trx
+    .updateTable('refunds')
+    .set({
+      status,
+      closed_at: sql`now()`,
+      updated_at: sql`now()`,
+      ...(at ? { gateway_refund_id: at.refundId, gateway_status: at.gatewayStatus } : {}),
+    })
+    .where('refund_key', '=', refund.refund_key)
+    .where('closed_at', 'is', null)
+    .returning([
+      listeners('payment.refunded', sql.ref('refunds.account_id')).as('listeners'),
+      sql<Date>`now()`.as('at'),
+    ])
+    .executeTakeFirst();
+  if (!closed) return false;
+  await sql`
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, ${ENDS[status]}, ${refund.refund_key}::text
+      from purchases where transaction_id = ${refund.transaction_id}`.execute(trx);
+  await unflagRefunds(trx, refund.transaction_id);
+  const refundedTo = REFUNDED_TO[status];
+  if (refundedTo !== null) await tellRefunded(trx, refund, refundedTo, closed, written);
+  return true;
+}
+
+/** What merchants are told of it; a bank that takes its money back is no refund of ours. */
+const REFUNDED_TO = { DONE: 'SOURCE', CREDITED: 'WALLET', TAKEN_BACK: null } as const;
+
+async function tellRefunded(
+  trx: WorldDb,
+  refund: RefundRow,
+  refundedTo: 'SOURCE' | 'WALLET',
+  found: { readonly listeners: string[] | null; readonly at: Date },
+  written: Written,
+): Promise<void> {
+  const { reference, transaction_id: transactionId, amount_minor: amountMinor, currency } = refund;
+  await tell(
+    trx,
+    {
+      event: 'payment.refunded',
+      key: refund.refund_key,
+      subject: transactionId,
+      accountId: refund.account_id,
+      ...found,
+      facts: { transactionId, reference, amountMinor, currency, refundedTo },
+    },
+    written,
+  );
+}
+
+/** Nobody is needed any more once the last refund that called for a person has ended. */
+async function unflagRefunds(trx: WorldDb, transactionId: string): Promise<void> {
+  for (const table of ['purchases', 'fundings'] as const) {
+    await trx
+      .updateTable(table)
+      .set({ needs_attention_since: null, attention_reason: null, updated_at: sql`now()` })
+      .where('transaction_id', '=', transactionId)
+      .where('attention_reason', 'in', ['REFUND_NEEDS_ATTENTION', 'REFUND_STUCK'])
+      .where((eb) => {
+        const open = eb
+          .selectFrom('refunds')
+          .select('refund_key')
+          .where('transaction_id', '=', transactionId)
+          .where('closed_at', 'is', null);
+        return eb.not(eb.exists(open));
+      })
+      .execute();
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * Watches the gateway's list for money that no event told of. One reading answers for all payments of a window; only what has changed is then looked
+ * at by its own workflow. Where the list is away, payments are looked at one by one, slowly and fairly over accounts.
+ */
+import {
+  APART_MS,
+  LIKELY_FOR_MS,
+  nextReadMs,
+  WATCHED_FOR_MS,
+  WINDOW_MS,
+  windowOf,
+  type WatchPace,
+} from './watch-rules.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import type { Clock } from '../domain/clock.ts';
+import { GatewayUnavailable, type PaymentGateway } from './port.ts';
+import type { PurchaseEngine } from '../purchases/engine.ts';
+import type { Pacer } from '../platform/rate-limiter.ts';
+import {
+  claimWindow,
+  findUnbooked,
+  findUnseen,
+  forgetWindow,
+  keepWindow,
+  openWindows,
+  postponeWindow,
+  unpaidIn,
+  unpaidSince,
+  watchLagMs,
+  type GatewayWindow,
+  type UnseenPayment,
+} from './store/gateway-windows.ts';
+import { touchPayment } from './store/payments.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+
+export interface PaymentWatchDeps {
+  readonly db: WorldDb;
+  readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;
+  readonly engine: Pick<PurchaseEngine, 'lookSoon'>;
+  readonly clock: Clock;
+  readonly events: Pick<Events, 'gatewayListFailed'>;
+  readonly pace: WatchPace;
+  readonly pacer: Pacer;
+}
+
+/** Longer than any reading: another process takes the window over after that. */
+const CLAIMED_FOR_MS = 60_000;
+/** A turn begins no more readings after that, so that a stop does not wait for long. */
+const TURN_MS = 5_000;
+/** Single looks of one turn: at four requests a second they take five seconds. */
+const LOOKS_A_TURN = 20;
+/** How often we look for unpaid payments whose windows are missing, because nobody watched when they were opened. */
+const OPEN_ALL_EVERY_MS = 3_600_000;
+
+/** Where no request is allowed within this time, the gateway counts as away. */
+const SLOT_WITHIN_MS = 10_000;
+
+/** One turn of the watch, to be taken every second or so: reads all windows that are due. */
+export function createPaymentWatch(deps: PaymentWatchDeps): () => Promise<void> {
+  const { db, clock, pace } = deps;
+  let openedAllAtMs = 0;
+  let newestMs = 0;
+  const open = async (now: Date): Promise<void> => {
+    const isTimeForAll = now.getTime() - openedAllAtMs >= OPEN_ALL_EVERY_MS;
+    if (!isTimeForAll && windowOf(now).getTime() === newestMs) return;
+    const from = isTimeForAll ? await unpaidSince(db, new Date(now.getTime() - WATCHED_FOR_MS), now) : now;
+    await openWindows(db, from, now);
+    newestMs = windowOf(now).getTime();
+    if (isTimeForAll) openedAllAtMs = now.getTime();
+  };
+  return async () => {
+    const began = clock.now();
+    await open(began);
+    while (clock.now().getTime() - began.getTime() < TURN_MS) {
+      const window = await claimWindow(db, clock.now(), CLAIMED_FOR_MS);
+      if (!window || !(await readOrPostpone(deps, window))) break;
+    }
+    const now = clock.now();
+    const lagMs = (await watchLagMs(db, new Date(now.getTime() - LIKELY_FOR_MS), now)) ?? 0;
+    if (lagMs > pace.behindMs) await lookOneByOne(deps);
+  };
+}
+
+/** `false`: the list is away. */
+async function readOrPostpone(deps: PaymentWatchDeps, window: GatewayWindow): Promise<boolean> {
+  try {
+    await readWindow(deps, window);
+    return true;
+  } catch (error) {
+    await postponeWindow(deps.db, window.startsAt, new Date(deps.clock.now().getTime() + deps.pace.youngMs));
+    if (!(error instanceof GatewayUnavailable)) throw error;
+    deps.events.gatewayListFailed({ detail: error.message });
+    return false;
+  }
+}
+
+async function readWindow(deps: PaymentWatchDeps, window: GatewayWindow): Promise<void> {
+  const { db, clock, pace } = deps;
+  const { startsAt } = window;
+  const ageMs = clock.now().getTime() - startsAt.getTime();
+  const unpaid = await unpaidIn(db, startsAt);
+  // Charges may still be opened in it, by a clock that is behind ours.
+  const mayGrow = ageMs < WINDOW_MS + APART_MS;
+  if (!mayGrow && (!unpaid.any || ageMs > WATCHED_FOR_MS + WINDOW_MS)) {
+    await forgetWindow(db, startsAt);
+    return;
+  }
+  const settledTotal = unpaid.any ? await follow(deps, window) : null;
+  const nextAt = new Date(clock.now().getTime() + nextReadMs(ageMs, unpaid.transfers, pace));
+  await keepWindow(db, startsAt, { nextAt, settledTotal });
+}
+
+/** Has everything looked at that was paid and is not booked. Answers how many were paid, where all of them are booked. */
+async function follow(
+  { db, gateway, engine, pacer }: PaymentWatchDeps,
+  { startsAt, settledTotal }: GatewayWindow,
+): Promise<number | null> {
+  const to = new Date(startsAt.getTime() + WINDOW_MS);
+  let total: number | null = null;
+  let seen = 0;
+  let isSettled = true;
+  for (let page = 1; ; page += 1) {
+    await takeSlot(pacer);
+    const list = await gateway.paidCharges(startsAt, to, page);
+    if (page === 1) ({ total } = list);
+    const news = await findUnbooked(db, list.references);
+    for (const payment of news) await engine.lookSoon(payment);
+    isSettled &&= news.length === 0;
+    // As many as when all of them were booked: none was paid since.
+    if (isSettled && page === 1 && total !== null && total === settledTotal) return total;
+    seen += list.count;
+    if (list.isLast) break;
+  }
+  return isSettled && total === seen ? total : null;
+}
+
+async function takeSlot(pacer: Pacer): Promise<void> {
+  if (await pacer.takeSlot(SLOT_WITHIN_MS)) return;
+  throw new GatewayUnavailable('no place in what may be asked', { retryable: true });
+}
+
+async function lookOneByOne(deps: PaymentWatchDeps): Promise<void> {
+  const { db, clock, pace, pacer } = deps;
+  const now = clock.now();
+  const since = new Date(now.getTime() - WATCHED_FOR_MS);
+  const unseen = await findUnseen(db, { now, since, leastMs: pace.youngMs, limit: LOOKS_A_TURN });
+  for (const payment of unseen) {
+    await takeSlot(pacer);
+    await lookAt(deps, payment);
+  }
+}
+
+/** A look without an answer counts too, so that the next payment has its turn. */
+async function lookAt(
+  { db, gateway, engine, clock }: PaymentWatchDeps,
+  payment: UnseenPayment,
+): Promise<void> {
+  const askedAt = clock.now();
+  const found = await gateway.findCharge(payment.reference);
+  const state = found.outcome === 'done' ? found.value?.state : undefined;
+  if (state === 'paid' || state === 'reversed') await engine.lookSoon(payment);
+  else await touchPayment(db, payment.reference, askedAt);
+}

@@ -1,0 +1,366 @@
+/** The one place that knows every concrete class: Config → accounts and a World per environment, for the API and for workers. */
+import { createActivities, type Activities } from '../../../activities/index.ts';
+import { createEsimAccessSupplier, type EsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
+import { createPaystackGateway } from '../../vendors/paystack/gateway.ts';
+import { createFixedRates } from '../../vendors/exchange-rates/fixed.ts';
+
+import { createOpenErApi } from '../../vendors/exchange-rates/open-er-api.ts';
+import { traceStarts } from '../temporal/about-steps.ts';
+import { connectClient, type TemporalClient } from '../temporal/connect.ts';
+import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createWorkflowStates } from '../temporal/workflow-states.ts';
+import { createAuthenticator } from '../../accounts/authenticate.ts';
+import { createCatalogueMemory, type CatalogueMemory } from '../../catalogue/memory.ts';
+import { findStuck, type StuckList } from '../../operations/stuck.ts';
+import type { UseCases, WorldUseCases } from './use-cases.ts';
+import { applyInbox } from '../../payments/gateway-events.ts';
+import { createPaymentWatch } from '../../payments/watch.ts';
+import { createReconciliation } from '../../reconciliation/reconcile.ts';
+import { createWorldUseCases } from './world-use-cases.ts';
+import { composeOps } from './ops-composition.ts';
+import { composeShared, systemClock, type Shared } from './shared.ts';
+import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
+import type { Config, Secrets, WorldConfig } from '../config/config.ts';
+import { watchPaceOf } from '../../payments/watch-rules.ts';
+import { stuckLimits } from '../../operations/stuck-rules.ts';
+import { createEvents, type Events } from '../telemetry/events.ts';
+import type { Logger } from '../telemetry/logger.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import type { WorldMetrics } from '../telemetry/world-metrics.ts';
+import { NO_GATEWAY } from './no-gateway.ts';
+import type { PaymentGateway } from '../../payments/port.ts';
+import type { Pacer } from '../rate-limiter.ts';
+import type { RateSource } from '../../catalogue/port.ts';
+import { openDatabase } from '../database/database.ts';
+import { readRevisions } from '../../catalogue/store/revisions.ts';
+import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
+
+export interface Parts {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly logger: Logger;
+  readonly processName: 'api' | 'worker' | 'command';
+  /** Absent where nobody would read them: commands. */
+  readonly metrics?: Metrics;
+  /** Absent unless somebody said where traces go. */
+  readonly tracing?: Tracing;
+}
+
+export { systemClock };
+
+export interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export interface ApiComposition {
+  readonly useCases: UseCases;
+  readonly shared: Shared;
+  readonly checks: () => Promise<readonly Check[]>;
+  /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
+  start(): Promise<void>;
+  /** Closes pools and connections, last of all. */
+  close(): Promise<void>;
+}
+
+export interface WorkerWorld {
+  readonly world: WorldConfig;
+  readonly db: WorldDb;
+  readonly activities: Activities;
+  readonly temporal: TemporalClient;
+  /** What must work for the worker to do its work; one entry each. */
+  readonly checks: () => Promise<Check>[];
+  /** Looks for money that no event told of; undefined without a gateway. */
+  readonly watchPayments: (() => Promise<void>) | undefined;
+  /** Everything that does not move as it should. */
+  readonly stuck: () => Promise<StuckList>;
+  close(): Promise<void>;
+}
+
+/** Everything an API process needs, for every world that is switched on. */
+export function composeApi(parts: Parts): ApiComposition {
+  const { config, secrets, logger } = parts;
+  const events = createEvents(logger);
+  const shared = composeShared(config, secrets, logger);
+  const accountsDb = openAccounts(parts);
+  const authenticator = createAuthenticator({
+    db: accountsDb,
+    clock: systemClock,
+    brand: config.brand,
+    onError: notRefreshed(events, 'api keys'),
+  });
+  const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared));
+  const ops = composeOps({ config, secrets, accounts: accountsDb, clock: systemClock, events });
+  const byEnvironment = Object.fromEntries(
+    worlds.map((world) => [world.useCases.environment, world.useCases]),
+  );
+  return {
+    useCases: {
+      accounts: authenticator,
+      worlds: byEnvironment as { test: WorldUseCases; live?: WorldUseCases },
+      ops: ops.useCases,
+    },
+    shared,
+    checks: async () => [
+      ...(await Promise.all(worlds.flatMap((world) => world.checks()))),
+      await shared.check(),
+    ],
+    start: async () => {
+      await Promise.all(worlds.map((world) => world.catalogue.start()));
+      authenticator.start();
+    },
+    close: async () => {
+      authenticator.stop();
+      await Promise.allSettled([
+        ...worlds.map((world) => world.close()),
+        ops.close(),
+        accountsDb.destroy(),
+        shared.close(),
+      ]);
+    },
+  };
+}
+
+function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared) {
+  const db = openWorld(parts, world);
+  const temporal = openTemporal(parts, world);
+  const events = eventsOf(parts, world);
+  const supplier = composeSupplier(parts, world, shared);
+  const gateway = composeGateway(parts, world);
+  const catalogue: CatalogueMemory = createCatalogueMemory({
+    db,
+    rateCache: shared.cacheFor(world.environment),
+    onError: notRefreshed(events, `${world.environment} catalogue`),
+  });
+  const useCases = createWorldUseCases({
+    environment: world.environment,
+    db,
+    supplier,
+    gateway: gateway.port,
+    engine: createPurchaseEngine(temporal, world.timings),
+    webhookEngine: composeWebhookEngine(db, temporal, events),
+    ...composeWebhooks(parts, world.environment, systemClock),
+    clock: systemClock,
+    events,
+    catalogue,
+    settings: {
+      timings: world.timings,
+      esimFreshMs: world.esimFreshMs,
+      topUpsFreshMs: world.topUpsFreshMs,
+      closedPaymentFreshMs: world.closedPaymentFreshMs,
+      rateMaxAgeMs: parts.config.rates.maxAgeMs,
+      mobileMoneyCurrency: parts.config.mobileMoneyCurrency,
+    },
+    idSecret: Buffer.from(parts.secrets.idSecret),
+  });
+  return {
+    useCases,
+    catalogue,
+    checks: () => [
+      check(`postgres ${world.environment}`, () => readRevisions(db)),
+      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
+      check(`catalogue ${world.environment}`, () => {
+        if (catalogue.current().regions.length === 0) throw new Error('nothing is on sale yet');
+        return Promise.resolve();
+      }),
+    ],
+    close: async () => {
+      catalogue.stop();
+      supplier.close();
+      gateway.close();
+      await Promise.allSettled([db.destroy(), temporal.close()]);
+    },
+  };
+}
+
+/** What a worker needs for one world. */
+export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Shared): WorkerWorld {
+  const db = openWorld(parts, world);
+  const supplier = composeSupplier(parts, world, shared);
+  const gateway = composeGateway(parts, world);
+  const temporal = openTemporal(parts, world);
+  const events = eventsOf(parts, world);
+  const engine = createPurchaseEngine(temporal, world.timings);
+  const reconciliation = createReconciliation({
+    db,
+    gateway: gateway.port,
+    supplier,
+    clock: systemClock,
+    events,
+    settings: world.reconcile,
+  });
+  const watchOf = () =>
+    createPaymentWatch({
+      db,
+      gateway: gateway.port,
+      engine,
+      clock: systemClock,
+      events,
+      pace: watchPaceOf(world.timings),
+      pacer: shared.watchPacerFor(world.environment),
+    });
+  return {
+    world,
+    db,
+    temporal,
+    activities: createActivities({
+      db,
+      supplier,
+      gateway: gateway.port,
+      returnUrl: `${parts.config.publicUrl}/pay/return`,
+      ...(world.environment === 'test' ? { scenarioOf } : {}),
+      refundTimings: world.timings,
+      applyInbox: () => applyInbox({ db, gateway: gateway.port, engine, events }),
+      reconcile: (request) => reconciliation.run(request),
+      rateSources: composeRateSources(parts.config),
+      webhooks: {
+        ...composeWebhooks(parts, world.environment, systemClock),
+        ...parts.config.webhooks[world.environment],
+        sweeper: composeWebhookEngine(db, temporal, events),
+        limits: parts.config.webhookLimits,
+        random: Math.random,
+      },
+      notices: { environment: world.environment, mailer: composeMailer(parts.secrets) },
+      approvalLimits: parts.config.approvalLimits,
+      clock: systemClock,
+      events,
+    }),
+    checks: () => [
+      check(`postgres ${world.environment}`, () => readRevisions(db)),
+      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
+    ],
+    watchPayments: world.gateway && watchOf(),
+    stuck: () =>
+      findStuck({
+        db,
+        workflows: createWorkflowStates(temporal),
+        clock: systemClock,
+        limits: stuckLimits(world.timings),
+      }),
+    close: async () => {
+      supplier.close();
+      gateway.close();
+      await Promise.allSettled([db.destroy(), temporal.close()]);
+    },
+  };
+}
+
+/** Accounts and one world's books, for commands that write both. */
+export function openAccounts({ config, secrets, processName }: Parts): AccountsDb {
+  return openDatabase<AccountsDatabase>({
+    url: secrets.databaseUrl,
+    schema: 'accounts',
+    role: 'simway_accounts',
+    // Keys are answered from memory, so a few connections go far.
+    maxConnections: 4,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: `simway-${processName}`,
+  });
+}
+
+export function openWorld({ config, secrets, processName, logger }: Parts, world: WorldConfig): WorldDb {
+  return openDatabase<WorldDatabase>({
+    url: secrets.databaseUrl,
+    schema: world.schema,
+    role: `simway_${world.schema}`,
+    maxConnections: config.database.maxConnections,
+    statementTimeoutMs: config.database.statementTimeoutMs,
+    applicationName: `simway-${processName}-${world.environment}`,
+    onIdleError: (error) => logger.warn({ detail: error.message }, 'a database connection broke'),
+  });
+}
+
+/** The worlds that are switched on: always test, live once its settings are there. */
+export function worldConfigs(config: Config): WorldConfig[] {
+  return config.worlds.live ? [config.worlds.test, config.worlds.live] : [config.worlds.test];
+}
+
+function composeSupplier(
+  { secrets, logger, metrics }: Parts,
+  world: WorldConfig,
+  shared: Shared,
+): EsimAccessSupplier {
+  const credentials = secrets.suppliers[world.environment];
+  if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
+  return createEsimAccessSupplier({
+    baseUrl: world.supplier.baseUrl,
+    accessCode: credentials.accessCode,
+    secretKey: credentials.secretKey,
+    sign: true,
+    pacer: measured(shared.pacerFor(world), metrics?.world(world.environment)),
+    clock: systemClock,
+    logger,
+    timeLimitMs: world.supplier.timeLimitMs,
+  });
+}
+
+/** The sandbox's packages that choose what becomes of their payment (docs/SANDBOX.md). */
+function scenarioOf(packageCode: string): string | undefined {
+  const name = /^(?:TOPUP_)?SIM-PAY-([A-Z-]+)$/.exec(packageCode)?.[1];
+  if (name === 'NOW' || name === 'REFUNDED') return 'pay-now';
+  return name?.toLowerCase();
+}
+
+function composeGateway(
+  { secrets, logger }: Parts,
+  { environment, gateway }: WorldConfig,
+): { readonly port: PaymentGateway; close(): void } {
+  const keys = secrets.gateways[environment];
+  if (!gateway || !keys) return { port: NO_GATEWAY, close: () => undefined };
+  const { secretKey, previousSecretKey } = keys;
+  const port = createPaystackGateway({
+    baseUrl: gateway.baseUrl,
+    secretKey,
+    previousSecretKeys: previousSecretKey === undefined ? [] : [previousSecretKey],
+    mode: environment,
+    timeLimitMs: gateway.timeLimitMs,
+    onUnknown: (seen) => logger.error({ seen }, 'gateway word never seen before'),
+  });
+  return { port, close: () => port.close() };
+}
+
+function composeRateSources(config: Config): RateSource[] {
+  const fixed = createFixedRates({ ratesPerUsd: config.rates.fixed, clock: systemClock });
+  return config.rates.openProvider ? [fixed, createOpenErApi({ clock: systemClock })] : [fixed];
+}
+
+const CHECK_TIME_LIMIT_MS = 2_000;
+
+async function check(name: string, probe: () => Promise<unknown>): Promise<Check> {
+  try {
+    await probe();
+    return { name, ok: true };
+  } catch (error) {
+    return { name, ok: false, detail: error instanceof Error ? error.message : 'failed' };
+  }
+}
+
+/** One world's events, each line of which names the world. */
+function eventsOf({ logger, metrics }: Parts, { environment }: WorldConfig): Events {
+  return createEvents(logger.child({ environment }), metrics?.world(environment));
+}
+
+function openTemporal({ config, tracing }: Parts, { namespace }: WorldConfig): TemporalClient {
+  const interceptor = tracing && traceStarts(tracing);
+  return connectClient({ address: config.temporal.address, namespace, interceptor });
+}
+
+/** Tells how long the vendor's allowance was waited for. */
+function measured(pacer: Pacer, metrics: WorldMetrics | undefined): Pacer {
+  if (!metrics) return pacer;
+  return {
+    takeSlot: async (withinMs) => {
+      const startedAtMs = performance.now();
+      const granted = await pacer.takeSlot(withinMs);
+      metrics.allowanceAwaited('supplier', performance.now() - startedAtMs, granted);
+      return granted;
+    },
+  };
+}
+
+function notRefreshed(events: Events, what: string): (error: unknown) => void {
+  return (error) =>
+    events.memoryNotRefreshed({ what, detail: error instanceof Error ? error.message : String(error) });
+}

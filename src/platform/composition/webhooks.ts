@@ -1,0 +1,59 @@
+/**
+ * What webhooks to merchants are made of in one world: guard, sender, the box for secrets, and the engine that begins deliveries; and the mail
+ * by which owners hear what no webhook can tell them.
+ */
+import { createUrlGuard } from '../outbound/guard.ts';
+import { createNetwork } from '../outbound/network.ts';
+import { createWebhookSender } from '../outbound/sender.ts';
+import { createSecretBox } from '../secret-box.ts';
+import { createSmtpMailer } from '../../vendors/mail/mailer.ts';
+import type { TemporalClient } from '../temporal/connect.ts';
+import { createWebhookEngine } from '../temporal/webhook-engine.ts';
+import type { Config, Secrets } from '../config/config.ts';
+import type { Environment } from '../../domain/account.ts';
+import type { Events } from '../telemetry/events.ts';
+import type { Clock } from '../../domain/clock.ts';
+import type { Mailer } from '../../webhooks/mailer-port.ts';
+import type { SecretBox } from '../secret-box-port.ts';
+import type { UrlGuard } from '../../webhooks/url-guard-port.ts';
+import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
+import type { WebhookSender } from '../../webhooks/port.ts';
+import { whoseMessages } from '../../webhooks/store/deliveries.ts';
+import type { WorldDb } from '../database/tables.ts';
+
+export interface WebhookParts {
+  readonly urlGuard: UrlGuard;
+  readonly sender: WebhookSender;
+  readonly secretBox: SecretBox;
+}
+
+export function composeWebhooks(
+  { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
+  environment: Environment,
+  clock: Clock,
+): WebhookParts {
+  const { httpsOnly, allowedRanges } = config.webhooks[environment];
+  const outbound = { policy: { httpsOnly, allowedRanges }, network: createNetwork(), clock };
+  return {
+    urlGuard: createUrlGuard(outbound),
+    sender: createWebhookSender(outbound),
+    secretBox: createSecretBox(secrets.secretKeys),
+  };
+}
+
+export function composeWebhookEngine(
+  db: WorldDb,
+  temporal: TemporalClient,
+  events: Events,
+): WebhookEngine & WebhookSweeper {
+  return createWebhookEngine({
+    temporal,
+    whose: (messageIds) => whoseMessages(db, messageIds),
+    onNotHandedOver: (fields) => events.webhooksNotHandedOver(fields),
+  });
+}
+
+/** undefined while nobody has said how mail is sent. */
+export function composeMailer({ mail }: Secrets): Mailer | undefined {
+  return mail && createSmtpMailer({ url: mail.smtpUrl, from: mail.from });
+}

@@ -1,0 +1,84 @@
+/**
+ * The operators' door, on a port of its own that is never reachable from outside: alive, ready, and the numbers. Answers name what is
+ * not ready, but no secret and no customer.
+ */
+import Koa from 'koa';
+import { inTime } from '../circuit-breaker.ts';
+import { toJson } from './json.ts';
+
+export interface ReadinessCheck {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly detail?: string;
+}
+
+export interface AdminDeps {
+  /** What must work for this process to take requests; one entry each. */
+  readonly checks: () => Promise<readonly ReadinessCheck[]>;
+  readonly metrics: { readonly contentType: string; metrics(): Promise<string> };
+  readonly version: string;
+  readonly checksTimeoutMs?: number;
+}
+
+/** An orchestrator asks every few seconds: a check that takes longer than this has failed. */
+const CHECKS_TIMEOUT_MS = 3_000;
+
+interface AdminAnswer {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** GET /healthz, /readyz (503 while anything is not ready) and /metrics. */
+export function buildAdminApp(deps: AdminDeps): Koa {
+  const pages: Readonly<Record<string, () => Promise<AdminAnswer>>> = {
+    '/healthz': () =>
+      Promise.resolve({
+        status: 200,
+        type: JSON_TYPE,
+        body: toJson({ status: 'ok', version: deps.version }),
+      }),
+    '/readyz': () => readiness(deps),
+    '/metrics': async () => ({
+      status: 200,
+      type: deps.metrics.contentType,
+      body: await deps.metrics.metrics(),
+    }),
+  };
+  const app = new Koa();
+  app.silent = true;
+  app.use(async (ctx) => {
+    const page = Object.hasOwn(pages, ctx.path) ? pages[ctx.path] : undefined;
+    const answer = page && (ctx.method === 'GET' || ctx.method === 'HEAD') ? await page() : NOT_FOUND;
+    ctx.status = answer.status;
+    ctx.set('Content-Type', answer.type);
+    ctx.set('Cache-Control', 'no-store');
+    ctx.body = answer.body;
+  });
+  return app;
+}
+
+const NOT_FOUND: AdminAnswer = { status: 404, type: JSON_TYPE, body: toJson({ status: 'not found' }) };
+
+async function readiness(deps: AdminDeps): Promise<AdminAnswer> {
+  const checks = await withinTime(deps);
+  const ready = checks.every((check) => check.ok);
+  return {
+    status: ready ? 200 : 503,
+    type: JSON_TYPE,
+    body: toJson({ status: ready ? 'ready' : 'not ready', checks }),
+  };
+}
+
+async function withinTime(deps: AdminDeps): Promise<readonly ReadinessCheck[]> {
+  const timeoutMs = deps.checksTimeoutMs ?? CHECKS_TIMEOUT_MS;
+  try {
+    const checked = await inTime(deps.checks(), timeoutMs);
+    if (!checked.late) return checked.value;
+    return [{ name: 'checks', ok: false, detail: `no result within ${timeoutMs} ms` }];
+  } catch {
+    return [{ name: 'checks', ok: false, detail: 'the checks themselves failed' }];
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The HTTP door. One chain of middleware that reads as a sentence, the same for every route; what differs stands in the route table.
+ * Knows use cases and the limiter only through their contracts, so it runs on anything that keeps them.
+ */
+import Koa from 'koa';
+import type { UseCases } from '../composition/use-cases.ts';
+import type { HttpEvents } from '../telemetry/http-events.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
+import { MAX_BODY_BYTES } from './limits.ts';
+import { compileRoutes } from './matcher.ts';
+import { authenticate } from './middleware/authenticate.ts';
+import { createPersonCheck } from './middleware/authenticate-person.ts';
+import { checkScope } from './middleware/check-scope.ts';
+import { findClientAddress } from './middleware/client-address.ts';
+import { answerErrors } from './middleware/error.ts';
+import { findRoute } from './middleware/find-route.ts';
+import { handle } from './middleware/handle.ts';
+import { honourIdempotencyKey } from './middleware/idempotency.ts';
+import { pickWorld } from './middleware/pick-world.ts';
+import { failureCounter, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
+import { readBody } from './middleware/read-body.ts';
+import { refuseUnknown } from './middleware/refuse-unknown.ts';
+import { assignRequestId } from './middleware/request-id.ts';
+import { traceRequests } from './middleware/trace.ts';
+import { validate } from './middleware/validate.ts';
+import type { Middleware, RequestState } from './request.ts';
+import { createRouteTable } from './route-table.ts';
+
+export interface AppSettings extends RateLimits {
+  /** First part of every API key, for the reference. */
+  readonly brand: string;
+  /** Addresses or CIDR ranges of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  /** Addresses or CIDR ranges that people may sign in and act from. */
+  readonly opsAddresses: readonly string[];
+  readonly maxBodyBytes: number;
+}
+
+export const DEFAULT_APP_SETTINGS: AppSettings = {
+  brand: 'simway',
+  trustedProxies: [],
+  opsAddresses: ['127.0.0.0/8', '::1'],
+  publicRequestsPerMinute: 100,
+  failedAuthPerMinute: 100,
+  maxBodyBytes: MAX_BODY_BYTES,
+};
+
+export interface AppDeps {
+  readonly useCases: UseCases;
+  readonly rateLimiter: RateLimiter;
+  readonly events: HttpEvents;
+  readonly settings: AppSettings;
+  /** Of this service, shown in the reference. */
+  readonly version: string;
+  /** Absent: nothing is traced. */
+  readonly tracing?: Tracing;
+}
+
+export type HttpApp = Koa<RequestState>;
+
+/** Builds the API. Throws RangeError when a trusted proxy is no address. */
+export function buildApp({ useCases, rateLimiter, events, settings, version, tracing }: AppDeps): HttpApp {
+  const routes = createRouteTable({ version, brand: settings.brand });
+  const app = new Koa<RequestState>();
+  // What goes wrong after the chain is a broken connection: there is nobody left to tell.
+  app.on('error', (error) => events.connectionFailed(error));
+  const chain: readonly Middleware[] = [
+    ...(tracing ? [traceRequests(tracing)] : []),
+    answerErrors(events),
+    assignRequestId(),
+    findRoute(compileRoutes(routes)),
+    findClientAddress(settings.trustedProxies),
+    authenticate({
+      accounts: useCases.accounts,
+      checkPerson: createPersonCheck(useCases.ops, settings.opsAddresses),
+      countFailure: failureCounter(rateLimiter, settings),
+    }),
+    limitRequests(rateLimiter, settings),
+    refuseUnknown(),
+    pickWorld(useCases.worlds),
+    checkScope(useCases.ops),
+    readBody(settings.maxBodyBytes),
+    validate(),
+    honourIdempotencyKey(events),
+    handle(useCases.ops),
+  ];
+  for (const middleware of chain) app.use(middleware);
+  return app;
+}

@@ -1,0 +1,101 @@
+/** Examples of refusals: each code that a route can give, in the body that the service makes of it. */
+import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
+import { renderError, type ErrorShape } from '../errors.ts';
+import type { Route } from '../route.ts';
+import type { Examples } from './named-examples.ts';
+
+/** What is said, where one route says it like another. */
+const MESSAGES: Readonly<Record<ErrorCode, string>> = {
+  VALIDATION_ERROR: 'Invalid request',
+  INVALID_JSON: 'The request body is not valid JSON',
+  MISSING_REGION_CODE: 'regionCode is required',
+  INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
+  PACKAGE_UNAVAILABLE: 'This package is not available right now',
+  INVALID_TOPUP: 'Only an ACTIVE eSIM can be topped up, this one is EXPIRED',
+  PAYMENT_FAILED: 'The payment could not be started',
+  PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
+  WEBHOOK_ENDPOINT_DISABLED: 'The endpoint is disabled: enable it first',
+  WEBHOOK_ENDPOINT_LIMIT: 'An account has at most 16 endpoints',
+  WEBHOOK_SECRET_LIMIT:
+    '4 earlier secrets of this endpoint still sign; the first of them ends at 2026-02-01T09:30:00.000Z',
+  UNAUTHORIZED: 'Send your API key in the X-API-Key header',
+  INVALID_TOKEN: 'Invalid or expired API key',
+  FORBIDDEN: 'Your role may not do this',
+  IP_NOT_WHITELISTED: 'This key may not be used from your address',
+  NOT_YOUR_ESIM: 'This eSIM belongs to another account',
+  NOT_FOUND: 'There is nothing at this path',
+  REGION_NOT_FOUND: 'No packages found for this region',
+  PACKAGE_NOT_FOUND: 'Package not found',
+  ESIM_NOT_FOUND: 'eSIM not found',
+  TRANSACTION_NOT_FOUND: 'Transaction not found',
+  WEBHOOK_ENDPOINT_NOT_FOUND: 'Webhook endpoint not found',
+  WEBHOOK_MESSAGE_NOT_FOUND: 'Webhook message not found',
+  METHOD_NOT_ALLOWED: 'This path does not take this method',
+  REQUEST_TIMEOUT: 'The request came too slowly',
+  MOVE_REFUSED: 'This action does not fit how things stand',
+  IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running',
+  PAYLOAD_TOO_LARGE: 'The request body may have at most 65536 bytes',
+  UNSUPPORTED_MEDIA_TYPE: 'Send a JSON body with Content-Type: application/json',
+  IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used with another request',
+  RATE_LIMIT_EXCEEDED: 'At most 100 requests a minute are allowed',
+  HEADERS_TOO_LARGE: 'The headers are too large',
+  INTERNAL_ERROR: 'Something went wrong on our side',
+  SERVICE_UNAVAILABLE: 'Something went wrong on our side',
+  EXCHANGE_RATE_UNAVAILABLE: 'No current exchange rate from USD to NGN',
+  ENVIRONMENT_UNAVAILABLE: 'The live environment is not available here',
+};
+
+/** Where `details` says more than the message. */
+const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE: no money was taken',
+  PACKAGE_UNAVAILABLE: 'OUT_OF_STOCK: no money was taken',
+  PAYMENT_FAILED: 'PAYMENT_NOT_OPENED: no money was taken',
+};
+
+/** Codes that a route with two shapes gives only in one of them. */
+const ONE_SHAPE: Readonly<Record<string, Partial<Record<ErrorCode, ErrorShape>>>> = {
+  buy: { ESIM_NOT_FOUND: 'shape-2', INVALID_TOPUP: 'shape-2' },
+  listPackages: { MISSING_REGION_CODE: 'shape-1', PACKAGE_NOT_FOUND: 'shape-2' },
+};
+
+/** What the caller asked for where a route has both shapes. */
+const ASKED: Readonly<Partial<Record<ErrorShape, string>>> = { 'shape-1': 'BASE', 'shape-2': 'TOPUP' };
+
+/** By name: the code, and for which kind of package where the body depends on it. */
+export function errorExamplesOf(route: Route, codes: readonly ErrorCode[]): Examples {
+  const examples: Record<string, unknown> = {};
+  for (const code of codes) {
+    const only = ONE_SHAPE[route.docs?.operationId ?? '']?.[code];
+    const shapes = only === undefined ? route.shapes : [only];
+    const bodies = new Map(
+      shapes.map((shape) => [renderError(refusalOf(route, code, shape), shape).body, shape]),
+    );
+    for (const [body, shape] of bodies)
+      examples[bodies.size === 1 ? code : `${code}, ${ASKED[shape] ?? shape}`] = JSON.parse(body);
+  }
+  return examples;
+}
+
+function refusalOf(route: Route, code: ErrorCode, shape: ErrorShape): DomainError {
+  if (code === 'FORBIDDEN' && route.scope !== undefined)
+    return new DomainError(code, `This key lacks the permission "${route.scope}"`);
+  const details = code === 'VALIDATION_ERROR' ? wrongFields(route, shape) : DETAILS[code];
+  return new DomainError(code, MESSAGES[code], details === undefined ? {} : { details });
+}
+
+/** What this route itself says of a request that is wrong. */
+function wrongFields(route: Route, shape: ErrorShape): string {
+  if (shape === 'shape-2') {
+    const topUp = { query: new Map([['type', 'TOPUP']]), body: { packageType: 'TOPUP' } };
+    const missing = route.missing?.(topUp);
+    if (missing) return missing.message;
+  }
+  const wrong = route.body?.safeParse({});
+  if (wrong?.error)
+    return wrong.error.issues
+      .map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
+      .join('; ');
+  if (route.body) return 'body: must be a JSON object';
+  const [name] = route.queryNames;
+  return name === undefined ? 'query: malformed percent-encoding' : `${name}: must be given once`;
+}

@@ -1,0 +1,218 @@
+/**
+ * The OpenAPI document, made from the route table: same schemas, same error rules as the running service, nothing written by hand
+ * twice. Pure; made once at start.
+ */
+import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
+import { z } from 'zod';
+import type { ErrorCode } from '../../../domain/errors.ts';
+import { WEBHOOK_EVENTS, type WebhookEvent } from '../../../webhooks/rules.ts';
+import { shapeOf, STATUS_OF } from '../errors.ts';
+import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
+import type { HttpMethod, Route } from '../route.ts';
+import { EVENT_WORDS, eventBodySchema } from '../../../webhooks/http/messages/events.ts';
+import { errorExamplesOf } from './error-examples.ts';
+import { EXAMPLES } from './examples.ts';
+import type { Examples } from './named-examples.ts';
+import { commonHeaders, errorSchemas, replayedHeader, retryAfterHeader } from './schema.ts';
+
+const JSON_TYPE = 'application/json';
+const SECURITY_SCHEME = 'ApiKey';
+export const PERSON_SECURITY_SCHEME = 'Session';
+
+const DESCRIPTION = `Browse eSIM data packages, buy them, top them up, and read your eSIMs, purchases and wallet.
+
+Amounts are numbers with two decimals. Times are ISO 8601, UTC, with milliseconds. Data volumes are bytes; GB = bytes / 1073741824.
+Unknown query parameters and body fields are ignored. A path that does not exist answers 404 \`NOT_FOUND\`, a method that a path does
+not take 405 \`METHOD_NOT_ALLOWED\`.`;
+
+const TAGS = [
+  { name: 'Catalogue', description: 'Regions and the packages sold in them' },
+  { name: 'Purchases', description: 'Buying, topping up, and how purchases stand' },
+  { name: 'eSIMs', description: 'What you own' },
+  { name: 'Wallet', description: 'What you can spend' },
+  { name: 'Webhooks', description: 'Being told what happens: endpoints, messages, attempts' },
+  { name: 'Settings', description: 'What everyone may know' },
+];
+
+/** Codes that a route may refuse with: its own, and those that its key rule, input and method bring along. */
+export function errorCodesOf(route: Route): ErrorCode[] {
+  const codes = new Set<ErrorCode>(route.errors);
+  const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
+  add(
+    'VALIDATION_ERROR',
+    'RATE_LIMIT_EXCEEDED',
+    'INTERNAL_ERROR',
+    'SERVICE_UNAVAILABLE',
+    'ENVIRONMENT_UNAVAILABLE',
+  );
+  add('IP_NOT_WHITELISTED');
+  if (route.keyErrors === 'wallet') add('UNAUTHORIZED');
+  else if (route.key === 'required' || route.key === 'session') add('UNAUTHORIZED', 'INVALID_TOKEN');
+  else if (route.key === 'login') add('UNAUTHORIZED');
+  else add('INVALID_TOKEN');
+  if (route.scope !== undefined || takesRole(route)) add('FORBIDDEN');
+  if (route.body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE');
+  if (takesIdempotencyKey(route)) add('IDEMPOTENCY_KEY_REUSED', 'IDEMPOTENCY_KEY_IN_USE');
+  return [...codes];
+}
+
+const takesRole = ({ permission }: Route): boolean => permission !== undefined && permission !== 'own';
+
+/** It belongs to an account; what people do is once by its own rules. */
+function takesIdempotencyKey({ method, key }: Route): boolean {
+  return method === 'POST' && key !== 'session' && key !== 'login';
+}
+
+/** The document as a plain object, ready to be serialised. */
+export function makeOpenApiDocument(
+  routes: readonly Route[],
+  about: { readonly version: string; readonly brand: string },
+): object {
+  const registry = new OpenAPIRegistry();
+  registry.registerComponent('securitySchemes', SECURITY_SCHEME, {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: `\`${about.brand}_live_…\` for production, \`${about.brand}_test_…\` for the sandbox. For servers only.`,
+  });
+  for (const route of routes) registerRoute(registry, route);
+  for (const event of WEBHOOK_EVENTS) registerEvent(registry, event);
+  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
+    openapi: '3.1.0',
+    info: {
+      title: 'eSIM Reseller API',
+      version: about.version,
+      description: DESCRIPTION,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    tags: TAGS,
+  });
+}
+
+/** Adds a route to a document, unless it is to be left out. */
+export function registerRoute(registry: OpenAPIRegistry, route: Route): void {
+  const { docs } = route;
+  if (!docs) return;
+  registry.registerPath({
+    method: route.method.toLowerCase() as Lowercase<HttpMethod>,
+    path: route.path,
+    operationId: docs.operationId,
+    tags: [docs.tag],
+    summary: docs.summary,
+    description: docs.description,
+    security: securityOf(route),
+    request: {
+      ...(route.params ? { params: paramsSchema(route.params) } : {}),
+      ...(route.query ? { query: route.query } : {}),
+      ...(route.body
+        ? {
+            body: {
+              required: true,
+              content: {
+                [JSON_TYPE]: { schema: route.body, ...namedExamples(EXAMPLES[docs.operationId]?.request) },
+              },
+            },
+          }
+        : {}),
+      ...(takesIdempotencyKey(route) ? { headers: idempotencyHeader } : {}),
+    },
+    responses: { ...successResponses(route), ...errorResponses(route) },
+  });
+}
+
+/** What we send to webhook endpoints. Signatures stand in docs/WEBHOOKS.md: they are over the bytes. */
+function registerEvent(registry: OpenAPIRegistry, event: WebhookEvent): void {
+  const { summary, when } = EVENT_WORDS[event];
+  registry.registerWebhook({
+    method: 'post',
+    path: event,
+    tags: ['Webhooks'],
+    summary,
+    description: when,
+    request: {
+      headers: eventHeaders,
+      body: { required: true, content: { [JSON_TYPE]: { schema: eventBodySchema(event) } } },
+    },
+    responses: {
+      '2XX': { description: 'Taken. Anything else, or nothing within 15 seconds: it comes again' },
+    },
+  });
+}
+
+const eventHeaders = z.object({
+  'webhook-id': z.string().meta({ description: 'Of the message: the same on every attempt' }),
+  'webhook-timestamp': z.string().meta({ description: 'Of the attempt, Unix time in seconds' }),
+  'webhook-signature': z
+    .string()
+    .meta({ description: '`v1,` and a signature; several, with blanks between' }),
+});
+
+function securityOf(route: Route): Record<string, string[]>[] {
+  const withKey = { [SECURITY_SCHEME]: [] };
+  if (route.key === 'session') return [{ [PERSON_SECURITY_SCHEME]: [] }];
+  if (route.key === 'required') return [withKey];
+  return route.key === 'optional' ? [{}, withKey] : [];
+}
+
+function paramsSchema(params: NonNullable<Route['params']>): z.ZodObject {
+  return z.object(
+    Object.fromEntries(
+      Object.entries(params).map(([name, { description, example }]) => [
+        name,
+        z.string().meta({ description, example }),
+      ]),
+    ),
+  );
+}
+
+const idempotencyHeader = z.object({
+  'Idempotency-Key': z.string().min(1).max(MAX_IDEMPOTENCY_KEY_CHARACTERS).optional().meta({
+    description:
+      'Makes the request safe to repeat: the same key and body get the first answer again, for 30 days',
+  }),
+});
+
+function successResponses(route: Route) {
+  const headers = takesIdempotencyKey(route) ? { ...commonHeaders, ...replayedHeader } : commonHeaders;
+  return Object.fromEntries(
+    Object.entries(route.responses).map(
+      ([status, { description, schema, contentType = JSON_TYPE, alsoAs = {} }]) => {
+        const forms = Object.entries({ [contentType]: schema, ...alsoAs });
+        const examples = namedExamples(EXAMPLES[route.docs?.operationId ?? '']?.answers[Number(status)]);
+        const content = Object.fromEntries(
+          forms.map(([type, form]) => [type, { schema: form, ...(type === contentType ? examples : {}) }]),
+        );
+        return [status, { description, headers, content }];
+      },
+    ),
+  );
+}
+
+/** As OpenAPI lists them: the name says for which case one is true. */
+function namedExamples(examples: Examples = {}) {
+  const named = Object.entries(examples).map(([name, value]) => [name, { summary: name, value }] as const);
+  return named.length === 0 ? {} : { examples: Object.fromEntries(named) };
+}
+
+function errorResponses(route: Route) {
+  const byStatus = Map.groupBy(errorCodesOf(route), (code) => STATUS_OF[code]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const shapes = new Set(codes.flatMap((code) => route.shapes.map((shape) => shapeOf(code, shape))));
+      const [first, ...more] = [...shapes].map((shape) => errorSchemas[shape]);
+      if (!first) throw new Error(`no body is known for status ${status}`);
+      const schema = more.length === 0 ? first : z.union([first, ...more]);
+      const headers =
+        status === 429 || status === 503 ? { ...commonHeaders, ...retryAfterHeader } : commonHeaders;
+      return [
+        String(status),
+        {
+          description: codes.map((code) => `\`${code}\``).join(', '),
+          headers,
+          content: { [JSON_TYPE]: { schema, ...namedExamples(errorExamplesOf(route, codes)) } },
+        },
+      ];
+    }),
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
+ * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
+ */
+import { causeText } from '../../telemetry/cause.ts';
+import type { HttpEvents } from '../../telemetry/http-events.ts';
+import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
+import {
+  CLIENT_CLOSED_REQUEST,
+  newRequestState,
+  routeLabel,
+  routeOf,
+  type Middleware,
+  type RequestKoa,
+} from '../request.ts';
+import { createSendAnswer } from '../send-answers.ts';
+
+const UNAVAILABLE = 503;
+
+export function answerErrors(events: HttpEvents): Middleware {
+  const send = createSendAnswer((ctx, { status }) => report(ctx, status, events));
+  return async (ctx, next) => {
+    const state = newRequestState(performance.now());
+    ctx.state = state;
+    try {
+      await next();
+      state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
+    } catch (error) {
+      if (error instanceof ClientGone) {
+        ctx.respond = false;
+        report(ctx, CLIENT_CLOSED_REQUEST, events);
+        return;
+      }
+      state.answer = refuse(ctx, error, events);
+    }
+    send(ctx, state.answer);
+  };
+}
+
+function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
+  const route = routeOf(ctx);
+  const refusal = asRefusal(error, route?.faultCode);
+  if (refusal !== error) events.failed({ requestId: ctx.state.requestId, route: routeLabel(ctx), error });
+  const rendered = route?.refusalPage?.(refusal) ?? renderError(refusal, ctx.state.shape);
+  ctx.state.errorCode = rendered.code;
+  if (rendered.status === UNAVAILABLE)
+    ctx.state.cause = causeText(refusal === error ? (refusal.cause ?? refusal.message) : error);
+  return rendered;
+}
+
+function report(ctx: RequestKoa, status: number, events: HttpEvents): void {
+  const { state } = ctx;
+  events.answered({
+    requestId: state.requestId,
+    transactionId: state.subject.transactionId,
+    route: routeLabel(ctx),
+    method: ctx.req.method ?? '',
+    status,
+    durationMs: Math.round((performance.now() - state.startedAtMs) * 100) / 100,
+    clientAddress: state.clientAddress,
+    accountId: state.principal?.account.id,
+    personId: state.session?.person.personId,
+    environment: state.principal?.environment ?? (state.session && state.environment),
+    errorCode: state.errorCode,
+    cause: state.cause,
+  });
+}

@@ -1,0 +1,48 @@
+/** Innermost: hands the validated request to its route and sends what comes back. What is logged meanwhile is about this request. */
+import type { UseCases } from '../../composition/use-cases.ts';
+import { runAbout } from '../../telemetry/subject.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+import type { OpsInput } from '../route.ts';
+
+export function handle(ops: UseCases['ops']): Middleware {
+  return async (ctx) => {
+    const { world, worlds, principal, input, idempotency, requestId, subject } = ctx.state;
+    const route = routeOf(ctx);
+    if (!route || !world) throw new Error('a request reached its handler without a route or a world');
+    const answer = await runAbout(subject, () =>
+      route.handle({
+        world,
+        worlds,
+        // Routes that need a key were refused without one by authenticate.ts.
+        principal,
+        ops: opsInput(ctx, ops),
+        params: input.params,
+        query: input.query,
+        body: input.body,
+        context: { requestId },
+        idempotency,
+      }),
+    );
+    ctx.state.answer = answer;
+    // A route may tell a refusal in a shape of its own.
+    if ('code' in answer) ctx.state.errorCode = answer.code;
+  };
+}
+
+/** Undefined on every route that is not for people. */
+function opsInput(ctx: RequestKoa, ops: UseCases['ops']): OpsInput | undefined {
+  const { session, environment, clientAddress } = ctx.state;
+  const rule = routeOf(ctx)?.key;
+  if (rule !== 'session' && rule !== 'login') return undefined;
+  const world = environment && ops?.worlds[environment];
+  if (!world) throw new Error('a request for people reached its handler without a world');
+  return {
+    sessions: ops.sessions,
+    people: ops.people,
+    world,
+    clientAddress,
+    // Routes that need a session were refused without one by authenticate-person.ts.
+    ...(session ? { session } : {}),
+    preferredType: (...types) => ctx.accepts(...types) || undefined,
+  };
+}

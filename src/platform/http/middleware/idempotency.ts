@@ -1,0 +1,108 @@
+/**
+ * Idempotency-Key on POST: the same request again gets the first answer again, byte for byte. Only looks up and hands over; what is
+ * kept, for how long, and whether a purchase began at all is decided behind the use cases, in Postgres.
+ */
+import { createHash } from 'node:crypto';
+import type { IdempotencyTag, StoredAnswer, WorldUseCases } from '../../composition/use-cases.ts';
+import type { Principal } from '../../../domain/account.ts';
+import { DomainError } from '../../../domain/errors.ts';
+import type { HttpEvents } from '../../telemetry/http-events.ts';
+import { runAbout } from '../../telemetry/subject.ts';
+import { renderError, STATUS_OF, type Answer } from '../errors.ts';
+import { canonicalJson } from '../json.ts';
+import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
+import type { Middleware, RequestKoa } from '../request.ts';
+
+const HEADER = 'idempotency-key';
+/** Printable ASCII with something other than blanks at both ends (HTTP trims those anyway). */
+const WELL_FORMED = new RegExp(`^(?=[!-~])[ -~]{1,${MAX_IDEMPOTENCY_KEY_CHARACTERS}}(?<=[!-~])$`);
+
+/** Statuses that are about this attempt, not about the purchase: never kept. */
+const ABOUT_THE_ATTEMPT: ReadonlySet<number> = new Set([409, 422, 429]);
+
+export function honourIdempotencyKey(events: HttpEvents): Middleware {
+  return (ctx, next) => {
+    const { world, principal } = ctx.state;
+    const key = principal && keyOf(ctx);
+    if (key === undefined || !world || !principal) return next();
+    return answerOnce(ctx, next, {
+      world,
+      principal,
+      tag: tagOf(ctx, key),
+      events,
+      requestId: ctx.state.requestId,
+    });
+  };
+}
+
+async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Keeping): Promise<void> {
+  const stored = await runAbout(ctx.state.subject, () =>
+    known.world.findStoredAnswer(known.principal, known.tag),
+  );
+  if (stored) {
+    ctx.state.answer = replay(stored);
+    return;
+  }
+  ctx.state.idempotency = known.tag;
+  try {
+    await next();
+  } catch (error) {
+    const earlier = await keepRefusal(ctx, known, error);
+    if (!earlier) throw error;
+    ctx.state.answer = earlier;
+    return;
+  }
+  if (ctx.state.answer) ctx.state.answer = (await keep(known, ctx.state.answer)) ?? ctx.state.answer;
+}
+
+function replay(stored: StoredAnswer): Answer {
+  return { status: stored.statusCode, body: stored.body, headers: { 'Idempotent-Replayed': 'true' } };
+}
+
+function keyOf(ctx: RequestKoa): string | undefined {
+  const { match } = ctx.state;
+  if (match.kind !== 'route' || match.route.method !== 'POST') return undefined;
+  const values = ctx.req.headersDistinct[HEADER];
+  if (values === undefined) return undefined;
+  const [key, ...more] = values;
+  if (key !== undefined && more.length === 0 && WELL_FORMED.test(key)) return key;
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: `Idempotency-Key: must be given once, with 1 to ${MAX_IDEMPOTENCY_KEY_CHARACTERS} printable characters`,
+  });
+}
+
+function tagOf(ctx: RequestKoa, key: string): IdempotencyTag {
+  const { path, input } = ctx.state;
+  const fingerprint = createHash('sha256')
+    .update(`${path}\n${canonicalJson(input.body)}`)
+    .digest('hex');
+  return { key, path, fingerprint };
+}
+
+interface Keeping {
+  readonly world: WorldUseCases;
+  readonly principal: Principal;
+  readonly tag: IdempotencyTag;
+  readonly events: HttpEvents;
+  readonly requestId: string;
+}
+
+async function keepRefusal(ctx: RequestKoa, known: Keeping, error: unknown): Promise<Answer | undefined> {
+  if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) return undefined;
+  return keep(known, renderError(error, ctx.state.shape));
+}
+
+/**
+ * Returns the answer to give instead, where another request with this key was answered first. The purchase has happened whether or not
+ * its answer can be kept: a failure here is logged, and a retry reads the rows.
+ */
+async function keep(known: Keeping, { status, body }: Answer): Promise<Answer | undefined> {
+  if (ABOUT_THE_ATTEMPT.has(status) || typeof body !== 'string') return undefined;
+  try {
+    const earlier = await known.world.storeAnswer(known.principal, known.tag, { statusCode: status, body });
+    return earlier && replay(earlier);
+  } catch (error) {
+    known.events.answerNotKept({ requestId: known.requestId, error });
+    return undefined;
+  }
+}

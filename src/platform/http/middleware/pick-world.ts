@@ -1,0 +1,53 @@
+/**
+ * The one place that decides which environment a request belongs to: the key says it; without a key its path may; else it is live, or
+ * test while live is switched off. People belong to no world and name one in the query. Below here nothing can name the other world.
+ */
+import type { UseCases, WorldUseCases } from '../../composition/use-cases.ts';
+import { ENVIRONMENTS, type Environment } from '../../../domain/account.ts';
+import { DomainError } from '../../../domain/errors.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+import type { WorldRule } from '../route.ts';
+
+export function pickWorld(worlds: UseCases['worlds']): Middleware {
+  return (ctx, next) => {
+    const { principal, session } = ctx.state;
+    const named = principal?.environment ?? (session && worldOfPerson(ctx, worlds));
+    const found = worldsFor(worlds, named ?? routeOf(ctx)?.world);
+    if (found.length === 0) {
+      throw named
+        ? new DomainError('ENVIRONMENT_UNAVAILABLE', 'The live environment is not available here')
+        : new DomainError('NOT_FOUND', 'There is nothing at this path');
+    }
+    ctx.state.worlds = found;
+    ctx.state.world = found[0];
+    ctx.state.environment = found[0]?.environment;
+    return next();
+  };
+}
+
+function worldsFor(worlds: UseCases['worlds'], rule: WorldRule | undefined): readonly WorldUseCases[] {
+  const { live, test } = worlds;
+  switch (rule) {
+    case 'any':
+      return live ? [live, test] : [test];
+    case 'test':
+      return [test];
+    case 'live':
+      return live ? [live] : [];
+    case undefined:
+      return [live ?? test];
+  }
+}
+
+/** Of a route that works in a world: test while there is no other, and named once there is. Undefined where it works in none. */
+function worldOfPerson(ctx: RequestKoa, { live }: UseCases['worlds']): Environment | undefined {
+  if (!routeOf(ctx)?.queryNames.includes('world')) return undefined;
+  const { values, repeated } = ctx.state.query;
+  const isAbsent = !values.has('world') && !repeated.has('world');
+  if (isAbsent && !live) return 'test';
+  const named = repeated.has('world') ? undefined : ENVIRONMENTS.find((one) => one === values.get('world'));
+  if (named) return named;
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
+    details: `world: must be given once, and be one of ${ENVIRONMENTS.join(', ')}`,
+  });
+}

@@ -1,0 +1,54 @@
+/**
+ * Counts requests and says so: three X-RateLimit-* headers on every answer that was counted, errors included. With a key the bucket
+ * is account and environment; without one it is the client address; failed authentications have a bucket of their own.
+ */
+import { DomainError } from '../../../domain/errors.ts';
+import type { LimitVerdict, RateLimiter } from '../../rate-limiter.ts';
+import { addressBucket } from '../addresses.ts';
+import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../limits.ts';
+import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
+
+export interface RateLimits {
+  readonly publicRequestsPerMinute: number;
+  readonly failedAuthPerMinute: number;
+}
+
+/** Counts an identified caller or a public one, but no vendor: what it brings must not be lost. RATE_LIMIT_EXCEEDED with the seconds until the window ends. */
+export function limitRequests(limiter: RateLimiter, limits: RateLimits): Middleware {
+  return async (ctx, next) => {
+    if (routeOf(ctx)?.key === 'vendor') return next();
+    const [bucket, limit] = bucketOf(ctx, limits);
+    apply(ctx, await limiter.consume(bucket, limit));
+    return next();
+  };
+}
+
+function bucketOf(ctx: RequestKoa, limits: RateLimits): readonly [bucket: string, limit: number] {
+  const { principal, session, clientAddress } = ctx.state;
+  if (principal)
+    return [`account:${principal.environment}:${principal.account.id}`, principal.account.requestsPerMinute];
+  if (session) return [`person:${session.person.personId}`, PERSON_REQUESTS_PER_MINUTE];
+  const address = addressBucket(clientAddress);
+  if (routeOf(ctx)?.key === 'login') return [`login:${address}`, LOGINS_PER_MINUTE];
+  return [`public:${address}`, limits.publicRequestsPerMinute];
+}
+
+/** Counts one failed authentication against the client address; for authenticate.ts. */
+export function failureCounter(limiter: RateLimiter, limits: RateLimits): (ctx: RequestKoa) => Promise<void> {
+  return async (ctx) => {
+    const bucket = `failed-auth:${addressBucket(ctx.state.clientAddress)}`;
+    apply(ctx, await limiter.consume(bucket, limits.failedAuthPerMinute));
+  };
+}
+
+function apply(ctx: RequestKoa, verdict: LimitVerdict): void {
+  const { headers } = ctx.state;
+  headers['X-RateLimit-Limit'] = String(verdict.limit);
+  headers['X-RateLimit-Remaining'] = String(Math.max(0, verdict.remaining));
+  headers['X-RateLimit-Reset'] = String(Math.ceil(verdict.resetAtMs / 1000));
+  if (verdict.allowed) return;
+  const retryAfterSeconds = Math.max(1, Math.ceil((verdict.resetAtMs - Date.now()) / 1000));
+  throw new DomainError('RATE_LIMIT_EXCEEDED', `At most ${verdict.limit} requests a minute are allowed`, {
+    retryAfterSeconds,
+  });
+}

@@ -1,0 +1,76 @@
+/** What all routes for people who are signed in have in common. Guarantee: none of them is without a permission. */
+import { z } from 'zod';
+import { ENVIRONMENTS } from '../../domain/account.ts';
+import { isId } from '../../domain/ids.ts';
+import type { Permission } from '../../accounts/roles.ts';
+import { choiceField, isCleanText } from './fields.ts';
+import { MAX_FOUND_BY_CHARACTERS } from './limits.ts';
+import { defineRoute, type PathParameter, type Route, type RouteDefinition } from './route.ts';
+
+type Defaults = 'key' | 'scope' | 'shapes' | 'keyErrors' | 'pickShape' | 'world' | 'permission' | 'errors';
+
+export type OpsRouteDefinition<
+  Query extends z.ZodObject | undefined,
+  Body extends z.ZodObject | undefined,
+> = Omit<RouteDefinition<'session', Query, Body>, Defaults> & {
+  readonly permission: Permission | 'own';
+  readonly errors?: RouteDefinition<'session', Query, Body>['errors'];
+};
+
+/** A route that takes a session, and a role where it says so. */
+export function defineOpsRoute<
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends z.ZodObject | undefined = undefined,
+>(definition: OpsRouteDefinition<Query, Body>): Route {
+  return defineRoute<'session', Query, Body>({
+    errors: [],
+    ...definition,
+    key: 'session',
+    scope: undefined,
+    shapes: ['shape-3'],
+  });
+}
+
+/** Part of the query of every route that is about one world. The door reads it before the route does (pick-world.ts). */
+export const worldField = {
+  world: choiceField(ENVIRONMENTS, {
+    description: 'Which world is meant: test while live is switched off, and needed once it is on',
+  }).optional(),
+};
+
+export const worldQuery = z.object(worldField);
+
+const NO_TRANSACTION = {
+  code: 'TRANSACTION_NOT_FOUND',
+  message: 'There is no such purchase or funding',
+} as const;
+
+export const transactionId: PathParameter = {
+  description: 'The `transactionId` of a purchase or a funding',
+  example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  isPossible: (text) => isId('transaction', text),
+  notFound: NO_TRANSACTION,
+};
+
+/** Whatever somebody has in hand that leads to a purchase. */
+export const anyId: PathParameter = {
+  description:
+    'The `transactionId` of a purchase or a funding, or what leads to it: a reference of the gateway, the id or ICCID of an eSIM, ' +
+    'the id of a webhook message',
+  example: 'txn-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  isPossible: (text) => text.length <= MAX_FOUND_BY_CHARACTERS && isCleanText(text),
+  notFound: NO_TRANSACTION,
+};
+
+/** The general envelope around one thing. */
+export function dataSchema<Data extends z.ZodType>(data: Data, id: string) {
+  return z.object({ success: z.literal(true), data }).meta({ id });
+}
+
+/** The same around a list that is short enough to be whole. */
+export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
+  return dataSchema(z.object({ items: z.array(item) }), id);
+}
+
+/** Where there is nothing to tell but that it is done. */
+export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');

@@ -1,0 +1,187 @@
+/**
+ * What a route is. The router, the middleware, the OpenAPI document and the tests all read these definitions, so a route cannot
+ * exist without a key rule, an error shape and schemas. Handlers call one use case and one presenter, and never touch Koa.
+ */
+import type { z } from 'zod';
+import type { OpsUseCases } from '../composition/ops-use-cases.ts';
+import type { Session } from '../../accounts/people-views.ts';
+import type { OpsWorld } from '../composition/ops-world.ts';
+import type { IdempotencyTag, RequestContext, WorldUseCases } from '../composition/use-cases.ts';
+import type { Environment, Principal, Scope } from '../../domain/account.ts';
+import type { DomainError, ErrorCode } from '../../domain/errors.ts';
+import type { Permission } from '../../accounts/roles.ts';
+import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. `vendor`: for a
+ * vendor's servers, who prove themselves by what they send: no key is looked at, and nobody is turned away for coming often. `session`: for
+ * people who have signed in, and `login` where they do; no key of a merchant opens either.
+ */
+export type KeyRule = 'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login';
+
+/** Where a request without a key belongs: a world, or `any` that is on, live first, where only the thing asked for can tell. */
+export type WorldRule = Environment | 'any';
+
+/** A body that is handed over as it came, because a signature is about bytes. */
+export interface BytesBody {
+  readonly kind: 'bytes';
+  readonly maxBytes: number;
+}
+
+export interface ReceivedBytes {
+  readonly bytes: Uint8Array;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+type BodyRule = z.ZodObject | BytesBody | undefined;
+
+type BodyOf<Body extends BodyRule> = Body extends z.ZodObject
+  ? z.output<Body>
+  : Body extends BytesBody
+    ? ReceivedBytes
+    : undefined;
+
+export interface PathParameter {
+  readonly description: string;
+  readonly example: string;
+  /** Whether the decoded text can name something of ours; anything else is not found, before any use case. */
+  readonly isPossible: (text: string) => boolean;
+  readonly notFound: { readonly code: ErrorCode; readonly message: string };
+}
+
+/** Looks into the raw request, before validation: which of two shapes a request asks for shows in one field of it. */
+export interface RawInput {
+  readonly query: ReadonlyMap<string, string>;
+  /** The parsed body's own fields, or nothing while the body has not been read. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+/** What routes for people work with, in place of a key's account and world. */
+export interface OpsInput {
+  readonly sessions: OpsUseCases['sessions'];
+  readonly people: OpsUseCases['people'];
+  /** The one that the query names. */
+  readonly world: OpsWorld;
+  readonly clientAddress: string;
+  /** Which of these media types the caller likes best; undefined: none of them. */
+  readonly preferredType: (...types: readonly string[]) => string | undefined;
+}
+
+type OpsInputOf<Rule extends KeyRule> = Rule extends 'session'
+  ? OpsInput & { readonly session: Session }
+  : Rule extends 'login'
+    ? OpsInput
+    : undefined;
+
+export interface HandlerInput<Rule extends KeyRule, Query, Body> {
+  readonly world: WorldUseCases;
+  /** `world` alone, unless the route says `any`. */
+  readonly worlds: readonly WorldUseCases[];
+  readonly principal: Rule extends 'required' ? Principal : Principal | undefined;
+  readonly ops: OpsInputOf<Rule>;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly context: RequestContext;
+  /** Only on POST with an Idempotency-Key. */
+  readonly idempotency: IdempotencyTag | undefined;
+}
+
+/** The specification's own refusal of missing fields. */
+export interface MissingFields {
+  readonly code: ErrorCode;
+  readonly message: string;
+  /** The missing ones; other problems are named behind the message. */
+  readonly fields: readonly string[];
+}
+
+interface RouteWords {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description: string;
+}
+
+export interface RouteResponse {
+  readonly description: string;
+  readonly contentType?: string;
+  readonly schema: z.ZodType;
+  /** By media type: other forms of the same, for whoever asks for them in Accept. */
+  readonly alsoAs?: Readonly<Record<string, z.ZodType>>;
+}
+
+export interface RouteDefinition<
+  Rule extends KeyRule,
+  Query extends z.ZodObject | undefined,
+  Body extends BodyRule,
+> {
+  readonly method: HttpMethod;
+  /** `{name}` marks a parameter. */
+  readonly path: string;
+  readonly key: Rule;
+  /** What the key must allow; undefined where everyone may read. */
+  readonly scope: Scope | undefined;
+  /** What the person's role must allow, on `session`; `own` where it is about nobody but themselves. */
+  readonly permission?: Permission | 'own';
+  /** Absent: live, or test while live is switched off. A key's own world always comes first. */
+  readonly world?: WorldRule;
+  /** Wallet routes know only UNAUTHORIZED (decisions.md, "401 codes"). */
+  readonly keyErrors?: 'wallet';
+  /** The shapes this route may refuse in; `pickShape` chooses where there are two. */
+  readonly shapes: readonly [ErrorShape, ...ErrorShape[]];
+  readonly pickShape?: (raw: RawInput) => ErrorShape;
+  readonly params?: Readonly<Record<string, PathParameter>>;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** Missing fields for which the specification has words of its own; undefined: none is missing. */
+  readonly missing?: (raw: RawInput) => MissingFields | undefined;
+  /** Refusals of this route's own use case, for the reference. */
+  readonly errors: readonly ErrorCode[];
+  readonly responses: Readonly<Record<number, RouteResponse>>;
+  /** How a fault of ours is told where INTERNAL_ERROR would say too little. */
+  readonly faultCode?: FaultCode;
+  /** Tells a refusal as a page, where the caller is a person and no program. */
+  readonly refusalPage?: (refusal: DomainError) => ErrorAnswer;
+  /** Left out of the OpenAPI document where the route is not part of the API (the reference page itself). */
+  readonly docs: RouteWords | undefined;
+  readonly handle: (
+    input: HandlerInput<Rule, Query extends z.ZodObject ? z.output<Query> : undefined, BodyOf<Body>>,
+  ) => Promise<Answer | ErrorAnswer>;
+}
+
+/** A route with its types forgotten, as table and middleware hold it. */
+export type Route = Omit<
+  RouteDefinition<KeyRule, z.ZodObject | undefined, z.ZodObject | undefined>,
+  'handle' | 'query' | 'body'
+> & {
+  readonly query: z.ZodObject | undefined;
+  /** The schema of a JSON body. */
+  readonly body: z.ZodObject | undefined;
+  /** Instead of `body`, where bytes are taken. */
+  readonly bytes: BytesBody | undefined;
+  /** The query names the schema knows; all others are ignored. */
+  readonly queryNames: readonly string[];
+  readonly handle: (input: HandlerInput<KeyRule, unknown, unknown>) => Promise<Answer | ErrorAnswer>;
+};
+
+/** Checks a definition's types against each other, then forgets them. */
+export function defineRoute<
+  Rule extends KeyRule,
+  Query extends z.ZodObject | undefined = undefined,
+  Body extends BodyRule = undefined,
+>(definition: RouteDefinition<Rule, Query, Body>): Route {
+  const body: BodyRule = definition.body;
+  const bytes = body && 'maxBytes' in body ? body : undefined;
+  return {
+    ...definition,
+    query: definition.query,
+    body: body && !('maxBytes' in body) ? body : undefined,
+    bytes,
+    queryNames: definition.query ? Object.keys(definition.query.shape) : [],
+    // The middleware hands over exactly what these schemas and this key rule produced.
+    handle: definition.handle as Route['handle'],
+  };
+}

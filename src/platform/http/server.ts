@@ -1,0 +1,165 @@
+/**
+ * Listens, with limits on what a slow or broken client can hold, and stops in order: no new connections, requests under way are
+ * finished, idle connections are closed, and what is left at the deadline is cut. Also used for the admin door.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { DomainError } from '../../domain/errors.ts';
+import { renderError } from './errors.ts';
+import {
+  CONNECTIONS_CHECK_INTERVAL_MS,
+  HEADERS_TIMEOUT_MS,
+  KEEP_ALIVE_TIMEOUT_MS,
+  MAX_HEADER_BYTES,
+  REQUEST_TIMEOUT_MS,
+} from './limits.ts';
+import { requestIdFrom } from './middleware/request-id.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+export interface ServerOptions {
+  readonly app: { callback(): Handler };
+  readonly host: string;
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** Times and sizes for tests; the defaults are in limits.ts. */
+  readonly headersTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly keepAliveTimeoutMs?: number;
+  readonly connectionsCheckIntervalMs?: number;
+}
+
+export interface RunningServer {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** Drains; resolves when every connection is closed, at the latest after `deadlineMs`. Calling it twice is once. */
+  stop(deadlineMs: number): Promise<void>;
+}
+
+const IDLE_CHECK_INTERVAL_MS = 50;
+/** A connection made just before the stop may still send its request; Node counts it as busy, so it is ended here. */
+const SILENT_GRACE_MS = 500;
+
+/** Resolves when the server listens; rejects when it cannot. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const draining = { value: false };
+  const connections: Connections = new Map();
+  const server = createLimitedServer(options);
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, undefined);
+    socket.once('close', () => connections.delete(socket));
+  });
+  const handler = track(options.app.callback(), connections, draining);
+  server.on('request', handler);
+  // A body is asked for by whoever reads it (read-body.ts), so one that will be refused is never sent.
+  server.on('checkContinue', handler);
+  server.on('checkExpectation', handler);
+  server.on('clientError', answerBrokenRequest);
+  await listen(server, options.host, options.port);
+  const { port } = server.address() as AddressInfo;
+  let stopping: Promise<void> | undefined;
+  return {
+    url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    port,
+    stop(deadlineMs) {
+      draining.value = true;
+      stopping ??= drain(server, connections, deadlineMs);
+      return stopping;
+    },
+  };
+}
+
+function createLimitedServer(options: ServerOptions): Server {
+  return createServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    headersTimeout: options.headersTimeoutMs ?? HEADERS_TIMEOUT_MS,
+    requestTimeout: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? KEEP_ALIVE_TIMEOUT_MS,
+    connectionsCheckingInterval: options.connectionsCheckIntervalMs ?? CONNECTIONS_CHECK_INTERVAL_MS,
+    // Host is not used for anything, and Node's own refusal would carry neither body nor request id.
+    requireHostHeader: false,
+    noDelay: true,
+  });
+}
+
+/** Each with the answer that was asked for last; without one the connection has been silent so far. */
+type Connections = Map<Socket, ServerResponse | undefined>;
+
+/** Notes whose answer is owed to whom; while draining, each answer is the last on its connection. */
+function track(handler: Handler, connections: Connections, draining: { readonly value: boolean }): Handler {
+  return (request, response) => {
+    connections.set(request.socket, response);
+    if (draining.value) response.setHeader('Connection', 'close');
+    return handler(request, response);
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function drain(server: Server, connections: Connections, deadlineMs: number): Promise<void> {
+  for (const response of connections.values()) {
+    if (response?.headersSent === false) response.setHeader('Connection', 'close');
+  }
+  return new Promise((resolve) => {
+    // A connection may turn idle at any moment after the first look.
+    const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS);
+    const grace = setTimeout(() => endSilent(connections), SILENT_GRACE_MS);
+    const deadline = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    server.close(() => {
+      clearInterval(idle);
+      clearTimeout(grace);
+      clearTimeout(deadline);
+      resolve();
+    });
+  });
+}
+
+function endSilent(connections: Connections): void {
+  for (const [socket, response] of connections) if (!response) socket.destroy();
+}
+
+/** What never became a request still gets an answer in the documented form, with a request id, and its connection ends. */
+function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, body } = renderError(brokenRequest(error.code), 'shape-3');
+  const head = [
+    `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`,
+    'Connection: close',
+    'Content-Type: application/json; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestIdFrom(undefined)}`,
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+function brokenRequest(code: string | undefined): DomainError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new DomainError('REQUEST_TIMEOUT', 'The request did not arrive in time');
+    case 'HPE_HEADER_OVERFLOW':
+      return new DomainError(
+        'HEADERS_TOO_LARGE',
+        `Request line and headers may have at most ${MAX_HEADER_BYTES} bytes`,
+      );
+    default:
+      return new DomainError('VALIDATION_ERROR', 'This is not a well-formed HTTP request');
+  }
+}

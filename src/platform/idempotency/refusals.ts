@@ -1,0 +1,24 @@
+/** What a repeated write is told when it gets no first answer, and when that is so. */
+import { DomainError } from '../../domain/errors.ts';
+
+/** While the first request may still be answering, a second one is told to wait (decisions.md). */
+const IN_USE_MS = 10_000;
+
+/** Whether the request that made this key's row may still be running. */
+export function isStillRunning(record: { readonly createdAt: Date }, now: Date): boolean {
+  return now.getTime() - record.createdAt.getTime() < IN_USE_MS;
+}
+
+export function keyInUse(): DomainError {
+  return new DomainError(
+    'IDEMPOTENCY_KEY_IN_USE',
+    'The first request with this Idempotency-Key is still running',
+    { retryAfterSeconds: 1 },
+  );
+}
+
+export function keyReused(): DomainError {
+  return new DomainError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used with another request', {
+    details: 'send a new key with a new request, or the same request with this key',
+  });
+}

@@ -1,0 +1,194 @@
+/** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
+import { sql, type RawBuilder, type Selectable } from 'kysely';
+import type { IdempotencyMark } from '../../purchases/purchase.ts';
+import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { inBatches } from '../database/retention.ts';
+import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
+
+export interface IdempotencyRecord {
+  readonly path: string;
+  readonly fingerprint: string;
+  readonly transactionId: string;
+  readonly refusal: Refusal | undefined;
+  readonly answer: { readonly statusCode: number; readonly body: string } | undefined;
+  readonly createdAt: Date;
+}
+
+export async function findIdempotencyKey(
+  db: WorldDb,
+  accountId: string,
+  key: string,
+): Promise<IdempotencyRecord | undefined> {
+  const row = await db
+    .selectFrom('idempotency_keys')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('key', '=', key)
+    .executeTakeFirst();
+  return row && toRecord(row);
+}
+
+/**
+ * The key's row, and whether anything was ever written under this id. Both are read in one statement: a purchase and the row of its key are written
+ * in one transaction, so an id that is used and has no row belongs to a key that was forgotten.
+ */
+export async function findKeyOrUsed(
+  db: WorldDb,
+  accountId: string,
+  key: string,
+  transactionId: string,
+): Promise<{ readonly record: IdempotencyRecord | undefined; readonly isUsed: boolean }> {
+  const { is_used, ...row } = await db
+    .selectFrom(
+      sql<{ is_used: boolean }>`(select exists (select from purchases where transaction_id = ${transactionId})
+                                     or exists (select from fundings where transaction_id = ${transactionId})
+                                     or exists (select from retired_transaction_ids where transaction_id = ${transactionId}) as is_used)`.as(
+        'id',
+      ),
+    )
+    .leftJoin('idempotency_keys as keys', (join) =>
+      join.on('keys.account_id', '=', accountId).on('keys.key', '=', key),
+    )
+    .selectAll('keys')
+    .select('id.is_used')
+    .executeTakeFirstOrThrow();
+  return { record: row.key === null ? undefined : toRecord(row as IdempotencyRow), isUsed: is_used };
+}
+
+type IdempotencyRow = Selectable<IdempotencyKeysTable>;
+
+function toRecord(row: IdempotencyRow): IdempotencyRecord {
+  return {
+    path: row.path,
+    fingerprint: row.fingerprint,
+    transactionId: row.transaction_id,
+    refusal:
+      row.refusal_reason === null
+        ? undefined
+        : { reason: asFailureReason(row.refusal_reason), detail: row.refusal_detail ?? '' },
+    answer:
+      row.answer_status === null || row.answer_body === null
+        ? undefined
+        : { statusCode: row.answer_status, body: row.answer_body },
+    createdAt: row.created_at,
+  };
+}
+
+/** What was sent under a key, and what it is about. */
+export interface Sent {
+  readonly transactionId: string;
+  readonly accountId: string;
+  readonly idempotency?: IdempotencyMark;
+}
+
+/**
+ * The key's row, in the transaction of what it was sent for; one that beginKey made is taken over with its answer. Another run that kept its
+ * outcome in the meantime makes this one fail and be tried again: it then finds that outcome.
+ */
+export async function insertKey(trx: WorldDb, sent: Sent, refusal?: Refusal): Promise<void> {
+  const queries = keepingKey(sent, refusal, sql<boolean>`true`);
+  if (queries.length > 0) await sql`with ${sql.join(queries)} select`.execute(trx);
+}
+
+/** Queries for a `with` that do the same where `only` holds; none where there is no key. */
+export function keepingKey(
+  { accountId, transactionId, idempotency }: Sent,
+  refusal: Refusal | undefined,
+  only: RawBuilder<boolean>,
+): RawBuilder<unknown>[] {
+  if (!idempotency) return [];
+  const { key, path, fingerprint } = idempotency;
+  const [reason, detail] = [refusal?.reason ?? null, refusal?.detail ?? null];
+  return [
+    sql`taken as (
+      update idempotency_keys set begun = false, refusal_reason = ${reason}, refusal_detail = ${detail}
+       where account_id = ${accountId} and key = ${key} and transaction_id = ${transactionId} and begun and ${only}
+      returning key
+    )`,
+    sql`kept as (
+      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, refusal_reason, refusal_detail)
+      select ${accountId}, ${key}, ${path}, ${fingerprint}, ${transactionId}, ${reason}, ${detail}
+       where ${only} and not exists (select from taken)
+    )`,
+  ];
+}
+
+/**
+ * The key's row for a caller who is answered before the first step has written one, so that this answer is kept like any other. Nothing where
+ * there is one already.
+ */
+export async function beginKey(db: WorldDb, { transactionId, accountId, idempotency }: Sent): Promise<void> {
+  if (!idempotency) return;
+  await db
+    .insertInto('idempotency_keys')
+    .values({
+      account_id: accountId,
+      key: idempotency.key,
+      path: idempotency.path,
+      fingerprint: idempotency.fingerprint,
+      transaction_id: transactionId,
+      refusal_reason: null,
+      refusal_detail: null,
+      answer_status: null,
+      answer_body: null,
+      begun: true,
+    })
+    .onConflict((conflict) => conflict.columns(['account_id', 'key']).doNothing())
+    .execute();
+}
+
+/** The key that a purchase or a funding was asked for with, while it is remembered. */
+export async function findMarkOf(
+  db: WorldDb,
+  accountId: string,
+  transactionId: string,
+): Promise<IdempotencyMark | undefined> {
+  return db
+    .selectFrom('idempotency_keys')
+    .select(['key', 'path', 'fingerprint'])
+    .where('account_id', '=', accountId)
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
+}
+
+/** Completes a key's row with its answer; the first answer stays. Returns false when there is no such row. */
+export async function keepAnswer(
+  db: WorldDb,
+  accountId: string,
+  key: string,
+  answer: { readonly statusCode: number; readonly body: string },
+): Promise<boolean> {
+  const result = await db
+    .updateTable('idempotency_keys')
+    .set({ answer_status: answer.statusCode, answer_body: answer.body })
+    .where('account_id', '=', accountId)
+    .where('key', '=', key)
+    .where('answer_status', 'is', null)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/**
+ * Forgets the keys that are older, in batches; returns how many. One whose purchase has not been opened yet (`begun`) is kept until it has been. What
+ * was refused leaves no purchase, so its id is retired: a key that is used again must not find the old workflow, which Temporal may still remember.
+ */
+export function forgetOldKeys(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
+  return inBatches(async (limit) => {
+    const { rows } = await sql<{ count: bigint }>`
+      with forgotten as (
+        delete from idempotency_keys where (account_id, key) in (
+          select account_id, key from idempotency_keys where created_at < ${before} and not begun
+           order by created_at limit ${limit} for update skip locked)
+        returning transaction_id
+      ), retired as (
+        insert into retired_transaction_ids (transaction_id)
+        select transaction_id from forgotten
+         where transaction_id like 'txn-%'
+           and not exists (select from purchases where purchases.transaction_id = forgotten.transaction_id)
+           and not exists (select from fundings where fundings.transaction_id = forgotten.transaction_id)
+        on conflict do nothing
+      )
+      select count(*) from forgotten`.execute(db);
+    return Number(rows[0]?.count ?? 0);
+  }, isOver);
+}

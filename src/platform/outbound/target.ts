@@ -1,0 +1,112 @@
+/**
+ * What a URL says, before anybody is asked: scheme, host, port, and whether they may be called. Guarantee: the host that is judged is the
+ * host that would be connected to, since whatever URL parsers read in several ways is refused. Pure.
+ */
+import { isIPv4 } from 'node:net';
+import type { UrlRefusal } from '../../webhooks/url-guard-port.ts';
+import { compileAllowed, isPublicAddress } from './addresses.ts';
+
+export interface UrlPolicy {
+  /** Live: http is refused. */
+  readonly httpsOnly: boolean;
+  /** The operator's addresses and ranges, where any port is fine; only an address in its plain form counts as inside. */
+  readonly allowedRanges: readonly string[];
+  /** Everywhere else: 80 and 443 unless a test listens elsewhere. */
+  readonly ports?: readonly number[];
+}
+
+export interface Rules {
+  readonly httpsOnly: boolean;
+  readonly isAllowed: (address: string) => boolean;
+  readonly ports: readonly number[];
+}
+
+/** Where a URL leads. */
+export interface Target {
+  readonly url: URL;
+  /** A name, or an address without brackets. */
+  readonly host: string;
+  readonly isAddress: boolean;
+  readonly port: number;
+}
+
+export interface Refused {
+  readonly ok: false;
+  readonly reason: UrlRefusal;
+  readonly detail: string;
+}
+
+/** What our databases keep and every HTTP server takes. */
+const MAX_URL_LENGTH = 2_048;
+/** Blanks, backslashes and invisible characters: parsers drop them, or take them for something else. */
+const READ_IN_SEVERAL_WAYS = /[\s\\\p{C}]/u;
+const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
+const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
+const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]+)(?::\d{1,5})?$/;
+/** At least two labels, so that no search list of ours completes it, and no dot at the end. */
+const FULL_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/;
+/** Never on the public internet: RFC 6761, 6762, 7686, 8375, 9476, and what ICANN set aside for private use. */
+const LOCAL_NAME = /(^|\.)(localhost|local|internal|onion|alt|home\.arpa)$/;
+const WEB_PORTS: readonly number[] = [80, 443];
+
+/** Reads the policy once. Throws TypeError for a range that cannot be read: an operator's mistake must not open or close anything. */
+export function compilePolicy({ httpsOnly, allowedRanges, ports = WEB_PORTS }: UrlPolicy): Rules {
+  return { httpsOnly, isAllowed: compileAllowed(allowedRanges), ports };
+}
+
+/** Judges a URL by what it says. Where its name leads is for whoever connects to find out. */
+export function readTarget(
+  text: string,
+  rules: Rules,
+): { readonly ok: true; readonly target: Target } | Refused {
+  const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
+  if (text.length > MAX_URL_LENGTH || READ_IN_SEVERAL_WAYS.test(text) || scheme === undefined)
+    return refuse(
+      'not-a-url',
+      `must be a URL of at most ${MAX_URL_LENGTH} characters, without blanks or backslashes`,
+    );
+  if (scheme !== 'https' && (rules.httpsOnly || scheme !== 'http'))
+    return refuse('scheme', `must begin with https://${rules.httpsOnly ? '' : ' or http://'}`);
+  const authority = AUTHORITY.exec(text)?.[1] ?? '';
+  if (authority.includes('@')) return refuse('credentials', 'must not hold a user name or a password');
+  const written = HOST_AND_PORT.exec(authority)?.[1];
+  const url = URL.parse(text);
+  if (!url || written === undefined) return refuse('not-a-url', 'must be a URL with a host, and no zone id');
+  const isAddress = url.hostname.startsWith('[') || isIPv4(url.hostname);
+  const target: Target = {
+    url,
+    host: url.hostname.replaceAll(/[[\]]/g, ''),
+    isAddress,
+    port: url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port),
+  };
+  return (
+    (isAddress ? judgeAddress(target, written, rules) : judgeName(target, written, rules)) ?? {
+      ok: true,
+      target,
+    }
+  );
+}
+
+function judgeAddress({ url, host, port }: Target, written: string, rules: Rules): Refused | undefined {
+  if (written.toLowerCase() !== url.hostname)
+    return refuse('spelling', 'must give an address in its plain form, such as 203.0.113.7 or [2001:db8::7]');
+  if (rules.isAllowed(host)) return port === 0 ? refusePort(rules) : undefined;
+  if (!isPublicAddress(host)) return refuse('address', 'must lead to a public address');
+  return rules.ports.includes(port) ? undefined : refusePort(rules);
+}
+
+function judgeName({ host, port }: Target, written: string, rules: Rules): Refused | undefined {
+  if (written.includes('%')) return refuse('spelling', 'must give its host without percent signs');
+  if (!FULL_NAME.test(host) || LOCAL_NAME.test(host))
+    return refuse('name', 'must give a host name of the public internet in full, without a dot at its end');
+  return rules.ports.includes(port) ? undefined : refusePort(rules);
+}
+
+function refusePort({ ports }: Rules): Refused {
+  return refuse('port', `must use port ${ports.join(' or ')}`);
+}
+
+/** A refusal with its reason. */
+export function refuse(reason: UrlRefusal, detail: string): Refused {
+  return { ok: false, reason, detail };
+}

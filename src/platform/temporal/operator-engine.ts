@@ -1,0 +1,117 @@
+/**
+ * Operator's moves over Temporal: an update on the workflow that carries the purchase, which judges it by where it stands; or, where that has
+ * ended, an update on the workflow for what comes after closing. A deadline that passes is no failure: the move may still be made.
+ */
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+import type { FundingInput } from '../../payments/funding-rules.ts';
+import { MOVE_REFUSALS, type MoveWish } from '../../operations/rules.ts';
+import type { RefundTimings } from '../../payments/rules.ts';
+import type { PurchaseInput } from '../../purchases/purchase.ts';
+import type { Carried, EngineMove, OperatorEngine } from '../../operations/engine.ts';
+import { EngineUnavailable } from '../../purchases/engine.ts';
+import { createAfterClosing } from './after-closing.ts';
+import { attributesOf } from './purchase-engine.ts';
+import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
+import {
+  FUND_WALLET_WORKFLOW,
+  MOVE_UPDATE,
+  ORDERS_QUEUE,
+  PURCHASE_WORKFLOW,
+} from '../../../workflows/contract.ts';
+
+/** Temporal's word for an update whose workflow ended before it came to it. */
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
+  const afterClosing = createAfterClosing(client, timings);
+  return {
+    move: (wish, deadlineMs) =>
+      withinReach(client, deadlineMs, () =>
+        client.workflow.getHandle(wish.transactionId).executeUpdate<EngineMove, [MoveWish]>(MOVE_UPDATE, {
+          updateId: wish.moveId,
+          args: [wish],
+        }),
+      ),
+    carryOn: (carried, wish, deadlineMs) =>
+      withinReach(client, deadlineMs, () =>
+        client.workflow.executeUpdateWithStart<Carrier, EngineMove, [MoveWish]>(MOVE_UPDATE, {
+          updateId: wish.moveId,
+          args: [wish],
+          startWorkflowOperation: carrierOf(carried),
+        }),
+      ),
+    repair: async (wish, { purpose, isFromOutside }, deadlineMs) => {
+      const closed = { transactionId: wish.transactionId, purpose, isFromOutside };
+      const hand = (): Promise<EngineMove> =>
+        withinReach(client, deadlineMs, () =>
+          afterClosing.update<EngineMove>(closed, MOVE_UPDATE, {
+            updateId: wish.moveId,
+            args: [wish],
+          }),
+        );
+      const made = await hand();
+      // It was just ending: the next call starts another.
+      return made.outcome === 'nobody' ? hand() : made;
+    },
+  };
+}
+
+type Carrier = (input: PurchaseInput | FundingInput) => Promise<unknown>;
+
+/** To one that runs; one that has ended does not keep another from starting. */
+const ATTACHED = {
+  taskQueue: ORDERS_QUEUE,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+} as const;
+
+function carrierOf({ purpose, input }: Carried): WithStartWorkflowOperation<Carrier> {
+  return new WithStartWorkflowOperation<Carrier>(
+    purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW,
+    {
+      ...ATTACHED,
+      workflowId: input.transactionId,
+      args: [input],
+      staticSummary: `Carried on by an operator: ${purpose} of ${input.paymentMethod}`,
+      memo: { requestId: input.requestId },
+      typedSearchAttributes: attributesOf(input, input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING'),
+    },
+  );
+}
+
+async function withinReach(
+  client: Client,
+  deadlineMs: number,
+  ask: () => Promise<EngineMove>,
+): Promise<EngineMove> {
+  try {
+    return await client.withDeadline(Date.now() + deadlineMs, ask);
+  } catch (error) {
+    const failure = failureIn(error);
+    if (error instanceof WorkflowNotFoundError || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
+    const refusal = MOVE_REFUSALS.find((code) => code === failure);
+    if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+      return { outcome: 'unknown', detail: 'nobody answered in time; the same move again tells' };
+    if (error instanceof ServiceError || isGrpcServiceError(error))
+      throw new EngineUnavailable('Temporal could not be asked', { cause: error });
+    throw error;
+  }
+}
+
+/** What the workflow said of an update that it did not make. */
+function failureIn(error: unknown): string | null | undefined {
+  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure
+    ? error.cause.type
+    : undefined;
+}

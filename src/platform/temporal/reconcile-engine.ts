@@ -1,0 +1,40 @@
+/** Reconciliation by a workflow of the ops queue, whose workers know the vendors. Each wish is a run of its own. */
+import { WorkflowFailedError } from '@temporalio/client';
+import { EngineUnavailable } from '../../purchases/engine.ts';
+import type { ReconcileEngine } from '../../reconciliation/engine.ts';
+import { OPS_QUEUE, RECONCILE_WORKFLOW, type ReconcileInput } from '../../../workflows/contract.ts';
+import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
+import type { TemporalClient } from './connect.ts';
+
+const CONNECT_WITHIN_MS = 5_000;
+
+export function createReconcileEngine(temporal: TemporalClient): ReconcileEngine {
+  return {
+    reconcile: async ({ askedBy, range }) => {
+      if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
+        throw new EngineUnavailable('no connection to Temporal');
+      const input: ReconcileInput = {
+        askedBy,
+        ...(range ? { range: { from: range.from.toISOString(), to: range.to.toISOString() } } : {}),
+      };
+      try {
+        return await temporal.client.workflow.execute<
+          (given: ReconcileInput) => Promise<ReconcileSummary | null>
+        >(RECONCILE_WORKFLOW, {
+          workflowId: `${RECONCILE_WORKFLOW}-${crypto.randomUUID()}`,
+          taskQueue: OPS_QUEUE,
+          args: [input],
+          staticSummary: `Reconciliation asked for by ${askedBy.slice(0, 100)}`,
+        });
+      } catch (error) {
+        // Its own message is only that the workflow failed.
+        if (error instanceof WorkflowFailedError) throw new Error(rootOf(error).message, { cause: error });
+        throw error;
+      }
+    },
+  };
+}
+
+function rootOf(error: Error): Error {
+  return error.cause instanceof Error ? rootOf(error.cause) : error;
+}

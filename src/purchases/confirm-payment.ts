@@ -1,0 +1,94 @@
+/** "Has my payment arrived?": the gateway is asked, never the caller, and the answer is how things then stand. */
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { noteTransaction } from '../platform/telemetry/subject.ts';
+import { EngineUnavailable, type WhosePayment } from './engine.ts';
+import { findFunding } from '../payments/store/fundings.ts';
+import { beginConfirming, findPayment, forgetConfirming } from '../payments/store/payments.ts';
+import { findPurchase } from './store/reads.ts';
+import { engineAway } from './engine-answers.ts';
+import { getTransaction } from './read-transaction.ts';
+import type { WhichPayment } from '../platform/composition/use-cases.ts';
+import type { PaymentStanding, TransactionView } from '../platform/composition/views.ts';
+import type { WorldDeps } from '../platform/composition/world-deps.ts';
+
+type ConfirmDeps = Pick<WorldDeps, 'db' | 'clock' | 'engine' | 'settings'>;
+
+/** TRANSACTION_NOT_FOUND, also for another account's. SERVICE_UNAVAILABLE when nobody could be sent to look; a gateway that is away is no error. */
+export async function confirmPayment(
+  deps: ConfirmDeps,
+  principal: Principal,
+  which: WhichPayment,
+): Promise<TransactionView> {
+  const payment = await findOwn(deps, principal, which);
+  if (payment.isFromOutside && (await isWorthALook(deps, payment))) await look(deps, payment);
+  return getTransaction(deps, principal, payment.transactionId);
+}
+
+/** A closed payment is looked at for callers once per `closedPaymentFreshMs`: each look is a workflow and a call to the gateway. */
+async function isWorthALook(
+  { db, clock, settings }: ConfirmDeps,
+  { transactionId, isClosed }: OwnPayment,
+): Promise<boolean> {
+  if (!isClosed) return true;
+  return beginConfirming(db, transactionId, { now: clock.now(), freshMs: settings.closedPaymentFreshMs });
+}
+
+interface OwnPayment extends WhosePayment {
+  readonly isFromOutside: boolean;
+  readonly isClosed: boolean;
+}
+
+async function look({ db, engine, settings }: ConfirmDeps, payment: OwnPayment): Promise<void> {
+  try {
+    await engine.look(payment, settings.timings.answerWithinMs);
+  } catch (error) {
+    if (payment.isClosed) await forgetConfirming(db, payment.transactionId);
+    if (error instanceof EngineUnavailable)
+      throw engineAway('The payment cannot be looked at right now, it is looked at again by itself', error);
+    throw error;
+  }
+}
+
+async function findOwn({ db }: ConfirmDeps, principal: Principal, which: WhichPayment): Promise<OwnPayment> {
+  const transactionId =
+    'transactionId' in which ? which.transactionId : (await findPayment(db, which.reference))?.transaction_id;
+  if (transactionId === undefined) throw notFound();
+  const purchase = (await findPurchase(db, transactionId))?.purchase;
+  const row = purchase ?? (await findFunding(db, transactionId));
+  if (row?.account_id !== principal.account.id) throw notFound();
+  noteTransaction(transactionId);
+  return {
+    transactionId,
+    purpose: purchase ? 'purchase' : 'funding',
+    isFromOutside: row.payment_method !== 'WALLET',
+    isClosed: row.status === 'SUCCESS' || row.status === 'FAILED',
+  };
+}
+
+function notFound(): DomainError {
+  return new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found', {
+    details: 'no payment of yours has this id or reference',
+  });
+}
+
+/** Where a payment stands, for whoever has its reference: nothing that is secret. */
+export async function findPaymentStanding(
+  { db }: Pick<WorldDeps, 'db'>,
+  reference: string,
+): Promise<PaymentStanding | undefined> {
+  const payment = await findPayment(db, reference);
+  if (!payment) return undefined;
+  const purchase =
+    payment.purpose === 'purchase' ? (await findPurchase(db, payment.transaction_id))?.purchase : undefined;
+  const row = purchase ?? (await findFunding(db, payment.transaction_id));
+  if (!row) return undefined;
+  return {
+    reference,
+    purpose: payment.purpose,
+    status: row.status,
+    reason: row.reason,
+    packageName: purchase?.package_name ?? null,
+    charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
+  };
+}

@@ -1,0 +1,182 @@
+/** Buying, topping up, and reading one's own eSIMs and purchases. */
+import type { BuyCommand } from '../../platform/composition/use-cases.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { isId } from '../../domain/ids.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { presentStanding, standingSchema } from '../../payments/http/standing.ts';
+import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
+import { presentEsim, presentEsimPage, presentPurchase } from './present.ts';
+import {
+  basePurchaseSchema,
+  buyBody,
+  esimPageSchema,
+  esimSchema,
+  myEsimsQuery,
+  topUpPurchaseSchema,
+} from './schema.ts';
+
+const ESIMS = 'eSIMs';
+const PURCHASES = 'Purchases';
+const TOP_UP_TARGET_NOT_FOUND = 'eSIM not found or does not belong to your account';
+
+export function esimRoutes(): Route[] {
+  return [buyRoute(), transactionRoute(), myEsimsRoute(), esimRoute()];
+}
+
+function buyRoute(): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/esim/buy',
+    key: 'required',
+    scope: 'purchase',
+    shapes: ['shape-1', 'shape-2'],
+    pickShape: (raw) => (isTopUp(raw) ? 'shape-2' : 'shape-1'),
+    body: buyBody,
+    missing: missingTarget,
+    errors: [
+      'PACKAGE_NOT_FOUND',
+      'PACKAGE_UNAVAILABLE',
+      'INSUFFICIENT_BALANCE',
+      'INVALID_TOPUP',
+      'PAYMENT_FAILED',
+      'PAYMENT_METHOD_UNAVAILABLE',
+      'ESIM_NOT_FOUND',
+      'EXCHANGE_RATE_UNAVAILABLE',
+    ],
+    responses: {
+      200: { description: 'TOPUP: the purchase, whatever its status', schema: topUpPurchaseSchema },
+      201: { description: 'BASE: the purchase, whatever its status', schema: basePurchaseSchema },
+    },
+    docs: {
+      operationId: 'buy',
+      tag: PURCHASES,
+      summary: 'Buy an eSIM, or top one up',
+      description:
+        'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
+        'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
+        'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
+    },
+    async handle({ world, principal, body, context, idempotency }) {
+      const { packageCode, packageType, paymentMethod } = body;
+      const command: BuyCommand = {
+        packageCode,
+        packageType,
+        paymentMethod,
+        ...(packageType === 'TOPUP' ? { esimId: topUpTarget(body.esimId ?? '') } : {}),
+        ...(idempotency ? { idempotency } : {}),
+      };
+      const purchase = await world.buy(principal, command, context);
+      return { status: purchase.packageType === 'BASE' ? 201 : 200, body: toJson(presentPurchase(purchase)) };
+    },
+  });
+}
+
+function isTopUp(raw: RawInput): boolean {
+  return Object.hasOwn(raw.body, 'packageType') && raw.body['packageType'] === 'TOPUP';
+}
+
+/** The specification's own words. */
+function missingTarget(raw: RawInput): MissingFields | undefined {
+  const given = Object.hasOwn(raw.body, 'esimId') ? raw.body['esimId'] : undefined;
+  if (!isTopUp(raw) || (given !== undefined && given !== null && given !== '')) return undefined;
+  const message = 'esimId is required for TOPUP package type';
+  return { code: 'VALIDATION_ERROR', message, fields: ['esimId'] };
+}
+
+function topUpTarget(esimId: string): string {
+  if (!isId('esim', esimId)) throw new DomainError('ESIM_NOT_FOUND', TOP_UP_TARGET_NOT_FOUND);
+  return esimId;
+}
+
+function transactionRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/transactions/{transactionId}',
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-3'],
+    params: {
+      transactionId: {
+        description: 'What buy or fund answered',
+        example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+        isPossible: (text) => isId('transaction', text),
+        notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
+      },
+    },
+    errors: ['TRANSACTION_NOT_FOUND'],
+    responses: {
+      200: { description: 'The purchase result, or the funding, as it now stands', schema: standingSchema },
+    },
+    docs: {
+      operationId: 'getTransaction',
+      tag: PURCHASES,
+      summary: 'Read a purchase or a funding',
+      description:
+        'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
+    },
+    async handle({ world, principal, params }) {
+      const standing = await world.getTransaction(principal, params['transactionId'] ?? '');
+      return { status: 200, body: toJson(presentStanding(standing)) };
+    },
+  });
+}
+
+function myEsimsRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/my-esims',
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-1'],
+    query: myEsimsQuery,
+    errors: [],
+    responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
+    docs: {
+      operationId: 'listEsims',
+      tag: ESIMS,
+      summary: 'List your eSIMs',
+      description: 'One page of your eSIM orders, filtered and searched as asked.',
+    },
+    async handle({ world, principal, query }) {
+      const { page, limit, status, search } = query;
+      const found = await world.listEsims(principal, {
+        page,
+        limit,
+        ...(status === undefined ? {} : { status }),
+        ...(search === undefined || search === '' ? {} : { search }),
+      });
+      return { status: 200, body: toJson(presentEsimPage(found)) };
+    },
+  });
+}
+
+function esimRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/esim/{esimId}',
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-1'],
+    params: {
+      esimId: {
+        description: 'The `_id` of an eSIM order',
+        example: 'esim-0f8fad5bd9cb469fa16570867728950e',
+        isPossible: (text) => isId('esim', text),
+        notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
+      },
+    },
+    errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+    responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
+    docs: {
+      operationId: 'getEsim',
+      tag: ESIMS,
+      summary: 'Read one of your eSIMs',
+      description:
+        'Install data, usage and validity. State and usage are looked up again when what we know is old.',
+    },
+    async handle({ world, principal, params }) {
+      const esim = await world.getEsim(principal, params['esimId'] ?? '');
+      return { status: 200, body: toJson(presentEsim(esim)) };
+    },
+  });
+}

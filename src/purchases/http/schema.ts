@@ -1,0 +1,181 @@
+/** Purchases and eSIM orders as the specification's tables list them; requests are validated and the reference generated from here. */
+import { z } from 'zod';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import {
+  ESIM_STATUSES,
+  ESIM_STATUS_FILTERS,
+  PACKAGE_TYPES,
+  PAYMENT_METHODS,
+  PURCHASE_STATUSES,
+} from '../../domain/states.ts';
+import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
+import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
+import { MAX_PACKAGE_CODE_CHARACTERS, MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
+import { pageFields } from '../../platform/http/page.ts';
+import { paymentFields } from '../../payments/http/schema.ts';
+
+export const buyBody = z
+  .object({
+    packageCode: textField({
+      max: MAX_PACKAGE_CODE_CHARACTERS,
+      description: 'From the packages list; for TOPUP a top-up package code',
+      example: 'SIM-OK',
+    }),
+    paymentMethod: choiceField(PAYMENT_METHODS, { description: 'How to pay', example: 'WALLET' }),
+    packageType: choiceField(PACKAGE_TYPES, {
+      description: 'BASE makes a new eSIM, TOPUP adds data to an existing one',
+      example: 'BASE',
+    }),
+    // Whether it can be one of our ids is no matter of form: an impossible id is simply not found.
+    esimId: z
+      .string('must be a string')
+      .nullish()
+      .transform((text) => text ?? undefined)
+      .meta({ description: 'Required for TOPUP: the `_id` of the eSIM to top up' }),
+  })
+  .meta({ id: 'BuyRequest' });
+
+export const myEsimsQuery = z.object({
+  ...pageFields,
+  status: choiceField(ESIM_STATUS_FILTERS, { description: 'Only eSIMs in this state' }).optional(),
+  search: z
+    .string()
+    .max(MAX_SEARCH_CHARACTERS, `must be at most ${MAX_SEARCH_CHARACTERS} characters long`)
+    .refine(isCleanText, 'must not contain control characters or broken Unicode')
+    .optional()
+    .meta({ description: 'Matches package name, ICCID or transaction id; empty means no filter' }),
+});
+
+/** Empty until known. */
+const laterText = (description: string) =>
+  z.string().meta({ description: `${description}; empty until known` });
+
+const packageCoverage = {
+  coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
+  networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
+};
+
+const listed = {
+  _id: z
+    .string()
+    .meta({ description: 'The value for `esimId`', example: 'esim-0f8fad5bd9cb469fa16570867728950e' }),
+  packageCode: z.string(),
+  packageName: z.string(),
+  transactionId: z.string(),
+  iccid: laterText('ICCID'),
+  qrCodeUrl: laterText('URL of the QR code for installation'),
+  activationCode: laterText('Manual activation string, LPA format'),
+  esimStatus: z.enum(ESIM_STATUSES),
+  data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
+  totalVolume: z.number().int().meta({ description: 'Bytes' }),
+  orderUsage: z.number().int().meta({ description: 'Bytes used' }),
+  data_usage_remain: z.number().int().min(0).meta({ description: 'Bytes left' }),
+  validity: z.number().int().meta({ description: 'Days' }),
+  activateTime: laterText('ISO 8601'),
+  expiredTime: laterText('ISO 8601'),
+  createdAt: isoTime('ISO 8601'),
+  price: money('Price paid'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+};
+
+export const esimListItemSchema = z
+  .object({ ...listed, packageDetails: z.object(packageCoverage) })
+  .meta({ id: 'EsimListItem' });
+
+export const esimPageSchema = z
+  .object({
+    esims: z.array(esimListItemSchema),
+    total: z.number().int().meta({ description: 'eSIMs that match the filter' }),
+    page: z.number().int(),
+    limit: z.number().int(),
+    totalPages: z.number().int(),
+  })
+  .meta({ id: 'EsimPage' });
+
+export const esimSchema = z
+  .object({
+    ...listed,
+    orderNo: laterText('Order number'),
+    esimTranNo: laterText('eSIM transaction number'),
+    imsi: laterText('IMSI'),
+    msisdn: z.string().nullable().meta({ description: 'Phone number, if it has one' }),
+    ac: laterText('Activation value: the same LPA string as `activationCode`'),
+    shortUrl: laterText('Short URL'),
+    smdpAddress: laterText('SM-DP+ address'),
+    matchingId: laterText('Matching id'),
+    eid: laterText('EID of the device it is installed in'),
+    smdpStatus: laterText('Install state of the profile'),
+    activeType: z.string().meta({ description: 'What starts the validity' }),
+    durationUnit: z.string().meta({ example: 'DAY' }),
+    totalDuration: z.number().int().meta({ description: 'In `durationUnit`' }),
+    validity_usage_remain: z.number().int().meta({ description: 'Validity left, in `durationUnit`' }),
+    pin: z.string().nullable(),
+    puk: z.string().nullable(),
+    apn: laterText('Access point name'),
+    smsStatus: z.number().int(),
+    dataType: z.number().int(),
+    packageDetails: z.object({ ...packageCoverage, dataType: z.string(), speed: z.string() }),
+    isActive: z.boolean(),
+    updatedAt: isoTime('ISO 8601'),
+  })
+  .meta({ id: 'Esim' });
+
+const purchaseFields = {
+  transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+  status: z.enum(PURCHASE_STATUSES).meta({
+    description:
+      'PENDING: waits for money. PROCESSING: paid, not delivered yet. SUCCESS: delivered. FAILED: ended without.',
+  }),
+  reason: z.string().optional().meta({ description: 'Why, when FAILED', example: 'PACKAGE_UNAVAILABLE' }),
+};
+
+const basePurchase = {
+  ...purchaseFields,
+  package: z.object({
+    packageCode: z.string(),
+    packageName: z.string(),
+    price: money('What is charged'),
+    currency: z.enum(ACCOUNT_CURRENCIES),
+  }),
+  ...paymentFields,
+  esimDetails: z
+    .object({
+      esimId: z.string(),
+      iccid: z.string(),
+      qrCodeUrl: z.string(),
+      activationCode: z.string(),
+      smdpAddress: z.string(),
+      matchingId: z.string(),
+    })
+    .optional()
+    .meta({ description: 'On SUCCESS' }),
+};
+
+const topUpPurchase = {
+  ...purchaseFields,
+  message: z.string().optional().meta({ description: 'On SUCCESS' }),
+  package: z.object({
+    packageCode: z.string(),
+    name: z.string(),
+    price: money('What is charged'),
+    currencyCode: z.enum(ACCOUNT_CURRENCIES),
+    volume: z.number().int().meta({ description: 'Bytes added' }),
+    duration: z.number().int(),
+  }),
+  ...paymentFields,
+  esimDetails: z
+    .object({
+      iccid: z.string(),
+      totalVolume: z.number().int().meta({ description: 'New total, bytes' }),
+      dataRemaining: z.number().int().meta({ description: 'Bytes left' }),
+    })
+    .optional()
+    .meta({ description: 'On SUCCESS' }),
+};
+
+export const basePurchaseSchema = z.object(basePurchase).meta({ id: 'BasePurchase' });
+export const topUpPurchaseSchema = z.object(topUpPurchase).meta({ id: 'TopUpPurchase' });
+export const transactionSchema = z.union([
+  z.object({ ...basePurchase, timeline }).meta({ id: 'BaseTransaction' }),
+  z.object({ ...topUpPurchase, timeline }).meta({ id: 'TopUpTransaction' }),
+]);

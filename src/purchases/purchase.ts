@@ -1,0 +1,66 @@
+/**
+ * The words of a purchase that cross rooms: what the API asks the engine to do, and what it hears back. Everything here travels
+ * through Temporal as JSON, so amounts are decimal digits in strings, and no field may hold a key, an activation code, PIN or PUK.
+ */
+import type { AccountCurrency } from '../domain/money.ts';
+import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
+import type { Refusal } from '../domain/refusals.ts';
+import type { PackageType, PaymentMethod } from '../domain/states.ts';
+
+/** The price, frozen when the purchase was asked for and never computed again. */
+export interface FrozenQuote {
+  readonly priceMinor: string;
+  readonly currency: AccountCurrency;
+  readonly priceUsdMinor: string;
+  readonly costUsdE4: string;
+  readonly settingsId: string;
+  /** Absent when no conversion was needed. */
+  readonly rateId?: string;
+}
+
+/** Durations come with the input, so that tests can scale them and open purchases keep theirs. */
+export interface PurchaseTimings extends PaymentTimings {
+  /** How long the caller is kept waiting for the eSIM. */
+  readonly answerWithinMs: number;
+  /** Looks for a profile that is not there yet: first delay, doubled up to the longest. */
+  readonly lookFirstMs: number;
+  readonly lookMaxMs: number;
+  /** A purchase that is still not delivered after this needs a person. */
+  readonly attentionAfterMs: number;
+  /** Asking goes on at this pace once a person has been called. */
+  readonly slowLookMs: number;
+  /** Longest that an order which was given up may still be taken, and be listed: an earlier refusal is not the supplier's last word. */
+  readonly doubtMs: number;
+}
+
+export interface PurchaseInput {
+  readonly transactionId: string;
+  readonly accountId: string;
+  readonly packageType: PackageType;
+  readonly packageCode: string;
+  readonly paymentMethod: PaymentMethod;
+  /** BASE: the id the new eSIM order will have. TOPUP: the eSIM to top up. */
+  readonly esimId: string;
+  readonly quote: FrozenQuote;
+  /** What to ask from the buyer at the gateway; absent for WALLET. */
+  readonly charge?: ChargeQuote;
+  readonly requestId: string;
+  readonly timings: PurchaseTimings;
+  readonly idempotency?: IdempotencyMark;
+}
+
+/** A caller's Idempotency-Key, as the first step keeps it. */
+export interface IdempotencyMark {
+  readonly key: string;
+  readonly path: string;
+  readonly fingerprint: string;
+}
+
+/** The first answer to the caller. SUCCESS and PROCESSING carry no data: the rows are in Postgres. */
+export type PurchaseAnswer = (
+  | { readonly status: 'SUCCESS' | 'PROCESSING' | 'PENDING' }
+  | { readonly status: 'REFUSED'; readonly refusal: Refusal }
+) & {
+  /** Of the request that opened the purchase: a retry with another body is told so. */
+  readonly fingerprint?: string;
+};

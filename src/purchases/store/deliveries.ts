@@ -1,0 +1,227 @@
+/**
+ * What the delivery step reads and keeps: enough to order again under the same id after any crash, and the outcome once known. The
+ * purchase's row decides who may go on: an order is counted before it is sent, only for an open purchase, and a purchase whose order is being
+ * withdrawn is neither asked for nor settled.
+ */
+import { sql, type RawBuilder, type Selectable } from 'kysely';
+import { asFailureReason, type FailureReason } from '../../domain/refusals.ts';
+import type { PackageType, PurchaseStatus } from '../../domain/states.ts';
+import type { EsimsTable, PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
+
+export interface Delivery {
+  readonly transactionId: string;
+  /** What the order or top-up has at the supplier: our own id, or a replacement's. */
+  readonly supplierId: string;
+  readonly packageType: PackageType;
+  readonly packageCode: string;
+  readonly costUsdE4: bigint;
+  readonly status: PurchaseStatus;
+  /** Why it failed. */
+  readonly reason: FailureReason | null;
+  readonly esimId: string;
+  readonly esimTranNo: string;
+  readonly iccid: string;
+  readonly orderNo: string | null;
+  /** The supplier's answer is already kept; only settling is left. */
+  readonly delivered: boolean;
+  /** Orders or top-ups that may have been sent so far. */
+  readonly asks: number;
+  /** When the first, the last but one and the last of them were counted; null where a build of before did not keep it. */
+  readonly firstAskedAt: Date | null;
+  readonly previousAskedAt: Date | null;
+  readonly lastAskedAt: Date | null;
+  /** Orders listed before this were searched, and ours is not among them. */
+  readonly searchedUntil: Date | null;
+  readonly withdrawingSince: Date | null;
+  readonly createdAt: Date;
+}
+
+/** Reads a delivery without asking for it. */
+export async function loadDelivery(db: WorldDb, transactionId: string): Promise<Delivery> {
+  const { rows } = await sql<DeliveryRow>`
+    select ${COLUMNS} from purchases join esims on esims.id = purchases.esim_id
+     where purchases.transaction_id = ${transactionId}`.execute(db);
+  return toDelivery(rows[0], transactionId);
+}
+
+/** May an order be sent for it? The delivery as it then stands. */
+export interface Asking {
+  readonly mayAsk: boolean;
+  readonly delivery: Delivery;
+}
+
+/**
+ * Counts an order or top-up before it is sent, unless the number of the order is known, so that everyone who asks later knows that one may be
+ * out. Nothing is counted, and nothing may be sent, for a purchase that is closed or whose order is being withdrawn.
+ */
+export async function beginAsking(db: WorldDb, transactionId: string, now: Date): Promise<Asking> {
+  const { rows } = await sql<DeliveryRow>`
+    update purchases
+       set supplier_asks = supplier_asks + 1,
+           supplier_first_asked_at = coalesce(supplier_first_asked_at, case when supplier_asks = 0 then ${now}::timestamptz else purchases.created_at end),
+           supplier_previous_asked_at = case when supplier_asks > 0 then coalesce(supplier_asked_at, ${now}::timestamptz) end,
+           supplier_asked_at = ${now}
+      from esims
+     where esims.id = purchases.esim_id and purchases.transaction_id = ${transactionId} and ${OPEN} and supplier_order_no is null
+    returning ${COLUMNS}`.execute(db);
+  if (rows[0]) return { mayAsk: true, delivery: toDelivery(rows[0], transactionId) };
+  const delivery = await loadDelivery(db, transactionId);
+  return { mayAsk: delivery.status === 'PROCESSING' && delivery.withdrawingSince === null, delivery };
+}
+
+/** Open to its supplier: money is held for it, and nobody is taking its order back. */
+const OPEN = sql<boolean>`purchases.status = 'PROCESSING' and purchases.withdrawing_since is null`;
+
+/** The purchase still has the order at the supplier that somebody is about to write of: it was not replaced meanwhile. */
+export function hasOrder(supplierId: string): RawBuilder<boolean> {
+  return sql<boolean>`coalesce(purchases.supplier_transaction_id, purchases.transaction_id) = ${supplierId}`;
+}
+
+/** What was bought is kept here. */
+export const IS_DELIVERED = sql<boolean>`
+  case purchases.package_type when 'TOPUP' then purchases.top_up_total_volume_bytes is not null
+    else exists (select from esims kept where kept.id = purchases.esim_id and kept.iccid <> '') end`;
+
+const COLUMNS = sql`
+  purchases.package_type, purchases.package_code, purchases.cost_usd_e4, purchases.status, purchases.reason, purchases.esim_id,
+  purchases.supplier_asks, purchases.supplier_first_asked_at, purchases.supplier_previous_asked_at, purchases.supplier_asked_at,
+  purchases.supplier_searched_until, purchases.supplier_order_no, purchases.supplier_transaction_id, purchases.withdrawing_since,
+  purchases.top_up_total_volume_bytes, purchases.created_at, esims.esim_tran_no, esims.iccid`;
+
+type DeliveryRow = Pick<
+  Selectable<PurchasesTable>,
+  | 'package_type'
+  | 'package_code'
+  | 'cost_usd_e4'
+  | 'status'
+  | 'reason'
+  | 'esim_id'
+  | 'supplier_asks'
+  | 'supplier_first_asked_at'
+  | 'supplier_previous_asked_at'
+  | 'supplier_asked_at'
+  | 'supplier_searched_until'
+  | 'supplier_order_no'
+  | 'supplier_transaction_id'
+  | 'withdrawing_since'
+  | 'top_up_total_volume_bytes'
+  | 'created_at'
+> &
+  Pick<Selectable<EsimsTable>, 'esim_tran_no' | 'iccid'>;
+
+function toDelivery(row: DeliveryRow | undefined, transactionId: string): Delivery {
+  if (!row) throw new Error(`no purchase ${transactionId}`);
+  return {
+    transactionId,
+    supplierId: row.supplier_transaction_id ?? transactionId,
+    packageType: row.package_type,
+    packageCode: row.package_code,
+    costUsdE4: row.cost_usd_e4,
+    status: row.status,
+    reason: row.reason === null ? null : asFailureReason(row.reason),
+    esimId: row.esim_id,
+    esimTranNo: row.esim_tran_no,
+    iccid: row.iccid,
+    orderNo: row.supplier_order_no,
+    delivered: row.package_type === 'BASE' ? row.iccid !== '' : row.top_up_total_volume_bytes !== null,
+    asks: row.supplier_asks,
+    firstAskedAt: row.supplier_first_asked_at,
+    previousAskedAt: row.supplier_previous_asked_at,
+    lastAskedAt: row.supplier_asked_at,
+    searchedUntil: row.supplier_searched_until,
+    withdrawingSince: row.withdrawing_since,
+    createdAt: row.created_at,
+  };
+}
+
+/** Keeps the supplier's order number as soon as it is known, where the profile is not there yet. */
+export async function keepOrderNo(
+  db: WorldDb,
+  { transactionId, supplierId }: Pick<Delivery, 'transactionId' | 'supplierId'>,
+  orderNo: string,
+): Promise<void> {
+  await sql`
+    with kept as (
+      update purchases set supplier_order_no = ${orderNo}, updated_at = now()
+       where transaction_id = ${transactionId} and supplier_order_no is null and ${hasOrder(supplierId)}
+         and status = 'PROCESSING'
+      returning transaction_id
+    )
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'ordered-at-supplier', ${orderNo}::text from kept`.execute(db);
+}
+
+/** Keeps how far the supplier's list was searched; the next search goes on from there. */
+export async function keepSearched(
+  db: WorldDb,
+  { transactionId, supplierId }: Pick<Delivery, 'transactionId' | 'supplierId'>,
+  until: Date,
+): Promise<void> {
+  await sql`
+    update purchases set supplier_searched_until = greatest(supplier_searched_until, ${until})
+     where transaction_id = ${transactionId} and ${hasOrder(supplierId)}`.execute(db);
+}
+
+/**
+ * From now on nothing is ordered and nothing is settled, until the withdrawal has ended. `delivered`: it came too late; `closed`: the money
+ * went back before. Twice is once.
+ */
+export async function beginWithdrawal(
+  db: WorldDb,
+  transactionId: string,
+  now: Date,
+): Promise<{ readonly state: 'withdrawing' | 'delivered' | 'closed'; readonly delivery: Delivery }> {
+  return db.transaction().execute(async (trx) => {
+    // Locked first, and judged by a statement of its own: what another step wrote just before is seen.
+    await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+    const { rows } = await sql<DeliveryRow>`
+      update purchases set withdrawing_since = coalesce(withdrawing_since, ${now})
+        from esims
+       where esims.id = purchases.esim_id and purchases.transaction_id = ${transactionId} and purchases.status = 'PROCESSING'
+         and not ${IS_DELIVERED}
+      returning ${COLUMNS}`.execute(trx);
+    if (rows[0]) return { state: 'withdrawing', delivery: toDelivery(rows[0], transactionId) };
+    const delivery = await loadDelivery(trx, transactionId);
+    return { state: delivery.status === 'FAILED' ? 'closed' : 'delivered', delivery };
+  });
+}
+
+/** On record before the supplier is asked to cancel. `false`: this withdrawal has ended, so that nothing may be cancelled for it. */
+export async function beginCancelling(
+  db: WorldDb,
+  { transactionId, withdrawingSince }: Pick<Delivery, 'transactionId' | 'withdrawingSince'>,
+  now: Date,
+): Promise<boolean> {
+  const begun = await db
+    .updateTable('purchases')
+    .set({ cancel_asked_at: now })
+    .where('transaction_id', '=', transactionId)
+    .where('withdrawing_since', '=', withdrawingSince)
+    .where('status', '=', 'PROCESSING')
+    .executeTakeFirst();
+  return begun.numUpdatedRows > 0n;
+}
+
+/**
+ * Ends a withdrawal that took nothing back: the purchase may be delivered again. Answers how long to wait first, in milliseconds, while a
+ * cancellation that was given up may still reach the supplier; 0 when it is open.
+ */
+export async function reopenDelivery(
+  db: WorldDb,
+  transactionId: string,
+  { now, graceMs }: { readonly now: Date; readonly graceMs: number },
+): Promise<number> {
+  const askedBefore = new Date(now.getTime() - graceMs);
+  const { rows } = await sql<{ cancel_asked_at: Date | null }>`
+    with reopened as (
+      update purchases set withdrawing_since = null
+       where transaction_id = ${transactionId} and withdrawing_since is not null
+         and (cancel_asked_at is null or cancel_asked_at <= ${askedBefore})
+      returning transaction_id
+    )
+    select cancel_asked_at from purchases
+     where transaction_id = ${transactionId} and withdrawing_since is not null
+       and transaction_id not in (select transaction_id from reopened)`.execute(db);
+  const askedAt = rows[0]?.cancel_asked_at;
+  return askedAt ? Math.max(1, askedAt.getTime() + graceMs - now.getTime()) : 0;
+}

@@ -1,0 +1,228 @@
+/**
+ * Opening a purchase. All of it is one statement, which is a transaction of its own: wallet hold, purchase, eSIM order, key and first event.
+ * Only a refusal, or a merchant who is to be told of a low balance, has more to write and needs one around it.
+ */
+import { sql, type Insertable, type RawBuilder } from 'kysely';
+import { snapshotOf } from '../../catalogue/rules.ts';
+import type { PurchaseInput } from '../purchase.ts';
+import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
+import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
+import { insertKey, keepingKey } from '../../platform/idempotency/store.ts';
+import { holding } from '../../ledger/store/ledger.ts';
+import { CROSSING, NOT_LOW, tellLowBalance, UNHEARD, type Crossing } from '../../ledger/store/low-balance.ts';
+import { tellStatus } from './messages.ts';
+import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
+import { noMessages, type Written } from '../../webhooks/store/messages.ts';
+
+export interface OpenOptions {
+  readonly now: Date;
+  readonly supplier: string;
+  /**
+   * Asked at the moment of a refusal: may the caller have been told PROCESSING before hearing of it? It is then kept as a FAILED
+   * purchase, so that its reads say how it ended.
+   */
+  readonly keepRefusal: () => boolean;
+}
+
+export type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
+
+const OPENED: Opened = { opened: true };
+const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
+
+/** Writes purchase, eSIM order, wallet hold and idempotency row together, or refuses and writes no purchase at all. */
+export async function openPurchase(
+  db: WorldDb,
+  input: PurchaseInput,
+  options: OpenOptions,
+  written: Written = noMessages(),
+): Promise<Opened> {
+  const found = await lookBeforeOpening(db, input);
+  if (found.already) return OPENED;
+  const opening = found.refusal ? undefined : openingOf(input, options, found.item);
+  if (opening && (await write(db, input, opening, UNHEARD))) return OPENED;
+  return db.transaction().execute(async (trx) => {
+    const opened = opening && (await write(trx, input, opening));
+    if (opened) {
+      const { transactionId, accountId, quote } = input;
+      const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
+      await tellLowBalance(trx, because, opened, written);
+      return OPENED;
+    }
+    return refuse(trx, input, options, found.refusal ?? INSUFFICIENT, written);
+  });
+}
+
+/** Keeps the refusal where that counts, unless another run has opened the purchase, or refused it for good, in the meantime. */
+async function refuse(
+  trx: WorldDb,
+  input: PurchaseInput,
+  options: OpenOptions,
+  given: Refusal,
+  written: Written,
+): Promise<Opened> {
+  const { already, isKept, item, refusal = given } = await lookBeforeOpening(trx, input);
+  if (already) return OPENED;
+  if (!isKept && options.keepRefusal()) {
+    await sql`with opened as (select), ${openingOf(input, options, item, refusal)} select`.execute(trx);
+  } else if (!isKept) {
+    await insertKey(trx, input, refusal);
+  }
+  await tellStatus(trx, input.transactionId, 'FAILED', written);
+  return { opened: false, refusal };
+}
+
+interface Found {
+  readonly already: boolean;
+  readonly item: StoredPackage | undefined;
+  readonly refusal?: Refusal;
+  /** An earlier run has kept the refusal. */
+  readonly isKept?: boolean;
+}
+
+async function lookBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Found> {
+  const row = await db
+    .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('here'))
+    .leftJoin('packages', (join) => join.on('packages.package_code', '=', input.packageCode))
+    .leftJoin('purchases', (join) => join.on('purchases.transaction_id', '=', input.transactionId))
+    .leftJoin('esims', (join) =>
+      join.on('esims.id', '=', input.esimId).on('esims.account_id', '=', input.accountId),
+    )
+    .leftJoin('idempotency_keys as keys', (join) =>
+      join.on('keys.account_id', '=', input.accountId).on('keys.key', '=', input.idempotency?.key ?? ''),
+    )
+    .selectAll('packages')
+    .select([
+      'purchases.transaction_id as already',
+      'purchases.reason as already_reason',
+      'esims.status as esim_status',
+      'keys.refusal_reason as refusal_reason',
+      'keys.refusal_detail as refusal_detail',
+    ])
+    .executeTakeFirstOrThrow();
+  const item = row.package_code === null ? undefined : toPackage(row as Parameters<typeof toPackage>[0]);
+  if (row.refusal_reason !== null)
+    return { already: false, item, isKept: true, refusal: toRefusal(row.refusal_reason, row.refusal_detail) };
+  if (row.already !== null) {
+    return row.already_reason === null
+      ? { already: true, item }
+      : { already: false, item, isKept: true, refusal: toRefusal(row.already_reason, null) };
+  }
+  if (!item || item.withdrawn) {
+    return {
+      already: false,
+      item,
+      refusal: { reason: 'PACKAGE_WITHDRAWN', detail: 'withdrawn since it was listed' },
+    };
+  }
+  if (input.packageType === 'TOPUP' && row.esim_status !== 'ACTIVE') {
+    return {
+      already: false,
+      item,
+      refusal: { reason: 'ESIM_NOT_ACTIVE', detail: `the eSIM is ${row.esim_status ?? 'unknown'}` },
+    };
+  }
+  return { already: false, item };
+}
+
+function toRefusal(reason: string, detail: string | null): Refusal {
+  return { reason: asFailureReason(reason), detail: detail ?? '' };
+}
+
+/** Nothing is written, and undefined answered, where the wallet has too little, another run holds it already, or `only` does not hold. */
+async function write(
+  db: WorldDb,
+  input: PurchaseInput,
+  opening: RawBuilder<unknown>,
+  only?: RawBuilder<boolean>,
+): Promise<Crossing | undefined> {
+  const { quote, transactionId: id, accountId } = input;
+  const amount = { amountMinor: BigInt(quote.priceMinor), currency: quote.currency };
+  const opened =
+    input.paymentMethod === 'WALLET'
+      ? sql`${holding({ id, accountId, amount }, only)}, opened as (select from hold)`
+      : sql`${NOT_LOW}, opened as (select)`;
+  const { rows } = await sql<Crossing>`with ${opened}, ${opening} select ${CROSSING} from opened`.execute(db);
+  return rows[0];
+}
+
+/** Queries for a `with`, beside one that is called `opened`: written where that has a row. With a refusal, the purchase is over at once. */
+function openingOf(
+  input: PurchaseInput,
+  { now, supplier }: OpenOptions,
+  item: StoredPackage | undefined,
+  refusal?: Refusal,
+): RawBuilder<unknown> {
+  const fromWallet = input.paymentMethod === 'WALLET';
+  const event = {
+    transaction_id: input.transactionId,
+    what: refusal ? 'refused' : fromWallet ? 'wallet-held' : 'opened',
+    detail: refusal?.reason ?? null,
+  };
+  return sql.join([
+    ...keepingKey(input, refusal, sql<boolean>`exists (select from opened)`),
+    sql`purchase as (${insertWhereOpened('purchases', newPurchase(input, now, item, refusal))})`,
+    ...(input.packageType === 'BASE' && item
+      ? [sql`esim as (${insertWhereOpened('esims', newEsim(input, item, supplier, now, refusal))})`]
+      : []),
+    sql`event as (${insertWhereOpened('purchase_events', event)})`,
+  ]);
+}
+
+function insertWhereOpened<Table extends 'purchases' | 'esims' | 'purchase_events'>(
+  table: Table,
+  row: Insertable<WorldDatabase[Table]>,
+): RawBuilder<unknown> {
+  const columns = sql.join(Object.keys(row).map((column) => sql.ref(column)));
+  return sql`insert into ${sql.table(table)} (${columns}) select ${sql.join(Object.values(row))} from opened`;
+}
+
+function newPurchase(
+  input: PurchaseInput,
+  now: Date,
+  item: StoredPackage | undefined,
+  refusal?: Refusal,
+): Insertable<WorldDatabase['purchases']> {
+  const { quote } = input;
+  return {
+    transaction_id: input.transactionId,
+    account_id: input.accountId,
+    package_type: input.packageType,
+    payment_method: input.paymentMethod,
+    status: refusal ? 'FAILED' : input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING',
+    reason: refusal?.reason ?? null,
+    package_code: input.packageCode,
+    package_name: item?.name ?? input.packageCode,
+    volume_bytes: BigInt(item?.volumeBytes ?? 0),
+    duration: item?.duration ?? 0,
+    esim_id: input.esimId,
+    price_minor: BigInt(quote.priceMinor),
+    currency: quote.currency,
+    price_usd_minor: BigInt(quote.priceUsdMinor),
+    cost_usd_e4: BigInt(quote.costUsdE4),
+    settings_id: quote.settingsId,
+    rate_id: quote.rateId ?? null,
+    request_id: input.requestId,
+    created_at: now,
+    closed_at: refusal ? now : null,
+  };
+}
+
+function newEsim(input: PurchaseInput, item: StoredPackage, supplier: string, now: Date, refusal?: Refusal) {
+  return {
+    id: input.esimId,
+    account_id: input.accountId,
+    transaction_id: input.transactionId,
+    package_code: item.packageCode,
+    package_name: item.name,
+    status: refusal ? ('FAILED' as const) : ('PENDING' as const),
+    price_minor: BigInt(input.quote.priceMinor),
+    currency: input.quote.currency,
+    snapshot: JSON.stringify(snapshotOf(item)),
+    supplier,
+    total_volume_bytes: BigInt(item.volumeBytes),
+    total_duration: item.duration,
+    duration_unit: item.durationUnit,
+    data_type: item.dataType,
+    created_at: now,
+  };
+}

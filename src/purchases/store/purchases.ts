@@ -1,0 +1,207 @@
+/**
+ * A purchase's life in Postgres after it is opened, one transaction a step. Every step may run twice: the purchase's own row and unique keys
+ * decide, not a look before. Refusals are values, never exceptions.
+ */
+import { sql, type RawBuilder } from 'kysely';
+import type { FailureReason, Refusal } from '../../domain/refusals.ts';
+import { purchaseStatusesBefore } from '../../domain/states.ts';
+import { hasOrder, IS_DELIVERED } from './deliveries.ts';
+import { assigned, KEPT_BEFORE, type Goods } from './delivered-items.ts';
+import { inTransaction } from '../../platform/database/in-transaction.ts';
+import { expectPosted, POSTED, posting, voidHold, voidHoldToSuspense, type Posted } from '../../ledger/store/ledger.ts';
+import { lockPayments } from '../../payments/store/lock-order.ts';
+import { CLAIMS } from '../../payments/store/payments.ts';
+import { CHANGED, changesOf, tellPurchase, tellStatus, type ChangedPurchase } from './messages.ts';
+import { creditRefund, dueRefund } from '../../payments/store/refunds.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import { listeners, noMessages, type Written } from '../../webhooks/store/messages.ts';
+
+/** Whoever was called for the purchase is not needed for it any more; a claim on its money stays. */
+const nobodyNeeded = sql`
+  needs_attention_since = case when attention_reason = any(${[...CLAIMS]}) then needs_attention_since end,
+  attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
+
+/**
+ * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One statement, which is a
+ * transaction of its own, unless a merchant's endpoint listens; twice is once. Throws HoldConflict when the money was given back before, and
+ * while the order is being withdrawn.
+ */
+export async function settlePurchase(
+  db: WorldDb,
+  transactionId: string,
+  goods: Goods = KEPT_BEFORE,
+  written: Written = noMessages(),
+): Promise<'settled' | 'settled-before'> {
+  const unheard = await settle(db, transactionId, goods, UNHEARD);
+  if (unheard?.has_posted) return 'settled';
+  return db.transaction().execute(async (trx) => {
+    const settled = await settle(trx, transactionId, goods);
+    await expectPosted(trx, transactionId, settled);
+    await tellPurchase(trx, transactionId, settled, written);
+    return settled ? 'settled' : 'settled-before';
+  });
+}
+
+/** Nobody is to be told of a change of `purchases`. */
+const UNHEARD = sql<boolean>`${listeners('esim.purchased', sql`purchases.account_id`)} is null`;
+
+/**
+ * Nothing is changed, and undefined answered, where the purchase is not open, its order is being withdrawn or was replaced, its hold was voided,
+ * or `only` does not hold.
+ */
+async function settle(
+  db: WorldDb,
+  transactionId: string,
+  goods: Goods,
+  only: RawBuilder<boolean> = sql<boolean>`true`,
+): Promise<(ChangedPurchase & Posted) | undefined> {
+  const { rows } = await sql<ChangedPurchase & Posted>`
+    with ready as (
+      select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
+       where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
+         and purchases.withdrawing_since is null and ${goods.supplierId === undefined ? sql`true` : hasOrder(goods.supplierId)}
+         and holds.status <> 'VOIDED' and ${only}
+         for no key update
+    ), closed as (
+      update purchases set status = 'SUCCESS', closed_at = now(), ${nobodyNeeded}, ${assigned(goods.purchase)}
+       where transaction_id in (select transaction_id from ready)
+      returning ${CHANGED}, cost_usd_e4
+    ), esim as (
+      update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(goods.esim)}
+       where id in (select esim_id from closed)
+      returning id, iccid, qr_code_url
+    ), told as (
+      insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
+    ), ${posting(sql`(select transaction_id from closed)`, sql`(select cost_usd_e4 from closed)`)}
+    select ${POSTED}, ${changesOf('closed', 'esim')}`.execute(db);
+  return rows[0];
+}
+
+/**
+ * Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. `asks`: only while no
+ * more than so many orders were sent, none is being withdrawn and nothing was delivered; `open` where that is not so, and nothing is written.
+ */
+export function failPurchase(
+  db: WorldDb,
+  transactionId: string,
+  refusal: Refusal,
+  written: Written = noMessages(),
+  asks?: number,
+): Promise<'closed' | 'open'> {
+  const isKnown = sql<boolean>`purchases.supplier_asks = ${asks} and purchases.withdrawing_since is null and not ${IS_DELIVERED}`;
+  const failing = { written, ...(asks === undefined ? {} : { onlyIf: isKnown }) };
+  return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, failing));
+}
+
+interface Failing {
+  /** `wallet`: what came from outside is credited there instead of being sent back. */
+  readonly to?: 'source' | 'wallet';
+  readonly written?: Written;
+  readonly onlyIf?: RawBuilder<boolean>;
+}
+
+/** The same, in the caller's transaction. */
+export async function failPurchaseIn(
+  trx: WorldDb,
+  transactionId: string,
+  refusal: Refusal,
+  { to = 'source', written = noMessages(), onlyIf }: Failing = {},
+): Promise<'closed' | 'open'> {
+  // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
+  const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
+  if (onlyIf && !(await isStill(trx, transactionId, onlyIf))) return 'open';
+  const { rows } = await sql<ChangedPurchase>`
+    with closed as (
+      update purchases
+         set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
+      returning ${CHANGED}
+    ), esim as (
+      update esims set status = 'FAILED', updated_at = now()
+       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+    ), noted as (
+      insert into purchase_events (transaction_id, what, detail)
+      select transaction_id, 'failed', ${refusal.detail}::text from closed
+      union all
+      select transaction_id, 'hold-released', null from closed
+       where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
+    )
+    select ${changesOf('closed')}`.execute(trx);
+  await tellPurchase(trx, transactionId, rows[0], written);
+  if (!paid) {
+    await voidHold(trx, transactionId);
+    return 'closed';
+  }
+  const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
+  if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return 'closed';
+  // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
+  const owedMinor = amount.amountMinor - paid.reversed_minor;
+  if (owedMinor <= 0n) return 'closed';
+  const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
+  // The gateway cannot send back what it has not said that it has.
+  if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
+  return 'closed';
+}
+
+/** Locked first, and judged by a statement of its own: what another step wrote just before is seen. A closed one stays closed. */
+async function isStill(trx: WorldDb, transactionId: string, what: RawBuilder<boolean>): Promise<boolean> {
+  await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+  const { rows } = await sql<{ holds: boolean }>`
+    select (status = 'FAILED' or ${what}) as holds from purchases where transaction_id = ${transactionId}`.execute(
+    trx,
+  );
+  return rows[0]?.holds === true;
+}
+
+/**
+ * Never paid, or not as agreed: closes purchase and eSIM order, no money to move. `paid`: money came first, the purchase goes on. Twice is
+ * once. What it answers is read afterwards: it may have waited for a payment that its own statement does not see.
+ */
+export async function closeUnpaid(
+  db: WorldDb,
+  transactionId: string,
+  reason: FailureReason,
+  written: Written = noMessages(),
+): Promise<'closed' | 'paid'> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<ChangedPurchase>`
+      with closed as (
+        update purchases
+           set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+         where transaction_id = ${transactionId} and status = 'PENDING'
+        returning ${CHANGED}
+      ), esim as (
+        update esims set status = 'CANCELLED', updated_at = now()
+         where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+      ), noted as (
+        insert into purchase_events (transaction_id, what, detail)
+        select transaction_id, 'failed', ${reason}::text from closed
+      )
+      select ${changesOf('closed')}`.execute(trx);
+    const { status } = await trx
+      .selectFrom('purchases')
+      .select('status')
+      .where('transaction_id', '=', transactionId)
+      .executeTakeFirstOrThrow();
+    if (status === 'FAILED') await tellPurchase(trx, transactionId, rows[0], written);
+    return status === 'FAILED' ? 'closed' : 'paid';
+  });
+}
+
+/** The buyer of a purchase from the wallet is about to hear that it goes on: so do those who listen, once. */
+export function tellProcessing(db: WorldDb, transactionId: string, written: Written): Promise<void> {
+  return tellStatus(db, transactionId, 'PROCESSING', written);
+}
+
+/** Marks an open purchase as needing a person, with the reason; the first time counts. */
+export async function flagAttention(db: WorldDb, transactionId: string, reason: string): Promise<void> {
+  await sql`
+    with flagged as (
+      update purchases set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
+       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('SUCCESS')})
+         and needs_attention_since is null
+      returning transaction_id
+    )
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'needs-attention', ${reason}::text from flagged`.execute(db);
+}

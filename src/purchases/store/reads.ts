@@ -1,0 +1,33 @@
+/** Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked. */
+import type { Selectable } from 'kysely';
+import type { EsimRow } from '../../esims/store/esims.ts';
+import type { PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
+
+export type PurchaseRow = Selectable<PurchasesTable>;
+
+export interface PurchaseRecord {
+  readonly purchase: PurchaseRow;
+  /** Absent only for a purchase that was refused before an eSIM order was made. */
+  readonly esim: EsimRow | undefined;
+}
+
+export async function findPurchase(db: WorldDb, transactionId: string): Promise<PurchaseRecord | undefined> {
+  const purchase = await db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirst();
+  if (!purchase) return undefined;
+  const esim = await db.selectFrom('esims').selectAll().where('id', '=', purchase.esim_id).executeTakeFirst();
+  return { purchase, esim };
+}
+
+/** What happened to a purchase, oldest first. */
+export function findTimeline(db: WorldDb, transactionId: string): Promise<{ at: Date; what: string }[]> {
+  return db
+    .selectFrom('purchase_events')
+    .select(['at', 'what'])
+    .where('transaction_id', '=', transactionId)
+    .orderBy('id')
+    .execute();
+}

@@ -1,0 +1,159 @@
+/**
+ * The books for finance: the trial balance, what each day and each merchant earned, and money that waits. Guarantee: every figure is a sum of
+ * ledger entries, or says that it is one of rows; amounts become decimals only as text (books-tables.ts).
+ */
+import type {
+  ByMerchant,
+  Daily,
+  Earned,
+  Report,
+  TrialBalance,
+  Waiting,
+  WaitingLine,
+  WaitsFor,
+} from './books-rules.ts';
+import { csvOf } from '../domain/csv.ts';
+import { balanceOn, classOf, sidesOf, type LedgerKind } from '../ledger/chart-of-accounts.ts';
+import { divideHalfUp } from '../domain/money.ts';
+import { readBalances, readSales, readWaiting, type Sales, type WaitingItems } from './store/books.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { toTable, type Table } from './books-tables.ts';
+
+/** From then, and before then. */
+export interface BooksRange {
+  readonly from: Date;
+  readonly to: Date;
+}
+
+export interface Books {
+  trialBalance(): Promise<TrialBalance>;
+  daily(range: BooksRange): Promise<Daily>;
+  byMerchant(range: BooksRange): Promise<ByMerchant>;
+  waiting(): Promise<Waiting>;
+  toTable(report: Report): Table;
+  /** RFC 4180. */
+  toCsv(report: Report): string;
+}
+
+export function createBooks({ db }: { readonly db: WorldDb }): Books {
+  return {
+    trialBalance: () => trialBalance(db),
+    daily: async (range) => {
+      const sales = await readSales(db, range, 'day');
+      const lines = sales.map((one) => ({
+        day: one.day ?? '',
+        packageType: one.packageType,
+        ...earnedOf(one),
+      }));
+      return { report: 'daily', lines, totals: totalsOf(lines) };
+    },
+    byMerchant: async (range) => {
+      const sales = await readSales(db, range, 'account');
+      const lines = sales.map((one) => ({
+        accountId: one.accountId,
+        email: one.email,
+        packageType: one.packageType,
+        ...earnedOf(one),
+      }));
+      return { report: 'merchants', lines, totals: totalsOf(lines) };
+    },
+    waiting: () => waiting(db),
+    toTable,
+    toCsv: (report) => {
+      const { columns, rows } = toTable(report);
+      return csvOf(columns, rows);
+    },
+  };
+}
+
+async function trialBalance(db: WorldDb): Promise<TrialBalance> {
+  const lines = (await readBalances(db)).map(({ account, kind, currency, accounts, creditMinor }) => ({
+    account,
+    kind,
+    class: classOf(kind),
+    currency,
+    accounts,
+    ...sidesOf(creditMinor),
+  }));
+  const totals = [...Map.groupBy(lines, (line) => line.currency)].map(([currency, own]) => {
+    const debitMinor = sumOf(own, (line) => line.debitMinor);
+    const creditMinor = sumOf(own, (line) => line.creditMinor);
+    return { currency, debitMinor, creditMinor, isBalanced: debitMinor === creditMinor };
+  });
+  return { report: 'trial-balance', lines, totals };
+}
+
+/** Cost units × rate micros → minor units: 10,000 units are a dollar, a dollar is 100 of its own minor units. */
+const SCALE = (10_000n * 1_000_000n) / 100n;
+
+function earnedOf({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costScaled }: Sales): Earned {
+  return withMargin({
+    currency,
+    deliveries,
+    soldMinor,
+    correctedMinor,
+    costUsdE4,
+    costMinor: divideAwayFromZero(costScaled, SCALE),
+  });
+}
+
+function totalsOf(lines: readonly Earned[]): Earned[] {
+  const byCurrency = [...Map.groupBy(lines, (line) => line.currency)].toSorted(([one], [other]) =>
+    one < other ? -1 : 1,
+  );
+  return byCurrency.map(([currency, own]) =>
+    withMargin({
+      currency,
+      deliveries: own.reduce((sum, line) => sum + line.deliveries, 0),
+      soldMinor: sumOf(own, (line) => line.soldMinor),
+      correctedMinor: sumOf(own, (line) => line.correctedMinor),
+      costUsdE4: sumOf(own, (line) => line.costUsdE4),
+      costMinor: sumOf(own, (line) => line.costMinor),
+    }),
+  );
+}
+
+function withMargin(sums: Omit<Earned, 'revenueMinor' | 'marginMinor' | 'marginBps'>): Earned {
+  const { currency, deliveries, soldMinor, correctedMinor, costUsdE4, costMinor } = sums;
+  const revenueMinor = soldMinor + correctedMinor;
+  const marginMinor = revenueMinor - costMinor;
+  const marginBps =
+    revenueMinor > 0n ? Number(divideAwayFromZero(marginMinor * 10_000n, revenueMinor)) : null;
+  return {
+    ...{ currency, deliveries, soldMinor, correctedMinor, revenueMinor, costUsdE4, costMinor },
+    ...{ marginMinor, marginBps },
+  };
+}
+
+/** Rounded half up, below zero half down. */
+function divideAwayFromZero(numerator: bigint, denominator: bigint): bigint {
+  return numerator < 0n ? -divideHalfUp(-numerator, denominator) : divideHalfUp(numerator, denominator);
+}
+
+function sumOf<T>(lines: readonly T[], amountOf: (line: T) => bigint): bigint {
+  return lines.reduce((sum, line) => sum + amountOf(line), 0n);
+}
+
+async function waiting(db: WorldDb): Promise<Waiting> {
+  const { holds, refunds, disputes, claims, payouts, unconfirmed } = await readWaiting(db);
+  return {
+    report: 'waiting',
+    lines: [
+      ...holds.map((one) => lineFor('delivery', 'held', one)),
+      ...refunds.map((one) => lineFor('refund', 'suspense', one)),
+      ...disputes.map((one) => lineFor('dispute', 'suspense', one)),
+      // The other side of what suspense is for: money that we miss.
+      ...claims.map((one) => lineFor('claim', 'suspense', { ...one, amountMinor: -one.amountMinor })),
+      ...payouts.map((one) => lineFor('payout-by-gateway', 'gateway-clearing', one)),
+      ...unconfirmed.map((one) => lineFor('gateway-to-confirm', 'evidence', one)),
+    ],
+  };
+}
+
+function lineFor(
+  waitsFor: WaitsFor,
+  kind: LedgerKind,
+  { currency, amountMinor, items, oldestAt }: WaitingItems,
+): WaitingLine {
+  return { waitsFor, currency, amountMinor: balanceOn(kind, amountMinor), items, oldestAt };
+}

@@ -1,0 +1,93 @@
+/**
+ * What the vendor's no means: refused for good, or unknown. Its codes are few and its older answers carry none, so that its published
+ * messages are read too. What fits nothing is unknown and "unseen", so that nobody is told "no" about money that may have moved.
+ *
+ * Sources: PaystackOSS/openapi 9678dea (errors/api-errors.json and the examples) and the vendor's page on errors: 400 means that a
+ * request was not carried out.
+ */
+import type { GatewayRefusal } from '../../payments/port.ts';
+
+export type NoMeaning =
+  | { readonly kind: 'refused'; readonly reason: GatewayRefusal }
+  | { readonly kind: 'unknown'; readonly retryAfterMs?: number }
+  | { readonly kind: 'unseen' };
+
+/** The vendor's no, as its answer put it. */
+export interface No {
+  readonly httpStatus: number;
+  readonly code: string;
+  readonly category: string;
+  readonly message: string;
+}
+
+/** No rate limits are published: what a busy service usually needs. */
+export const BUSY_RETRY_MS = 5_000;
+/** The vendor's own words are "a few minutes". */
+const LIMITED_RETRY_MS = 60_000;
+/** A balance that somebody has to top up: asking more often changes nothing. */
+const BALANCE_RETRY_MS = 60_000;
+
+const refused = (reason: GatewayRefusal): NoMeaning => ({ kind: 'refused', reason });
+
+const BY_CODE = new Map<string, NoMeaning>([
+  ['duplicate_reference', refused('REFERENCE_TAKEN')],
+  ['transaction_reversed', refused('ALREADY_REFUNDED')],
+  ['transaction_not_found', refused('REQUEST_REFUSED')],
+  ['invalid_key', refused('CREDENTIALS_REFUSED')],
+  ['unsupported_currency', refused('CURRENCY_NOT_SERVED')],
+]);
+
+/** In this order: the more telling first. */
+const BY_MESSAGE: readonly (readonly [RegExp, NoMeaning])[] = [
+  [/\bwait a few minutes\b|\btoo many (?:requests|attempts)\b|\brate limit/i, limited()],
+  [
+    /\bbalance\b.*\b(?:not enough|insufficient)\b|\binsufficient balance\b/i,
+    { kind: 'unknown', retryAfterMs: BALANCE_RETRY_MS },
+  ],
+  [/\bduplicate (?:transaction reference|charge request)\b/i, refused('REFERENCE_TAKEN')],
+  [/\bfully (?:reversed|refunded)\b|\balready been (?:reversed|refunded)\b/i, refused('ALREADY_REFUNDED')],
+  [
+    /\binvalid key\b|\bauthorization header\b|\bauthorization bearer\b|\btoken expired\b|\bip address is not allowed\b/i,
+    refused('CREDENTIALS_REFUSED'),
+  ],
+  [
+    /\binvalid merchant\b|\bintegration has been deactivated\b|\bprivileges\b/i,
+    refused('CREDENTIALS_REFUSED'),
+  ],
+  [/\bcurrency\b.*\bnot supported\b|\b(?:unsupported|invalid) currency\b/i, refused('CURRENCY_NOT_SERVED')],
+  [
+    /\bno active channel\b|\bchannels?\b.*\bnot (?:supported|available|enabled)\b/i,
+    refused('METHOD_NOT_SERVED'),
+  ],
+  [
+    /\bamount limit exceeded\b|\bamount cannot be processed\b|\bless than [a-z]{3} ?\d|\bminimum\b.*\bamount\b/i,
+    refused('AMOUNT_NOT_SERVED'),
+  ],
+  [/\binvalid amount\b|\bvalid amount\b|\bamount (?:must|should)\b/i, refused('AMOUNT_NOT_SERVED')],
+];
+
+/** Statuses by which the vendor says that it did not carry a request out. */
+const NOT_CARRIED_OUT = new Set([400, 404, 422]);
+
+/** What a no says about the effect that was asked for. */
+export function meaningOf(no: No): NoMeaning {
+  const byCode = BY_CODE.get(no.code.toLowerCase());
+  if (byCode !== undefined) return byCode;
+  if (no.httpStatus === 401) return refused('CREDENTIALS_REFUSED');
+  for (const [pattern, meaning] of BY_MESSAGE) if (pattern.test(no.message)) return meaning;
+  if (no.httpStatus === 403) return refused('CREDENTIALS_REFUSED');
+  if (no.category === 'validation_error') return refused('REQUEST_REFUSED');
+  if (no.code === 'missing_params' || no.code === 'invalid_params') return refused('REQUEST_REFUSED');
+  const older = no.code === '' && no.category === '';
+  return older && NOT_CARRIED_OUT.has(no.httpStatus) ? refused('REQUEST_REFUSED') : { kind: 'unseen' };
+}
+
+/** Whether a no means that the vendor holds no such transaction: 404 by its specification, 400 as it is met. */
+export function isNotFound({ httpStatus, code, message }: No): boolean {
+  if (httpStatus === 404 || code === 'transaction_not_found') return true;
+  return httpStatus === 400 && /^(?:transaction(?: reference)?|entity) not found\b/i.test(message);
+}
+
+function limited(): NoMeaning {
+  return { kind: 'unknown', retryAfterMs: LIMITED_RETRY_MS };
+}

@@ -1,0 +1,163 @@
+/** An account's webhook endpoints and their secrets. Only its own, and only in its world. A secret is answered once, where it was made. */
+import { randomBytes } from 'node:crypto';
+import type { Principal } from '../domain/account.ts';
+import { DomainError } from '../domain/errors.ts';
+import { makeId } from '../domain/ids.ts';
+import {
+  DEFAULT_EVENTS,
+  MAX_ENDPOINTS,
+  MAX_PREVIOUS_SECRETS,
+  SECRET_OVERLAP_MS,
+} from './rules.ts';
+import * as endpoints from './store/endpoints.ts';
+import { rotateSecret } from './store/secrets.ts';
+import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
+import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
+import type { IdempotencyTag } from '../platform/composition/use-cases.ts';
+import type { Page } from '../platform/composition/views.ts';
+import type {
+  CreateEndpointCommand,
+  EndpointChange,
+  EndpointView,
+  EndpointWithSecret,
+  PageQuery,
+} from './use-cases.ts';
+import type { WorldDeps } from '../platform/composition/world-deps.ts';
+
+export async function createEndpoint(
+  deps: WorldDeps,
+  principal: Principal,
+  { url, events = DEFAULT_EVENTS, idempotency }: CreateEndpointCommand,
+): Promise<EndpointWithSecret> {
+  await requireCallable(deps, url);
+  const id = makeId('endpoint', randomBytes(16).toString('hex'));
+  const secret = newEndpointSecret();
+  return writeOnce(deps, principal, idempotency, {
+    act: async (trx) => {
+      const outcome = await endpoints.createEndpoint(trx, {
+        id,
+        accountId: principal.account.id,
+        url,
+        events,
+        secretSealed: deps.secretBox.seal(secret, id),
+        now: deps.clock.now(),
+        maxPerAccount: MAX_ENDPOINTS,
+      });
+      if (outcome === 'too-many') {
+        throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
+      }
+      return { about: id, value: { endpoint: await getEndpoint({ db: trx }, principal, id), secret } };
+    },
+    again: (endpointId) => withSecret(deps, principal, endpointId),
+  });
+}
+
+export async function listEndpoints(
+  deps: Pick<WorldDeps, 'db'>,
+  principal: Principal,
+  query: PageQuery,
+): Promise<Page<EndpointView>> {
+  const found = await endpoints.listEndpoints(deps.db, principal.account.id, query);
+  return { ...found, page: query.page, limit: query.limit };
+}
+
+export async function getEndpoint(
+  deps: Pick<WorldDeps, 'db'>,
+  principal: Principal,
+  endpointId: string,
+): Promise<EndpointView> {
+  return requireFound(await endpoints.findEndpoint(deps.db, principal.account.id, endpointId));
+}
+
+export async function updateEndpoint(
+  deps: Pick<WorldDeps, 'db' | 'clock' | 'urlGuard'>,
+  principal: Principal,
+  endpointId: string,
+  change: EndpointChange,
+): Promise<EndpointView> {
+  const accountId = principal.account.id;
+  // Whether a URL may be called is told to owners of an endpoint only.
+  if (change.url !== undefined) {
+    await getEndpoint(deps, principal, endpointId);
+    await requireCallable(deps, change.url);
+  }
+  const now = deps.clock.now();
+  return requireFound(await endpoints.updateEndpoint(deps.db, accountId, endpointId, { ...change, now }));
+}
+
+export async function deleteEndpoint(
+  deps: Pick<WorldDeps, 'db' | 'clock'>,
+  principal: Principal,
+  endpointId: string,
+): Promise<void> {
+  const isGone = await endpoints.deleteEndpoint(deps.db, principal.account.id, endpointId, deps.clock.now());
+  if (!isGone) throw notFound();
+}
+
+export async function rotateEndpointSecret(
+  deps: WorldDeps,
+  principal: Principal,
+  endpointId: string,
+  idempotency: IdempotencyTag | undefined,
+): Promise<EndpointWithSecret> {
+  const secret = newEndpointSecret();
+  const now = deps.clock.now();
+  return writeOnce(deps, principal, idempotency, {
+    act: async (trx) => {
+      const rotated = await rotateSecret(trx, principal.account.id, endpointId, {
+        secretSealed: deps.secretBox.seal(secret, endpointId),
+        previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
+        maxPrevious: MAX_PREVIOUS_SECRETS,
+        now,
+      });
+      const endpoint = requireFound(rotated);
+      if ('firstEndsAt' in endpoint) throw tooManySecrets(endpoint.firstEndsAt);
+      return { about: endpointId, value: { endpoint, secret } };
+    },
+    again: (about) => withSecret(deps, principal, about),
+  });
+}
+
+/** WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED: nothing is sent to it, so nothing is begun. */
+export async function requireEnabled(
+  deps: Pick<WorldDeps, 'db'>,
+  principal: Principal,
+  endpointId: string,
+): Promise<void> {
+  if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
+  throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
+}
+
+async function withSecret(
+  deps: WorldDeps,
+  principal: Principal,
+  endpointId: string,
+): Promise<EndpointWithSecret> {
+  const endpoint = await getEndpoint(deps, principal, endpointId);
+  const secret = await openSecret(deps, principal.account.id, endpointId);
+  if (secret === undefined) throw notFound();
+  return { endpoint, secret };
+}
+
+async function requireCallable({ urlGuard }: Pick<WorldDeps, 'urlGuard'>, url: string): Promise<void> {
+  const verdict = await urlGuard.check(url);
+  if (verdict.ok) return;
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `url: ${verdict.detail}` });
+}
+
+function requireFound<T>(found: T | undefined): T {
+  if (found === undefined) throw notFound();
+  return found;
+}
+
+/** Ending the oldest before its time instead would have receivers refuse genuine messages. */
+function tooManySecrets(firstEndsAt: Date): DomainError {
+  return new DomainError(
+    'WEBHOOK_SECRET_LIMIT',
+    `${MAX_PREVIOUS_SECRETS} earlier secrets of this endpoint still sign; the first of them ends at ${firstEndsAt.toISOString()}`,
+  );
+}
+
+function notFound(): DomainError {
+  return new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
+}

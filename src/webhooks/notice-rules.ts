@@ -1,0 +1,89 @@
+/**
+ * What an account's owner is told by e-mail: the closed list of notices with their words, and when one that could not be sent is tried again.
+ * Pure. No secret is in a notice, nor anything that may hold one: of a URL only its host.
+ */
+import type { Environment } from '../domain/account.ts';
+
+const MINUTE_MS = 60_000;
+
+/** The wait after each attempt; the last one from then on, so that a notice goes within the hour once mail does. */
+const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
+
+/** How long a notice is kept, sent or not: by then it is no news. As long as messages to endpoints. */
+export const KEEP_NOTICES_MS = 30 * 24 * 60 * MINUTE_MS;
+
+/** How long to wait after so many attempts. */
+export function noticeWaitMs(attempts: number): number {
+  return NOTICE_WAITS_MS[Math.min(attempts, NOTICE_WAITS_MS.length) - 1] ?? MINUTE_MS;
+}
+
+/** Facts of each notice; times are ISO 8601, as the row keeps them. */
+export interface NoticeFacts {
+  'endpoint-disabled': {
+    readonly endpointId: string;
+    readonly host: string;
+    readonly reason: 'GONE' | 'FAILING';
+    /** The first failure since the last success; null where it had not failed before. */
+    readonly failingSince: string | null;
+    readonly disabledAt: string;
+  };
+}
+
+export type NoticeKind = keyof NoticeFacts;
+
+/** One notice: its kind with the facts that belong to it. */
+export type NoticeOf = {
+  readonly [Kind in NoticeKind]: { readonly kind: Kind; readonly facts: NoticeFacts[Kind] };
+}[NoticeKind];
+
+export interface NoticeText {
+  readonly subject: string;
+  readonly text: string;
+}
+
+const WORDS: {
+  readonly [Kind in NoticeKind]: (facts: NoticeFacts[Kind], environment: Environment) => NoticeText;
+} = {
+  'endpoint-disabled': endpointDisabled,
+};
+
+/** What the owner reads. */
+export function noticeText({ kind, facts }: NoticeOf, environment: Environment): NoticeText {
+  return WORDS[kind](facts, environment);
+}
+
+function endpointDisabled(
+  { endpointId, host, reason, failingSince, disabledAt }: NoticeFacts['endpoint-disabled'],
+  environment: Environment,
+): NoticeText {
+  const path = `/api/webhooks/endpoints/${endpointId}`;
+  const why =
+    reason === 'GONE'
+      ? 'It answered 410 Gone, which asks us to send nothing more.'
+      : `Every message to it has failed since ${failingSince ?? disabledAt}.`;
+  const missed =
+    reason === 'GONE'
+      ? 'Events from now on are not kept for it; what had failed before can be sent again.'
+      : 'Events go on being written down for it, so that nothing is lost: they can be sent later.';
+  return {
+    subject: `Webhook endpoint disabled: ${host} (${environment})`,
+    text: `${[
+      'We have stopped sending webhooks to one of your endpoints.',
+      '',
+      `Endpoint:    ${endpointId}`,
+      `Host:        ${host}`,
+      `Environment: ${environment}`,
+      `Disabled:    ${disabledAt}`,
+      `Why:         ${reason}. ${why}`,
+      '',
+      missed,
+      '',
+      'Once your receiver works again, with your API key:',
+      '',
+      `1. PATCH ${path} with {"enabled": true}`,
+      `2. POST ${path}/recover with {"from": "${failingSince ?? disabledAt}"}, at most 14 days back`,
+      '',
+      `GET /api/webhooks/messages?endpointId=${endpointId} lists what was sent there, with every attempt and its answer.`,
+    ].join('\n')}\n`,
+  };
+}

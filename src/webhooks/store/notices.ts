@@ -1,0 +1,85 @@
+/**
+ * Notices to the owners of accounts, kept until they are sent: written in the transaction of what they tell of, claimed by one sender at a time,
+ * and marked when the mail server has taken them. A sender that dies in between sends once more, under the same id.
+ */
+import { sql } from 'kysely';
+import type { NoticeOf } from '../notice-rules.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+
+/** Belongs into the transaction of what it tells of, which happens once. */
+export async function writeNotice(
+  trx: WorldDb,
+  accountId: string,
+  { kind, facts }: NoticeOf,
+  at: Date,
+): Promise<void> {
+  await sql`
+    insert into notices (id, account_id, kind, facts, next_attempt_at, created_at)
+    values ('notice-' || replace(gen_random_uuid()::text, '-', ''), ${accountId}, ${kind}, ${JSON.stringify(facts)}::jsonb, now(), ${at})`.execute(
+    trx,
+  );
+}
+
+export interface ClaimedNotice {
+  readonly id: string;
+  readonly accountId: string;
+  /** undefined: no such account. */
+  readonly email: string | undefined;
+  readonly notice: NoticeOf;
+  /** This one included. */
+  readonly attempts: number;
+}
+
+/** The notice that has been due for longest, which is nobody else's for `leaseMs`. undefined: none is due. */
+export async function claimNotice(db: WorldDb, leaseMs: number): Promise<ClaimedNotice | undefined> {
+  const { rows } = await sql<{
+    id: string;
+    account_id: string;
+    email: string | null;
+    kind: NoticeOf['kind'];
+    facts: NoticeOf['facts'];
+    attempts: number;
+  }>`
+    with claimed as (
+      update notices set attempts = attempts + 1, next_attempt_at = now() + ${leaseMs}::float8 * interval '1 ms'
+       where id in (
+         select id from notices where sent_at is null and next_attempt_at <= now()
+          order by next_attempt_at limit 1 for update skip locked)
+      returning id, account_id, kind, facts, attempts
+    )
+    select claimed.*, account.email from claimed left join accounts.accounts account on account.id = claimed.account_id`.execute(
+    db,
+  );
+  const [row] = rows;
+  return (
+    row && {
+      id: row.id,
+      accountId: row.account_id,
+      email: row.email ?? undefined,
+      notice: { kind: row.kind, facts: row.facts },
+      attempts: row.attempts,
+    }
+  );
+}
+
+export async function markNoticeSent(db: WorldDb, id: string): Promise<void> {
+  await sql`update notices set sent_at = now(), next_attempt_at = null where id = ${id} and sent_at is null`.execute(
+    db,
+  );
+}
+
+/** Not sent by this attempt: due again after so long. */
+export async function postponeNotice(db: WorldDb, id: string, waitMs: number): Promise<void> {
+  await sql`
+    update notices set next_attempt_at = now() + ${waitMs}::float8 * interval '1 ms'
+     where id = ${id} and sent_at is null`.execute(db);
+}
+
+/** Forgets notices that were written before, sent or not; answers how many. */
+export async function forgetNotices(db: WorldDb, writtenBefore: Date): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('notices')
+    .where('created_at', '<', writtenBefore)
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}

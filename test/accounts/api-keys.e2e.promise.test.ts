@@ -1,0 +1,230 @@
+/**
+ * Promise A7 over real HTTP, on two API processes: a revocation reaches both in time, and a test key touches nothing of the live world,
+ * whatever it is sent to.
+ */
+import { randomBytes } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKey, fund, revoke } from '../../src/accounts/manage-accounts.ts';
+import { openWorld } from '../../src/platform/composition/compose.ts';
+import { readConfig } from '../../src/platform/config/config.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import { startApiProcesses, type ApiProcesses } from '../support/api-processes.ts';
+import { size } from '../support/size.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const PROCESSES = 2;
+const REVOCATIONS = size({ ci: 2, prove: 40 });
+const HEARD_WITHIN_MS = 5_000;
+
+let stack: Stack;
+/** Both worlds are switched on in these. */
+let apis: ApiProcesses;
+let live: WorldDb;
+beforeAll(async () => {
+  stack = await startStack();
+  const env = {
+    ...stack.env,
+    SIMWAY_LIVE_SUPPLIER_URL: stack.supplierUrl,
+    SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'test-access',
+  };
+  apis = await startApiProcesses(env, PROCESSES);
+  const { config, secrets } = readConfig(env);
+  live = openWorld({ ...stack.parts, config, secrets }, config.worlds.live!);
+});
+afterAll(async () => {
+  await live.destroy();
+  await apis.stop();
+  await stack.close();
+});
+
+async function call(url: string, key: string, method: string, path: string, body?: unknown) {
+  const response = await fetch(url + path, {
+    method,
+    headers: { 'X-API-Key': key, ...(body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: response.status, text: await response.text() };
+}
+
+const statusOf = async (url: string, key: string) =>
+  (await call(url, key, 'GET', '/api/wallet/balance')).status;
+
+describe('a revocation', () => {
+  it(`reaches every process within ${HEARD_WITHIN_MS} ms`, async () => {
+    const slowest = await Promise.all(
+      Array.from({ length: REVOCATIONS }, async (_, i) => {
+        const { apiKey, keyId } = await stack.account();
+        for (const url of apis.urls) expect(await statusOf(url, apiKey)).toBe(200);
+        // Not all at the same moment of the processes' own rhythm.
+        await new Promise((resolve) => setTimeout(resolve, (i * 137) % 2_000));
+        expect(await revoke(stack.accounts, { keyId }, 'a test')).toBe(1);
+        const startedAtMs = performance.now();
+        const heard = apis.urls.map(async (url) => {
+          await until(
+            () => statusOf(url, apiKey),
+            (status) => status === 401,
+            {
+              withinMs: 2 * HEARD_WITHIN_MS,
+              everyMs: 100,
+              what: `${url} refuses the key`,
+            },
+          );
+          return performance.now() - startedAtMs;
+        });
+        const slowestMs = Math.max(...(await Promise.all(heard)));
+        for (const url of apis.urls) expect(await statusOf(url, apiKey)).toBe(401);
+        return slowestMs;
+      }),
+    );
+    expect(Math.max(...slowest)).toBeLessThan(HEARD_WITHIN_MS);
+  });
+});
+
+describe('a test key', () => {
+  /** Every row of the live world as one text. */
+  async function liveWorld(): Promise<string> {
+    const { rows: tables } = await sql<{ name: string }>`
+      select tablename as name from pg_tables where schemaname = 'live' order by 1`.execute(stack.owner);
+    const texts = await Promise.all(
+      tables.map(async ({ name }) => {
+        const { rows } = await sql<{ text: string | null }>`
+          select string_agg(t::text, ' ' order by t::text) as text from ${sql.table(`live.${name}`)} t`.execute(
+          stack.owner,
+        );
+        return `${name}: ${rows[0]?.text ?? ''}`;
+      }),
+    );
+    return texts.join('\n');
+  }
+
+  const MARK = `live-only-${randomBytes(6).toString('hex')}`;
+  const planted = {
+    esimId: `esim-${randomBytes(16).toString('hex')}`,
+    transactionId: `txn-${randomBytes(16).toString('hex')}`,
+    packageCode: `LIVE-${randomBytes(4).toString('hex')}`,
+  };
+
+  /** Money, a purchase, its eSIM and a package, in the live world, of the very account that the test key belongs to. */
+  async function plant({ accountId }: TestAccount): Promise<void> {
+    await fund(
+      { accounts: stack.accounts, world: live },
+      { accountId, amount: { amountMinor: 77_777n, currency: 'USD' }, reason: MARK, reference: MARK },
+      'a test',
+    );
+    await sql`
+      insert into live.packages (package_code, package_type, slug, name, region_code, region_type, cost_usd_e4, volume_bytes, data_type,
+        duration, duration_unit, unused_valid_days, speed, description, active_type, top_up_available, location, location_code, networks)
+      values (${planted.packageCode}, 'BASE', 'x', ${MARK}, 'NG', 'LC', 1, 1, 1, 1, 'DAY', 1, '', '', 1, true, 'NG', 'NG', '[]')`.execute(
+      stack.owner,
+    );
+    await sql`
+      insert into live.purchases (transaction_id, account_id, package_type, payment_method, status, package_code, package_name,
+        volume_bytes, duration, esim_id, price_minor, currency, price_usd_minor, cost_usd_e4, settings_id, request_id, created_at, closed_at)
+      values (${planted.transactionId}, ${accountId}, 'BASE', 'WALLET', 'SUCCESS', ${planted.packageCode}, ${MARK},
+        1, 1, ${planted.esimId}, 1, 'USD', 1, 1, 'initial', 'r', now(), now())`.execute(stack.owner);
+    await sql`
+      insert into live.esims (id, account_id, transaction_id, package_code, package_name, status, price_minor, currency, snapshot, supplier,
+        iccid, total_volume_bytes, total_duration, duration_unit, data_type, created_at, looked_at)
+      values (${planted.esimId}, ${accountId}, ${planted.transactionId}, ${planted.packageCode}, ${MARK}, 'ACTIVE', 1, 'USD', '{}', 's',
+        '890000', 1, 1, 'DAY', 1, now(), now())`.execute(stack.owner);
+    await sql`
+      insert into live.idempotency_keys (account_id, key, path, fingerprint, transaction_id, answer_status, answer_body)
+      values (${accountId}, 'same-key', '/api/esim/buy', 'f', ${planted.transactionId}, 201, ${MARK})`.execute(
+      stack.owner,
+    );
+  }
+
+  it('reads and changes nothing of the live world, not even of its own account', async () => {
+    const account = await stack.account({ fundsMinor: 50_000n });
+    await plant(account);
+    const before = await liveWorld();
+    const { apiKey } = account;
+    const buying = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+    const requests: [string, string, unknown?][] = [
+      ['GET', '/api/wallet/balance'],
+      ['GET', '/api/esim/my-esims'],
+      ['GET', `/api/esim/my-esims?search=${MARK}`],
+      ['GET', `/api/esim/${planted.esimId}`],
+      ['GET', `/api/esim/transactions/${planted.transactionId}`],
+      ['GET', `/api/esim/packages/${planted.packageCode}`],
+      ['GET', '/api/esim/packages?regionCode=NG&packageType=BASE'],
+      ['GET', '/api/esim/regions'],
+      ['POST', '/api/esim/buy', buying],
+      ['POST', '/api/esim/buy', { ...buying, packageCode: planted.packageCode }],
+      [
+        'POST',
+        '/api/esim/buy',
+        { ...buying, packageType: 'TOPUP', packageCode: 'TOPUP_SIM-OK', esimId: planted.esimId },
+      ],
+    ];
+    const texts: string[] = [];
+    for (const url of apis.urls)
+      for (const [method, path, body] of requests)
+        texts.push((await call(url, apiKey, method, path, body)).text);
+    const seen = texts.join('\n');
+    for (const secret of [MARK, planted.transactionId, '890000', '777.77'])
+      expect(seen).not.toContain(secret);
+    // The requests did what they could in their own world: one purchase a process.
+    const bought = await stack.owner
+      .selectFrom('purchases')
+      .select('status')
+      .where('account_id', '=', account.accountId)
+      .execute();
+    expect(bought.map((row) => row.status)).toEqual(['SUCCESS', 'SUCCESS']);
+    expect(await liveWorld()).toBe(before);
+  });
+
+  it('is answered from its own world where both hold the same Idempotency-Key', async () => {
+    const account = await stack.account();
+    await sql`
+      insert into live.idempotency_keys (account_id, key, path, fingerprint, transaction_id, answer_status, answer_body)
+      values (${account.accountId}, 'shared', '/api/esim/buy', 'f', 'txn-live', 201, ${MARK})`.execute(
+      stack.owner,
+    );
+    const before = await liveWorld();
+    const response = await fetch(`${apis.urls[0]!}/api/esim/buy`, {
+      method: 'POST',
+      headers: {
+        'X-API-Key': account.apiKey,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': 'shared',
+      },
+      body: JSON.stringify({ packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' }),
+    });
+    expect(response.status).toBe(201);
+    expect(await response.text()).not.toContain(MARK);
+    expect(await liveWorld()).toBe(before);
+  });
+
+  it('of the same account reads what the live key reads only in the live world', async () => {
+    const account = await stack.account({ fundsMinor: 123n });
+    const { apiKey: liveKey } = await createKey(
+      stack.accounts,
+      {
+        accountId: account.accountId,
+        environment: 'live',
+        brand: 'simway',
+        scopes: ['read'],
+        allowedAddresses: ['127.0.0.1'],
+        companyName: 'Test',
+        websiteUrl: 'https://test.example',
+        expiresAt: null,
+      },
+      'a test',
+    );
+    const amount = { amountMinor: 456n, currency: 'USD' };
+    const request = {
+      accountId: account.accountId,
+      amount,
+      reason: 'a test',
+      reference: `live-${account.accountId}`,
+    };
+    await fund({ accounts: stack.accounts, world: live }, request, 'a test');
+    for (const url of apis.urls) {
+      expect((await call(url, account.apiKey, 'GET', '/api/wallet/balance')).text).toContain('1.23');
+      expect((await call(url, liveKey, 'GET', '/api/wallet/balance')).text).toContain('4.56');
+    }
+  });
+});

@@ -1,0 +1,351 @@
+/**
+ * Promise A7 where a key is checked: what the database holds is no use to a thief, junk costs no query, a revocation is heard in time
+ * whatever the clocks say, and how long a refusal takes does not tell whether the key ever was one.
+ */
+import { randomBytes } from 'node:crypto';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { environmentOfKey, hashApiKey, newApiKey } from '../../src/accounts/api-key.ts';
+import { createAuthenticator, type Authenticator } from '../../src/accounts/authenticate.ts';
+import { createAccount, createKey, revoke } from '../../src/accounts/manage-accounts.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { revokeKeys } from '../../src/accounts/store/accounts.ts';
+import { openPool } from '../../src/platform/database/database.ts';
+import type { AccountsDatabase } from '../../src/platform/database/tables.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { until } from '../support/until.ts';
+import { compareTimes } from '../support/welch.ts';
+
+const JUNK = 100_000;
+const TIMED = size({ ci: 20_000, prove: 100_000 });
+/** Of either kind: so many that what is particular to a key says nothing about its kind. */
+const KEYS = 200;
+const REVOCATIONS = size({ ci: 2, prove: 25 });
+const HEARD_WITHIN_MS = 5_000;
+/** The threshold of leakage tests: one in a hundred thousand by chance. */
+const TELLING_T = 4.5;
+
+const books: Books = await openBooks();
+let accountId: string;
+beforeAll(async () => {
+  const account = {
+    type: 'USER',
+    name: 'Ada',
+    email: 'ada@example.com',
+    currency: 'USD',
+    plan: 'STANDARD',
+  } as const;
+  accountId = await createAccount(books.accounts, account, 'a test');
+});
+const running: Authenticator[] = [];
+afterAll(async () => {
+  for (const authenticator of running) authenticator.stop();
+  await books.close();
+});
+
+async function makeKey(given: { expiresAt?: Date; environment?: 'live' | 'test' } = {}) {
+  const key = {
+    accountId,
+    environment: given.environment ?? 'test',
+    brand: 'simway',
+    scopes: ['read'],
+    allowedAddresses: ['127.0.0.1'],
+    companyName: 'Ada Ltd',
+    websiteUrl: 'https://ada.example.com',
+    expiresAt: given.expiresAt ?? null,
+  } as const;
+  return createKey(books.accounts, key, 'a test');
+}
+
+function authenticator(options: { aheadMs?: number; db?: Books['accounts'] } = {}): Authenticator {
+  const made = createAuthenticator({
+    db: options.db ?? books.accounts,
+    clock: { now: () => new Date(Date.now() + (options.aheadMs ?? 0)) },
+    brand: 'simway',
+    onError: () => undefined,
+  });
+  running.push(made);
+  made.start();
+  return made;
+}
+
+const isKnown = async (to: Authenticator, apiKey: string): Promise<boolean> => {
+  try {
+    await to.authenticate(apiKey);
+    return true;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'INVALID_TOKEN') return false;
+    throw error;
+  }
+};
+
+describe('a dump of the database', () => {
+  /** Every row of every table of ours, as text. */
+  async function dump(): Promise<string> {
+    const { rows: tables } = await sql<{ name: string }>`
+      select format('%I.%I', schemaname, tablename) as name from pg_tables
+       where schemaname in ('accounts', 'live', 'test', 'public')`.execute(books.owner);
+    const texts = await Promise.all(
+      tables.map(async ({ name }) => {
+        const { rows } = await sql<{ text: string | null }>`
+          select string_agg(t::text, e'\n') as text from ${sql.raw(name)} t`.execute(books.owner);
+        return `${name}\n${rows[0]?.text ?? ''}`;
+      }),
+    );
+    return texts.join('\n');
+  }
+
+  /** Whatever of a key would help to use it: itself, its random part in pieces, and other spellings of both. */
+  function tracesIn(text: string, apiKey: string): string[] {
+    const random = apiKey.split('_').at(-1)!;
+    const pieces = Array.from({ length: random.length - 7 }, (_, i) => random.slice(i, i + 8));
+    const spellings = [apiKey, random].flatMap((part) =>
+      (['base64', 'base64url', 'hex', 'latin1'] as const).map((as) =>
+        Buffer.from(part).toString(as).replaceAll('=', ''),
+      ),
+    );
+    return [...pieces, ...spellings].filter((trace) => text.includes(trace));
+  }
+
+  it('holds no key, and nothing that is accepted as one', async () => {
+    const keys = [await makeKey(), await makeKey({ environment: 'live' }), await makeKey()];
+    await revoke(books.accounts, { keyId: keys[2]!.keyId }, 'a test');
+    const text = await dump();
+    // It is a dump of what matters: the hashes are in it, and what is shown of a key.
+    for (const { apiKey, keyId } of keys) {
+      expect(text).toContain(hashApiKey(apiKey));
+      expect(text).toContain(keyId);
+      expect(tracesIn(text, apiKey)).toEqual([]);
+    }
+    const ours = authenticator();
+    const words = new Set(text.match(/[\w-]{8,}/g));
+    expect(words.size).toBeGreaterThan(20);
+    for (const word of words) {
+      for (const tried of [word, `simway_test_${word}`, `simway_live_${word}`]) {
+        expect(environmentOfKey('simway', tried)).toBeUndefined();
+        expect(await isKnown(ours, tried)).toBe(false);
+      }
+    }
+  });
+
+  it('would show a key if there were one', async () => {
+    const { apiKey } = await makeKey();
+    await sql`insert into accounts.audit_log (actor, action, subject) values ('a', 'b', ${apiKey})`.execute(
+      books.owner,
+    );
+    expect(tracesIn(await dump(), apiKey).length).toBeGreaterThan(10);
+    await sql`delete from accounts.audit_log where subject = ${apiKey}`.execute(books.owner);
+  });
+});
+
+describe('junk', () => {
+  const CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_-. ü\u0000'.split('');
+
+  /** A real key with something wrong about it. */
+  function junk(random: Random, apiKey: string): string {
+    const place = random.below(apiKey.length);
+    const character = random.pick(CHARACTERS);
+    const kinds = [
+      () => apiKey.slice(0, place) + character + apiKey.slice(place + 1),
+      () => apiKey.slice(0, place) + character + apiKey.slice(place),
+      () => apiKey.slice(0, place) + apiKey.slice(place + 1),
+      () => apiKey.slice(0, place),
+      () => apiKey.slice(0, -6) + newApiKey('simway', 'test').slice(-6),
+      () => apiKey.replace('_test_', '_live_'),
+      () => newApiKey('other', 'test'),
+      () => randomBytes(1 + random.below(40)).toString('base64'),
+      () => apiKey.toUpperCase(),
+    ];
+    return random.pick(kinds)();
+  }
+
+  it(`of ${JUNK} sorts costs no query and no connection`, async () => {
+    let queries = 0;
+    let connections = 0;
+    const pool = openPool({
+      url: books.url,
+      schema: 'accounts',
+      role: 'simway_accounts',
+      maxConnections: 2,
+      statementTimeoutMs: 5_000,
+      applicationName: 'simway-tests',
+    });
+    pool.on('acquire', () => (connections += 1));
+    const db = new Kysely<AccountsDatabase>({
+      dialect: new PostgresDialect({ pool }),
+      log: () => void (queries += 1),
+    });
+    try {
+      const { apiKey } = await makeKey();
+      // Not started: its own polling would be counted too.
+      const checked = createAuthenticator({
+        db,
+        clock: { now: () => new Date() },
+        brand: 'simway',
+        onError: () => undefined,
+      });
+      await withSeed(async (seed) => {
+        const random = createRandom(seed);
+        let tried = 0;
+        while (tried < JUNK) {
+          const wrong = junk(random, apiKey);
+          if (wrong === apiKey) continue;
+          if (await isKnown(checked, wrong)) throw new Error(`accepted: ${JSON.stringify(wrong)}`);
+          tried += 1;
+          if (queries > 0 || connections > 0)
+            throw new Error(`asked the database about ${JSON.stringify(wrong)}`);
+        }
+      });
+      // The counters count.
+      expect(await isKnown(checked, newApiKey('simway', 'test'))).toBe(false);
+      expect(await isKnown(checked, apiKey)).toBe(true);
+      expect({ queries, connections }).toEqual({ queries: 2, connections: 2 });
+    } finally {
+      await db.destroy();
+    }
+  });
+});
+
+describe.concurrent('a revocation', () => {
+  /** How long until this key is refused, and whether it then stays so. */
+  async function heardAfterMs(
+    by: Authenticator,
+    apiKey: string,
+    change: () => Promise<unknown>,
+  ): Promise<number> {
+    expect(await isKnown(by, apiKey)).toBe(true);
+    await change();
+    const startedAtMs = performance.now();
+    await until(
+      () => isKnown(by, apiKey),
+      (known) => !known,
+      { withinMs: 2 * HEARD_WITHIN_MS, everyMs: 20 },
+    );
+    const heardMs = performance.now() - startedAtMs;
+    for (let i = 0; i < 20; i += 1) expect(await isKnown(by, apiKey)).toBe(false);
+    return heardMs;
+  }
+
+  const HOUR_MS = 3_600_000;
+  it.each([
+    ['as the database says', 0],
+    ['an hour ahead', HOUR_MS],
+    ['an hour behind', -HOUR_MS],
+  ])('is heard in time with a clock %s', async (_name, aheadMs) => {
+    const by = authenticator({ aheadMs });
+    const heard = await Promise.all(
+      Array.from({ length: REVOCATIONS }, async () => {
+        const { keyId, apiKey } = await makeKey();
+        return heardAfterMs(by, apiKey, () => revoke(books.accounts, { keyId }, 'a test'));
+      }),
+    );
+    expect(Math.max(...heard)).toBeLessThan(HEARD_WITHIN_MS);
+  });
+
+  it('of everything an account has is heard for each key', async () => {
+    const by = authenticator();
+    const own = await createAccount(
+      books.accounts,
+      { type: 'USER', name: 'Bo', email: 'bo@example.com', currency: 'USD', plan: 'STANDARD' },
+      'a test',
+    );
+    await sql`update accounts.api_keys set account_id = ${own} where id = any(${[
+      (await makeKey()).keyId,
+    ]})`.execute(books.owner);
+    const { apiKey, keyId } = await makeKey();
+    await sql`update accounts.api_keys set account_id = ${own} where id = ${keyId}`.execute(books.owner);
+    expect(
+      await heardAfterMs(by, apiKey, () => revoke(books.accounts, { accountId: own }, 'a test')),
+    ).toBeLessThan(HEARD_WITHIN_MS);
+  });
+
+  it('is heard where its transaction began before a poll and was committed after it', async () => {
+    const by = authenticator();
+    const keys = await Promise.all([makeKey(), makeKey(), makeKey()]);
+    for (const { apiKey } of keys) expect(await isKnown(by, apiKey)).toBe(true);
+    const [late, first, second] = keys;
+    const open = await books.accounts.startTransaction().execute();
+    await revokeKeys(open, { keyId: late.keyId });
+    // Each of these two is heard by a poll, and the second of these polls began after the time that the open revocation carries.
+    for (const { keyId, apiKey } of [first, second])
+      await heardAfterMs(by, apiKey, () => revoke(books.accounts, { keyId }, 'a test'));
+    expect(await isKnown(by, late.apiKey)).toBe(true);
+    expect(await heardAfterMs(by, late.apiKey, () => open.commit().execute())).toBeLessThan(HEARD_WITHIN_MS);
+  });
+
+  it('needs no hearing where a key expires', async () => {
+    const by = authenticator();
+    const { apiKey } = await makeKey({ expiresAt: new Date(Date.now() + 1_000) });
+    expect(await heardAfterMs(by, apiKey, () => Promise.resolve())).toBeLessThan(1_500);
+  });
+
+  it('is heard when its news cannot be polled: memory is not trusted for long', async () => {
+    const { keyId, apiKey } = await makeKey();
+    const by = createAuthenticator({
+      db: books.accounts,
+      clock: { now: () => new Date() },
+      brand: 'simway',
+      onError: () => undefined,
+    });
+    // Never started, so that it hears of nothing.
+    expect(await isKnown(by, apiKey)).toBe(true);
+    await revoke(books.accounts, { keyId }, 'a test');
+    expect(await isKnown(by, apiKey)).toBe(false);
+  });
+
+  it('a key made just now is accepted soon, even where somebody guessed it before', async () => {
+    const by = authenticator();
+    const { keyId, apiKey } = await makeKey();
+    const hidden = sql`update accounts.api_keys set key_sha256 = ${randomBytes(32)} where id = ${keyId}`;
+    await hidden.execute(books.owner);
+    expect(await isKnown(by, apiKey)).toBe(false);
+    await sql`update accounts.api_keys set key_sha256 = decode(${hashApiKey(apiKey)}, 'hex') where id = ${keyId}`.execute(
+      books.owner,
+    );
+    await until(
+      () => isKnown(by, apiKey),
+      (known) => known,
+      { withinMs: HEARD_WITHIN_MS, everyMs: 50 },
+    );
+  });
+});
+
+interface TimedKey {
+  readonly apiKey: string;
+  readonly timesNs: number[];
+}
+
+describe('a refusal', () => {
+  it(`takes as long for a key that was revoked as for one that never was: ${TIMED} samples`, async () => {
+    await withSeed(async (seed) => {
+      const random = createRandom(seed);
+      const by = authenticator();
+      const kinds = { revoked: [] as TimedKey[], unknown: [] as TimedKey[] };
+      for (let i = 0; i < KEYS; i += 1) {
+        const { keyId, apiKey } = await makeKey();
+        await revoke(books.accounts, { keyId }, 'a test');
+        kinds.revoked.push({ apiKey, timesNs: [] });
+        kinds.unknown.push({ apiKey: newApiKey('simway', 'test'), timesNs: [] });
+      }
+      const warmUp = Math.trunc(TIMED / 10);
+      for (let i = -warmUp; i < TIMED; i += 1) {
+        const kind = random.below(2) === 0 ? 'revoked' : 'unknown';
+        const { apiKey, timesNs } = random.pick(kinds[kind]);
+        // A string of its own, as a request brings it: what was done with one before shows in its time.
+        const given = Buffer.from(apiKey).toString('latin1');
+        const startedAtNs = process.hrtime.bigint();
+        const known = await isKnown(by, given);
+        const tookNs = Number(process.hrtime.bigint() - startedAtNs);
+        if (known) throw new Error(`a ${kind} key was accepted`);
+        if (i >= 0) timesNs.push(tookNs);
+      }
+      const timesOf = (keys: readonly TimedKey[]) => keys.map(({ timesNs }) => timesNs);
+      const { t, meansNs } = compareTimes(timesOf(kinds.revoked), timesOf(kinds.unknown));
+      console.log(
+        `A7: |t| = ${Math.abs(t).toFixed(2)} (${meansNs.map((ns) => ns.toFixed(0)).join(' and ')} ns)`,
+      );
+      expect(Math.abs(t)).toBeLessThan(TELLING_T);
+    });
+  });
+});

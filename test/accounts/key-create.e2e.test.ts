@@ -1,0 +1,168 @@
+// Keys made by an operator: shown once; the company's website must answer, and its webhook URL be one that we may call.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecretBox } from '../../src/platform/secret-box.ts';
+import { hashApiKey } from '../../src/accounts/api-key.ts';
+import { createCheckedKey } from '../../src/accounts/create-checked-key.ts';
+import { composeWebhooks } from '../../src/platform/composition/webhooks.ts';
+import { runAccountCommand } from '../../src/cli/accounts.ts';
+import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
+import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
+import { SECRETS_KEY, startOperator, type Operator } from '../support/operator.ts';
+import { startSecureWebsite } from '../support/secure-website.ts';
+
+let operator: Operator;
+let ngn: string;
+let usd: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  ngn = await operator.makeAccount('NGN');
+  usd = await operator.makeAccount('USD');
+});
+afterAll(() => operator.close());
+
+describe('key create', () => {
+  it('shows a key once and keeps its hash, both scopes and no expiry unless told otherwise', async () => {
+    const { keyId, apiKey } = await operator.answerOf(
+      operator.run(`key create --account ${ngn} ${operator.keyFlags()}`),
+    );
+    expect(apiKey).toMatch(/^simway_test_/);
+    const row = await operator.keyRow(keyId);
+    expect(row).toMatchObject({
+      account_id: ngn,
+      environment: 'test',
+      scopes: ['read', 'purchase'],
+      allowed_addresses: ['127.0.0.1'],
+      company_name: 'M',
+      website_url: operator.website.baseUrl,
+      expires_at: null,
+      revoked_at: null,
+    });
+    expect(row.key_sha256.toString('hex')).toBe(hashApiKey(String(apiKey)));
+    expect(JSON.stringify(row)).not.toContain(String(apiKey).slice(-38));
+    expect(await operator.auditOf(keyId)).toMatchObject([{ actor: 'ada', action: 'key.create' }]);
+  });
+
+  it('takes scopes, expiry, ranges, the live world and another brand', async () => {
+    const secure = await startSecureWebsite();
+    const { keyId, apiKey } = await operator.answerOf(
+      operator.run(
+        `key create --account ${usd} --environment live --addresses 203.0.113.0/24,2001:db8::1 --website ${secure.url} --company M --scopes read --expires 2999-01-01T00:00:00Z --by ada`,
+        [],
+        { SIMWAY_BRAND: 'acme', NODE_EXTRA_CA_CERTS: secure.certificateFile },
+      ),
+    );
+    await secure.close();
+    expect(apiKey).toMatch(/^acme_live_/);
+    expect(await operator.keyRow(keyId)).toMatchObject({
+      environment: 'live',
+      scopes: ['read'],
+      allowed_addresses: ['203.0.113.0/24', '2001:db8::1'],
+      expires_at: new Date('2999-01-01T00:00:00Z'),
+    });
+  });
+});
+
+describe('key create with a webhook URL', () => {
+  const url = 'http://127.0.0.1:8080/hooks';
+
+  it('makes the endpoint too, shows its secret once, and sends nothing', async () => {
+    const account = await operator.makeAccount('USD');
+    const calls = operator.website.calls.length;
+    const made = await operator.answerOf(
+      operator.run(`key create --account ${account} ${operator.keyFlags()} --webhook-url ${url}`),
+    );
+    const { endpointId, secret } = made['webhook'] as Record<string, string>;
+    expect(made['webhook']).toEqual({ endpointId, url, secret });
+    expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
+    const row = await operator.world.selectFrom('webhook_endpoints').selectAll().executeTakeFirstOrThrow();
+    expect(row).toMatchObject({
+      id: endpointId,
+      account_id: account,
+      url,
+      events: ['esim.purchased'],
+      enabled: true,
+    });
+    expect(row.secret_sealed.toString('latin1')).not.toContain(secret!.slice(6, 16));
+    expect(createSecretBox({ key: SECRETS_KEY, previousKeys: [] }).open(row.secret_sealed, row.id)).toBe(
+      secret,
+    );
+    expect(operator.website.calls.length).toBe(calls + 1);
+  });
+
+  const make = async (account: string, to: string): Promise<Record<string, unknown>> => {
+    const line = `key create --account ${account} ${operator.keyFlags()} --webhook-url ${to}`;
+    const { webhook } = (await runAccountCommand(operator.parts, line.split(' '))) as Record<string, unknown>;
+    return webhook as Record<string, unknown>;
+  };
+  const endpointsOf = (account: string) =>
+    operator.world.selectFrom('webhook_endpoints').selectAll().where('account_id', '=', account).execute();
+
+  it('where the account has an endpoint already: takes that one, says so, and shows no secret', async () => {
+    const account = await operator.makeAccount('USD');
+    const { endpointId } = await make(account, url);
+    const again = await make(account, url.toUpperCase().replace('/HOOKS', '/hooks'));
+    expect(again).toEqual({ endpointId, url, reused: true, enabled: true, events: ['esim.purchased'] });
+    expect(await make(account, `${url}/other`)).toMatchObject({ secret: expect.any(String) as string });
+    expect(await endpointsOf(account)).toHaveLength(2);
+    // Somebody else's is somebody else's.
+    expect(await make(await operator.makeAccount('USD'), url)).toHaveProperty('secret');
+  });
+
+  it('takes one that is switched off as well, and says that it is; one that was deleted is made anew', async () => {
+    const account = await operator.makeAccount('USD');
+    const { endpointId } = await make(account, url);
+    const now = new Date();
+    await updateEndpoint(operator.world, account, String(endpointId), { enabled: false, now });
+    expect(await make(account, url)).toMatchObject({ endpointId, reused: true, enabled: false });
+    await deleteEndpoint(operator.world, account, String(endpointId), now);
+    const anew = await make(account, url);
+    expect(anew).toHaveProperty('secret');
+    expect(anew['endpointId']).not.toBe(endpointId);
+  });
+
+  it('makes one endpoint, however many commands ask for it at once', async () => {
+    const account = await operator.makeAccount('USD');
+    const all = await Promise.all(Array.from({ length: 6 }, () => make(account, url)));
+    expect(new Set(all.map(({ endpointId }) => endpointId)).size).toBe(1);
+    expect(all.filter((webhook) => 'secret' in webhook)).toHaveLength(1);
+    expect(await endpointsOf(account)).toHaveLength(1);
+  });
+
+  it('leaves no endpoint where the key cannot be made', async () => {
+    const account = await operator.makeAccount('USD');
+    const { accounts, world: db, parts } = operator;
+    const clock = { now: () => new Date() };
+    const request = {
+      accountId: account,
+      environment: 'test',
+      brand: 'simway',
+      scopes: ['read'],
+      // The table refuses a key without addresses.
+      allowedAddresses: [],
+      companyName: 'M',
+      websiteUrl: operator.website.baseUrl,
+      expiresAt: null,
+      webhookUrl: url,
+    } as const;
+    const deps = { accounts, db, clock, ...composeWebhooks(parts, 'test', clock) };
+    await expect(createCheckedKey(deps, request, 'ada')).rejects.toThrow('allowed_addresses');
+    expect(await endpointsOf(account)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a URL to another network',
+      () => '--webhook-url http://10.0.0.1/hooks',
+      ['webhook URL', 'public address'],
+    ],
+    ['a name that points inside', () => '--webhook-url http://localhost/hooks', ['webhook URL', 'host name']],
+    ['another scheme', () => '--webhook-url ftp://127.0.0.1/hooks', ['webhook URL', 'http']],
+  ])('%s: refused with the reason, no key is made', async (_what, flags, words) => {
+    const before = await operator.everything();
+    const line = `key create --account ${ngn} ${operator.keyFlags()} ${flags()}`;
+    const mistake = await runAccountCommand(operator.parts, line.split(' ')).catch((error: unknown) => error);
+    expect(mistake).toBeInstanceOf(OperatorMistake);
+    for (const word of words) expect((mistake as Error).message).toContain(word);
+    expect(await operator.everything()).toEqual(before);
+  });
+});

@@ -1,0 +1,346 @@
+// Promise A2: every route of the table × who calls: the owner, another user, another merchant, a live key while live is off, a revoked key,
+// nobody, the operator with a session. A route without a case fails. What others try changes nothing, and shows nothing of the owner's.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import type { Route } from '../../src/platform/http/route.ts';
+import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
+import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';
+import { givesAway } from '../support/secrets.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startInbox, type Inbox } from '../support/webhook-inbox.ts';
+
+/** What the owner has. */
+interface Things {
+  readonly transactionId: string;
+  readonly esimId: string;
+  readonly endpointId: string;
+  readonly messageId: string;
+}
+
+interface Case {
+  /** For the path's parameters and the query. */
+  readonly target: (things: Things) => string;
+  readonly body?: (things: Things) => unknown;
+  /** What the owner is answered. */
+  readonly own: number;
+  /** What others are: a refusal; or `theirs`, an answer like the owner's about what is their own. */
+  readonly foreign: 403 | 404 | 'theirs';
+}
+
+const ESIM_BODY = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+const ENDPOINTS = '/api/webhooks/endpoints';
+const MESSAGES = '/api/webhooks/messages';
+const plain =
+  (path: string): Case['target'] =>
+  () =>
+    path;
+const endpoint =
+  (way = ''): Case['target'] =>
+  ({ endpointId }) =>
+    `${ENDPOINTS}/${endpointId}${way}`;
+const message =
+  (way = ''): Case['target'] =>
+  ({ messageId }) =>
+    `${MESSAGES}/${messageId}${way}`;
+
+/** Routes that take a key, in an order in which the owner can ask them one after the other. */
+const CASES: Readonly<Record<string, Case>> = {
+  'GET /api/esim/regions': { target: plain('/api/esim/regions'), own: 200, foreign: 'theirs' },
+  'GET /api/esim/packages': {
+    target: plain('/api/esim/packages?regionCode=NG'),
+    own: 200,
+    foreign: 'theirs',
+  },
+  'GET /api/esim/packages/{packageCode}': {
+    target: plain('/api/esim/packages/SIM-OK'),
+    own: 200,
+    foreign: 'theirs',
+  },
+  'POST /api/esim/buy': {
+    target: plain('/api/esim/buy'),
+    body: ({ esimId }) => ({ ...ESIM_BODY, packageCode: 'TOPUP_SIM-OK', packageType: 'TOPUP', esimId }),
+    own: 200,
+    foreign: 404,
+  },
+  'GET /api/esim/transactions/{transactionId}': {
+    target: ({ transactionId }) => `/api/esim/transactions/${transactionId}`,
+    own: 200,
+    foreign: 404,
+  },
+  'GET /api/esim/my-esims': { target: plain('/api/esim/my-esims'), own: 200, foreign: 'theirs' },
+  'GET /api/esim/{esimId}': { target: ({ esimId }) => `/api/esim/${esimId}`, own: 200, foreign: 403 },
+  'POST /api/esim/confirm-payment': {
+    target: plain('/api/esim/confirm-payment'),
+    body: ({ transactionId }) => ({ transactionId }),
+    own: 200,
+    foreign: 404,
+  },
+  'GET /api/wallet/balance': { target: plain('/api/wallet/balance'), own: 200, foreign: 'theirs' },
+  'POST /api/wallet/fund': {
+    target: plain('/api/wallet/fund'),
+    body: () => ({ amount: 100, paymentMethod: 'CARD' }),
+    own: 201,
+    foreign: 'theirs',
+  },
+  'PUT /api/wallet/low-balance': {
+    target: plain('/api/wallet/low-balance'),
+    body: () => ({ amount: 7.31 }),
+    own: 200,
+    foreign: 'theirs',
+  },
+  'GET /api/wallet/low-balance': { target: plain('/api/wallet/low-balance'), own: 200, foreign: 'theirs' },
+  [`POST ${ENDPOINTS}`]: {
+    target: plain(ENDPOINTS),
+    body: () => ({ url: 'http://127.0.0.1:9/' }),
+    own: 201,
+    foreign: 'theirs',
+  },
+  [`GET ${ENDPOINTS}`]: { target: plain(ENDPOINTS), own: 200, foreign: 'theirs' },
+  [`GET ${ENDPOINTS}/{endpointId}`]: { target: endpoint(), own: 200, foreign: 404 },
+  [`PATCH ${ENDPOINTS}/{endpointId}`]: {
+    target: endpoint(),
+    body: () => ({ events: ['esim.purchased', 'payment.received'] }),
+    own: 200,
+    foreign: 404,
+  },
+  [`POST ${ENDPOINTS}/{endpointId}/rotate-secret`]: {
+    target: endpoint('/rotate-secret'),
+    own: 200,
+    foreign: 404,
+  },
+  [`POST ${ENDPOINTS}/{endpointId}/sample`]: {
+    target: endpoint('/sample'),
+    body: () => ({ event: 'esim.purchased' }),
+    own: 201,
+    foreign: 404,
+  },
+  [`POST ${ENDPOINTS}/{endpointId}/recover`]: {
+    target: endpoint('/recover'),
+    body: () => ({ from: new Date(Date.now() - 60_000).toISOString() }),
+    own: 200,
+    foreign: 404,
+  },
+  [`GET ${MESSAGES}`]: {
+    target: ({ endpointId }) => `${MESSAGES}?endpointId=${endpointId}`,
+    own: 200,
+    foreign: 'theirs',
+  },
+  [`GET ${MESSAGES}/{messageId}`]: { target: message(), own: 200, foreign: 404 },
+  [`GET ${MESSAGES}/{messageId}/attempts`]: { target: message('/attempts'), own: 200, foreign: 404 },
+  [`POST ${MESSAGES}/{messageId}/resend`]: { target: message('/resend'), own: 200, foreign: 404 },
+  [`DELETE ${ENDPOINTS}/{endpointId}`]: { target: endpoint(), own: 200, foreign: 404 },
+};
+
+/** Served to everybody alike; about nobody's things. */
+const FOR_EVERYBODY = [
+  'GET /api/settings/exchange-rate',
+  'GET /api/openapi.json',
+  'GET /docs',
+  'GET /docs/{file}',
+];
+/** Whoever has the unguessable reference of a payment sees where it stands, and nothing else (docs/API.md). */
+const BY_REFERENCE = ['GET /pay/return', 'GET /pay/status'];
+
+const routes = createRouteTable({ version: '1', brand: 'simway' });
+const nameOf = ({ method, path }: Pick<Route, 'method' | 'path'>): string => `${method} ${path}`;
+const all = Object.entries(CASES);
+const KEY_NEEDED = routes.filter(({ key }) => key === 'required').map(nameOf);
+
+let stack: Stack;
+let inbox: Inbox;
+let owner: TestAccount;
+let others: Readonly<Record<'user' | 'merchant', TestAccount>>;
+let revokedKey: string;
+let liveKey: string;
+let things: Things;
+beforeAll(async () => {
+  [stack, inbox] = await Promise.all([startStack({ env: SIGN_IN_ENV }), startInbox()]);
+  owner = await stack.account();
+  others = { user: await stack.account({ type: 'USER' }), merchant: await stack.account() };
+  const ownersKey = (environment: 'test' | 'live') =>
+    createKey(
+      stack.accounts,
+      {
+        accountId: owner.accountId,
+        environment,
+        brand: 'simway',
+        scopes: ['read', 'purchase'],
+        allowedAddresses: ['127.0.0.1', '::1'],
+        companyName: 'Owner',
+        websiteUrl: 'https://owner.example',
+        expiresAt: null,
+      },
+      'a test',
+    );
+  const [revoked, live] = await Promise.all([ownersKey('test'), ownersKey('live')]);
+  await revoke(stack.accounts, { keyId: revoked.keyId }, 'a test');
+  [revokedKey, liveKey] = [revoked.apiKey, live.apiKey];
+  things = await acquire();
+});
+afterAll(async () => {
+  await stack.close();
+  await inbox.close();
+});
+
+/** An eSIM in use, its purchase, an endpoint, and a message that was delivered there. */
+async function acquire(): Promise<Things> {
+  const key = owner.apiKey;
+  const added = await stack.call('POST', ENDPOINTS, { key, body: { url: `${inbox.url}/owner` } });
+  const bought = await stack.call('POST', '/api/esim/buy', { key, body: ESIM_BODY });
+  const [letter] = await inbox.untilAt('/owner', 1);
+  const { esimId } = bought.body.esimDetails;
+  await until(
+    () => stack.call('GET', `/api/esim/${esimId}`, { key }),
+    ({ body }) => body.esimStatus === 'ACTIVE',
+    { what: 'an eSIM in use' },
+  );
+  return {
+    transactionId: bought.body.transactionId,
+    esimId,
+    endpointId: (added.body as unknown as { id: string }).id,
+    messageId: String(letter!.headers['webhook-id']),
+  };
+}
+
+/** Another address: an address may fail so often and no more. */
+const ELSEWHERE = { 'X-Forwarded-For': '127.0.0.77' };
+
+function ask(
+  name: string,
+  { target, body }: Case,
+  key: string | undefined,
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const method = name.split(' ', 1)[0] ?? '';
+  return stack.call(method, target(things), {
+    ...(key === undefined ? {} : { key }),
+    ...(body ? { body: body(things) } : {}),
+    headers,
+  });
+}
+
+/** What the owner's things look like, to the owner. */
+async function seen(): Promise<string[]> {
+  const { esimId, transactionId, endpointId, messageId } = things;
+  const paths = [
+    '/api/wallet/balance',
+    '/api/wallet/low-balance',
+    '/api/esim/my-esims',
+    `/api/esim/transactions/${transactionId}`,
+    ENDPOINTS,
+    `${ENDPOINTS}/${endpointId}`,
+    `${MESSAGES}/${messageId}`,
+    `${MESSAGES}/${messageId}/attempts`,
+    MESSAGES,
+  ];
+  const answers = await Promise.all(paths.map((path) => stack.call('GET', path, { key: owner.apiKey })));
+  return [esimId, ...answers.map(({ text }) => text)];
+}
+
+describe('the matrix is whole', () => {
+  it('every route that takes a key has a case, and every case a route', () => {
+    const keyed = routes.filter(({ key }) => key === 'required' || key === 'optional').map(nameOf);
+    expect(Object.keys(CASES).toSorted()).toEqual(keyed.toSorted());
+  });
+
+  it('every other route is for everybody, or has a key rule of its own', () => {
+    const open = routes.filter(({ key }) => key === 'public').map(nameOf);
+    expect(open.toSorted()).toEqual([...FOR_EVERYBODY, ...BY_REFERENCE].toSorted());
+  });
+
+  it('a route with a parameter that names a thing is refused to others', () => {
+    const named = all.filter(([name]) => /\{(?!packageCode)/.test(name));
+    expect(named.filter(([, { foreign }]) => foreign === 'theirs')).toEqual([]);
+    expect(named.length).toBeGreaterThan(8);
+  });
+});
+
+describe('others', () => {
+  let before: string[];
+  beforeAll(async () => {
+    before = await seen();
+  });
+  afterAll(async () => {
+    expect(await seen()).toEqual(before);
+  });
+
+  describe.each(['user', 'merchant'] as const)('another %s', (who) => {
+    it.each(all)('%s', async (name, one) => {
+      const answer = await ask(name, one, others[who].apiKey);
+      expect(answer.status).toBe(one.foreign === 'theirs' ? one.own : one.foreign);
+      for (const id of Object.values(things)) expect(answer.text).not.toContain(id);
+    });
+  });
+
+  describe('with the owner’s own keys that do not count here', () => {
+    it.each(all)('a revoked one: %s', async (name, one) => {
+      const answer = await ask(name, one, revokedKey);
+      expect(answer.status).toBe(401);
+    });
+
+    it.each(all)('a live one, while live is off: %s', async (name, one) => {
+      const answer = await ask(name, one, liveKey);
+      expect([answer.status, answer.body.error.code]).toEqual([503, 'ENVIRONMENT_UNAVAILABLE']);
+    });
+  });
+
+  it.each(KEY_NEEDED)('nobody: %s', async (name) => {
+    const answer = await ask(name, CASES[name]!, undefined);
+    expect(answer.status).toBe(401);
+  });
+
+  it.each(routes.filter(({ key }) => key === 'session').map(nameOf))(
+    'a merchant’s key opens nothing of the operator’s: %s',
+    async (name) => {
+      const [method = '', path = ''] = name.split(' ');
+      const { transactionId } = things;
+      const target = path.replace('{transactionId}', transactionId).replaceAll(/\{\w+\}/g, 'x');
+      const answer = await stack.call(method, target, {
+        key: owner.apiKey,
+        ...(method === 'GET' ? {} : { body: {} }),
+      });
+      expect([401, 403]).toContain(answer.status);
+      expect(answer.text).not.toContain(things.esimId);
+    },
+  );
+});
+
+describe('the operator', () => {
+  let admin: Person;
+  beforeAll(async () => {
+    admin = await signedIn(stack, 'ADMIN');
+  });
+
+  it.each(routes.filter(({ key }) => key === 'required').map(nameOf))(
+    'is nobody to merchants’ routes: %s',
+    async (name) => {
+      const { target, body } = CASES[name]!;
+      const [method = ''] = name.split(' ');
+      expect((await admin.call(method, target(things), body?.(things), ELSEWHERE)).status).toBe(401);
+      expect((await ask(name, CASES[name]!, admin.token, ELSEWHERE)).status).toBe(401);
+    },
+  );
+
+  it('sees the owner’s purchase whole, and nothing that installs it', async () => {
+    const answer = await admin.call('GET', `/ops/purchases/${things.transactionId}`);
+    expect(answer.status).toBe(200);
+    for (const id of [owner.accountId, things.transactionId, things.esimId, things.messageId])
+      expect(answer.text).toContain(id);
+    const esim = await stack.owner
+      .selectFrom('esims')
+      .select(['ac', 'matching_id', 'qr_code_url', 'short_url', 'pin', 'puk'])
+      .where('id', '=', things.esimId)
+      .executeTakeFirstOrThrow();
+    const secrets = Object.values(esim).filter((value): value is string => value !== null && value !== '');
+    expect(secrets.length).toBeGreaterThan(2);
+    expect(secrets.filter((secret) => givesAway(answer.text, secret))).toEqual([]);
+  });
+});
+
+describe('the owner', () => {
+  it.each(all)('%s', async (name, one) => {
+    const answer = await ask(name, one, owner.apiKey);
+    expect([answer.status, one.own], answer.text).toEqual([one.own, one.own]);
+  });
+});

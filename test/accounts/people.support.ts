@@ -1,0 +1,93 @@
+// People of an operator and their sessions on books of their own, with a clock that the test moves and a password that costs little to hash.
+import { afterAll, beforeEach } from 'vitest';
+import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts';
+import { createPerson } from '../../src/accounts/people.ts';
+import { createSessions } from '../../src/accounts/sessions.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import type { Role } from '../../src/accounts/roles.ts';
+import { openBooks } from '../support/books.ts';
+
+export const WRONG = 'not the password at all';
+export const OWN = 'correct horse battery staple';
+export const ADDRESS = '203.0.113.7';
+
+/** Real scrypt, a thousandth of the work, and how often it was done. */
+function countedPasswords(): Passwords & { hashed: number } {
+  const real = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
+  const counted = {
+    hashed: 0,
+    hash: (password: string) => real.hash(password),
+    isRight: (stored: string | undefined, password: string) => {
+      counted.hashed += 1;
+      return real.isRight(stored, password);
+    },
+  };
+  return counted;
+}
+
+/** For one test file; the clock begins at now for each test, and the books are closed after the last. */
+export async function openOffice() {
+  const books = await openBooks();
+  afterAll(() => books.close());
+  let nowMs = Date.now();
+  beforeEach(() => {
+    nowMs = Date.now();
+  });
+  const passwords = countedPasswords();
+  const lockedOut: string[] = [];
+  const deps = {
+    db: books.accounts,
+    clock: { now: () => new Date(nowMs) },
+    passwords,
+    events: { personLockedOut: ({ personId }: { personId: string }) => void lockedOut.push(personId) },
+  };
+  const sessions = createSessions(deps);
+  let made = 0;
+  const person = async (role: Role = 'SUPPORT') => {
+    made += 1;
+    const email = `person-${made}@operator.example`;
+    const created = await createPerson(deps, { email, name: `Person ${made}`, role }, 'a test');
+    return { email, personId: created.person.personId, oneTime: created.oneTimePassword };
+  };
+  const signIn = (email: string, password: string) => sessions.signIn({ email, password, address: ADDRESS });
+  return {
+    books,
+    deps,
+    passwords,
+    sessions,
+    /** Ids of those who were locked out, as operations hear of it. */
+    lockedOut,
+    nowMs: () => nowMs,
+    pass: (ms: number): void => {
+      nowMs += ms;
+    },
+    person,
+    signIn,
+    /** Somebody with a password of their own. */
+    settled: async (role: Role = 'SUPPORT') => {
+      const { email, personId, oneTime } = await person(role);
+      const { session } = await signIn(email, oneTime);
+      await sessions.changePassword(session, { current: oneTime, next: OWN, address: ADDRESS });
+      return { email, personId };
+    },
+    audit: async (subject: string): Promise<string[]> => {
+      const rows = await books.accounts
+        .selectFrom('audit_log')
+        .select(['actor', 'action'])
+        .where('subject', '=', subject)
+        .orderBy('id')
+        .execute();
+      return rows.map(({ actor, action }) => `${actor}: ${action}`);
+    },
+  };
+}
+
+export async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+    return 'done';
+  } catch (error) {
+    if (error instanceof DomainError) return error.code;
+    throw error;
+  }
+}

@@ -1,0 +1,87 @@
+// Who may do what, literally: a role that gains or loses something is a decision that shows here. docs/OPERATIONS.md prints the same.
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { MOVES, type Move } from '../../src/operations/rules.ts';
+import {
+  may,
+  mayMove,
+  PERMISSION_WORDS,
+  PERMISSIONS,
+  ROLES,
+  rolesThatMove,
+  rolesWith,
+  type Permission,
+  type Role,
+} from '../../src/accounts/roles.ts';
+
+const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
+  SUPPORT: ['see', 'move'],
+  OPERATIONS: ['see', 'move', 'replay'],
+  FINANCE: ['see', 'move', 'replay', 'approve', 'reconcile', 'books'],
+  ADMIN: ['see', 'move', 'replay', 'approve', 'reconcile', 'books', 'people'],
+};
+
+const MOVES_OF: Record<Role, readonly Move[]> = {
+  SUPPORT: ['look-at-gateway', 'look-at-supplier'],
+  OPERATIONS: ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
+  FINANCE: [
+    'look-at-gateway',
+    'look-at-supplier',
+    'retry-delivery',
+    'mark-paid',
+    'refund-to-source',
+    'credit-wallet',
+    'cancel',
+    'settle-claim',
+  ],
+  ADMIN: MOVES,
+};
+
+describe.each(ROLES)('%s', (role) => {
+  test('has exactly these permissions', () => {
+    expect(PERMISSIONS.filter((permission) => may(role, permission))).toEqual(PERMISSIONS_OF[role]);
+    for (const permission of PERMISSIONS)
+      expect(rolesWith(permission).includes(role)).toBe(may(role, permission));
+  });
+
+  test('makes exactly these moves', () => {
+    expect(MOVES.filter((move) => mayMove(role, move))).toEqual(MOVES_OF[role]);
+    for (const move of MOVES) expect(rolesThatMove(move).includes(role)).toBe(mayMove(role, move));
+  });
+});
+
+test('a replay makes no move that its role may not make by itself', () => {
+  for (const role of rolesWith('replay'))
+    for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery'] as const)
+      expect(mayMove(role, move)).toBe(true);
+});
+
+describe('docs/OPERATIONS.md', () => {
+  const page = readFileSync(new URL('../../docs/OPERATIONS.md', import.meta.url), 'utf8');
+  const section = /\n## People, roles and sessions over \/ops\n([\s\S]*?)(?=\n## )/.exec(page)?.[1] ?? '';
+  const rows = section
+    .split('\n')
+    .filter((line) => line.startsWith('|') && !/^\|[ -]+\|/.test(line))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+  const granted = (cells: readonly string[]): Role[] =>
+    ROLES.filter((_role, index) => cells[index] === 'yes');
+
+  test('prints who has which permission', () => {
+    for (const permission of PERMISSIONS.filter((one) => one !== 'move')) {
+      const row = rows.find(([what]) => what === PERMISSION_WORDS[permission]);
+      expect(granted(row?.slice(1) ?? []), permission).toEqual(rolesWith(permission));
+    }
+  });
+
+  test('prints who makes which move', () => {
+    for (const move of MOVES) {
+      const row = rows.find(([what]) => what === `\`${move}\``);
+      expect(granted(row?.slice(1) ?? []), move).toEqual(rolesThatMove(move));
+    }
+  });
+});

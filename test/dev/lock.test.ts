@@ -1,0 +1,48 @@
+// The lock between processes: one holder, named to the others, gone with its holder.
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { LockHeldError, takeLock, waitForLock } from '../../src/dev/lock.ts';
+import { end, hold, testFolder } from './support.ts';
+
+const folder = await testFolder();
+
+test('one process holds it; another learns which', async () => {
+  const file = join(folder, 'one.lock');
+  const holder = await hold('lock', file);
+  expect(() => takeLock(file, 'the thing')).toThrow(`the thing is in use by process ${holder.process.pid!}`);
+  await end(holder, 'SIGKILL');
+  takeLock(file, 'the thing').release();
+});
+
+test('the same process cannot take it twice, and can after letting go', () => {
+  const file = join(folder, 'two.lock');
+  const lock = takeLock(file, 'it');
+  expect(() => takeLock(file, 'it')).toThrow(LockHeldError);
+  lock.release();
+  const again = takeLock(file, 'it');
+  lock.release();
+  expect(() => takeLock(file, 'it')).toThrow(LockHeldError);
+  again.release();
+});
+
+test('waits for the holder, saying so, and gives up at the deadline', async () => {
+  const file = join(folder, 'three.lock');
+  const lock = takeLock(file, 'it');
+  const said: string[] = [];
+  const onWait = (message: string) => {
+    said.push(message);
+    lock.release();
+  };
+  const waited = await waitForLock(file, 'it', { deadlineMs: 5_000, onWait });
+  expect(said[0]).toContain(`it is in use by process ${process.pid}; waiting`);
+  await expect(waitForLock(file, 'it', { deadlineMs: 100, onWait: () => undefined })).rejects.toThrow(
+    LockHeldError,
+  );
+  waited.release();
+});
+
+test('names the folder when it cannot be written', () => {
+  expect(() => takeLock(join(folder, 'missing', 'lock'), 'it')).toThrow(
+    `cannot write to ${join(folder, 'missing')}`,
+  );
+});

@@ -1,0 +1,187 @@
+// The embedded Postgres: data kept between runs, whatever ended the run before; one server per folder; closed to others.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterEach, expect, test } from 'vitest';
+import { isPortFree } from '../../src/dev/ports.ts';
+import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/dev/postgres.ts';
+import { end, hold, killWatchdogsOf, rememberingLog, runs, testFolder, until } from './support.ts';
+
+const folder = await testFolder();
+const started = new Set<RunningPostgres>();
+
+async function start(name: string, options: Partial<PostgresOptions> = {}): Promise<RunningPostgres> {
+  const postgres = await startPostgres({
+    dataDir: join(folder, name),
+    spillDir: join(folder, 'spill'),
+    durability: 'off',
+    log: rememberingLog(),
+    ...options,
+  });
+  started.add(postgres);
+  return postgres;
+}
+
+async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(text)).rows.map((row) => Object.values(row)[0]);
+  } finally {
+    await client.end();
+  }
+}
+
+afterEach(async () => {
+  for (const postgres of started) await postgres.stop();
+  started.clear();
+});
+
+test('keeps its data over stop, restart, a crash and a new start; makes the cluster once', async () => {
+  const log = rememberingLog();
+  const first = await start('kept', { log });
+  await query(first.url, 'CREATE TABLE kept (n int)');
+  for (const again of [() => first.restart(), () => first.kill().then(() => first.start())]) {
+    const pid = first.pid;
+    await again();
+    expect(first.pid).not.toBe(pid);
+    expect(await runs(pid)).toBe(false);
+    await query(first.url, 'INSERT INTO kept VALUES (1)');
+  }
+  await first.stop();
+  const second = await start('kept', { log });
+  expect(await query(second.url, 'SELECT count(*)::int FROM kept')).toEqual([2]);
+  expect(log.lines.filter((line) => line.includes('new Postgres cluster'))).toHaveLength(1);
+});
+
+test('is durable unless told otherwise, speaks UTF-8 and UTC, and takes 200 connections', async () => {
+  const { url } = await start('settings', { durability: 'on' });
+  const settings = [
+    'fsync',
+    'synchronous_commit',
+    'full_page_writes',
+    'max_connections',
+    'shared_buffers',
+    'timezone',
+  ];
+  const values = await Promise.all(settings.map((name) => query(url, `SHOW ${name}`)));
+  expect(values.flat()).toEqual(['on', 'on', 'on', '200', '128MB', 'UTC']);
+  expect(await query(url, 'SHOW server_encoding')).toEqual(['UTF8']);
+  expect(await query(url, "SELECT upper('ñandú')")).toEqual(['ÑANDÚ']);
+  expect(await query(url, 'SELECT current_database()')).toEqual(['simway']);
+});
+
+test('listens on loopback only, opens no socket file, and wants its password', async () => {
+  const { url, port } = await start('closed');
+  expect(await query(url, 'SHOW listen_addresses')).toEqual(['127.0.0.1']);
+  expect(await query(url, 'SHOW unix_socket_directories')).toEqual(['']);
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((address) => address?.internal === false && address.family === 'IPv4');
+  if (outside !== undefined) {
+    const elsewhere = url.replace('127.0.0.1', outside.address);
+    await expect(query(elsewhere, 'SELECT 1')).rejects.toThrow(/ECONNREFUSED/);
+  }
+  const wrong = `postgres://simway:wrong@127.0.0.1:${port}/simway`;
+  await expect(query(wrong, 'SELECT 1')).rejects.toThrow('password authentication failed');
+  const cluster = join(folder, 'closed', 'cluster');
+  expect((await stat(join(cluster, 'simway.password'))).mode & 0o777).toBe(0o600);
+  expect((await stat(cluster)).mode & 0o777).toBe(0o700);
+});
+
+test('does the cluster over when the run that made it was killed half-way', async () => {
+  const partial = join(folder, 'half', 'cluster.partial');
+  await mkdir(partial, { recursive: true });
+  await writeFile(join(partial, 'PG_VERSION'), '17\n');
+  await writeFile(join(folder, 'half', 'simway.password.partial'), 'old');
+  const { url } = await start('half');
+  expect(await query(url, 'SELECT 1')).toEqual([1]);
+  expect((await readdir(join(folder, 'half'))).filter((name) => name.includes('partial'))).toEqual([]);
+});
+
+test('starts over a stale pid file, even when another program has the number by now', async () => {
+  const first = await start('stale');
+  await first.stop();
+  const other = spawn('sleep', ['600']);
+  await once(other, 'spawn');
+  const pidFile = join(folder, 'stale', 'cluster', 'postmaster.pid');
+  await writeFile(
+    pidFile,
+    `${other.pid!}\n${join(folder, 'stale', 'cluster')}\n1\n${first.port}\n\n127.0.0.1\n`,
+  );
+  const second = await start('stale');
+  expect(await query(second.url, 'SELECT 1')).toEqual([1]);
+  expect(await runs(other.pid!)).toBe(true);
+  other.kill();
+});
+
+test('a killed run leaves no server behind', async () => {
+  const holder = await hold('postgres', join(folder, 'watched'));
+  const { pid, url } = holder.started;
+  expect(await query(url, 'SELECT 1')).toEqual([1]);
+  await end(holder, 'SIGKILL');
+  await until(async () => !(await runs(pid)), 20_000);
+});
+
+test('stops a server that a killed run did leave behind, and goes on with its data', async () => {
+  const holder = await hold('postgres', join(folder, 'orphan'));
+  const { pid, url } = holder.started;
+  await query(url, 'CREATE TABLE kept AS SELECT 1 AS n');
+  await killWatchdogsOf(pid);
+  await end(holder, 'SIGKILL');
+  expect(await query(url, 'SELECT n FROM kept')).toEqual([1]);
+  const log = rememberingLog();
+  const next = await start('orphan', { log });
+  expect(log.lines).toContain(`stopping the Postgres that an earlier run left behind (process ${pid})`);
+  expect(await runs(pid)).toBe(false);
+  expect(await query(next.url, 'SELECT n FROM kept')).toEqual([1]);
+});
+
+test('two runs cannot work on one folder', async () => {
+  const first = await start('shared');
+  await expect(start('shared')).rejects.toThrow(`is in use by process ${process.pid}`);
+  expect(await query(first.url, 'SELECT 1')).toEqual([1]);
+  await first.stop();
+  const holder = await hold('postgres', join(folder, 'shared'));
+  await expect(first.start()).rejects.toThrow(`is in use by process ${holder.process.pid!}`);
+  await end(holder, 'SIGTERM');
+  await first.start();
+});
+
+test('takes another port when the preferred one is taken, and says so when a demanded one is', async () => {
+  const server = createServer((socket) => socket.resume()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as { port: number };
+  const postgres = await start('ports', { preferredPort: port });
+  expect(postgres.port).not.toBe(port);
+  await postgres.stop();
+  await expect(start('ports', { port })).rejects.toThrow(/could not bind.*Address already in use/s);
+  server.close();
+  await once(server, 'close');
+  expect((await start('ports', { preferredPort: port })).port).toBe(port);
+});
+
+test('stops with clients connected, and frees its port', async () => {
+  const postgres = await start('busy');
+  const { url, port } = postgres;
+  const client = new pg.Client({ connectionString: url });
+  const errors: Error[] = [];
+  client.on('error', (error) => errors.push(error));
+  await client.connect();
+  const asleep = client.query('SELECT pg_sleep(600)').catch((error: unknown) => error as Error);
+  await postgres.stop();
+  expect(await asleep).toBeInstanceOf(Error);
+  expect(await isPortFree(port)).toBe(true);
+});
+
+test('removes all it made', async () => {
+  const postgres = await start('removed');
+  await postgres.remove();
+  await expect(stat(join(folder, 'removed'))).rejects.toThrow('ENOENT');
+  expect(await runs(postgres.pid)).toBe(false);
+});

@@ -1,0 +1,226 @@
+/** eSIM orders: what a later look may change, how a person's search is read, and pages without holes. */
+import { sql } from 'kysely';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  canEsimMove,
+  ESIM_STATUSES,
+  MOVING_ESIM_STATUSES,
+  type EsimStatus,
+} from '../../src/domain/states.ts';
+import {
+  findEsim,
+  findUnseenEsims,
+  keepUsage,
+  listEsims,
+  refreshEsim,
+  type EsimQuery,
+} from '../../src/esims/store/esims.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { esimFacts } from '../support/facts.ts';
+
+const books: Books = await openBooks();
+beforeEach(async () => {
+  await sql`truncate esims`.execute(books.owner);
+});
+afterAll(() => books.close());
+
+const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
+
+interface Planted {
+  readonly accountId?: string;
+  readonly status?: EsimStatus;
+  readonly createdAt?: Date;
+  readonly lookedAt?: Date | null;
+  readonly packageName?: string;
+  readonly iccid?: string;
+  readonly tranNo?: string;
+  readonly transactionId?: string;
+}
+
+async function plant(id: string, given: Planted = {}): Promise<void> {
+  await books.owner
+    .insertInto('esims')
+    .values({
+      id,
+      account_id: given.accountId ?? 'acc-1',
+      transaction_id: given.transactionId ?? `txn-of-${id}`,
+      package_code: 'P',
+      package_name: given.packageName ?? 'Nigeria 5GB',
+      status: given.status ?? 'CREATED',
+      price_minor: 100n,
+      currency: 'USD',
+      snapshot: '{}',
+      supplier: 's',
+      iccid: given.iccid ?? '',
+      esim_tran_no: given.tranNo ?? `tran-${id}`,
+      msisdn: null,
+      pin: null,
+      puk: null,
+      activate_time: null,
+      expired_time: null,
+      total_volume_bytes: 1_000n,
+      total_duration: 30,
+      duration_unit: 'DAY',
+      data_type: 1,
+      looked_at: given.lookedAt === undefined ? at(0) : given.lookedAt,
+      created_at: given.createdAt ?? at(0),
+    })
+    .execute();
+}
+
+const list = async (query: Partial<EsimQuery> = {}) => {
+  const page = await listEsims(books.world, { accountId: 'acc-1', page: 1, limit: 10, ...query });
+  return { ids: page.rows.map((row) => row.id), total: page.total };
+};
+
+describe('refreshEsim', () => {
+  const pairs = ESIM_STATUSES.flatMap((from) => ESIM_STATUSES.map((to) => [from, to] as const));
+
+  it.each(pairs)('%s, and the supplier says %s', async (from, to) => {
+    await plant('e', { status: from });
+    const row = await refreshEsim(books.world, 'e', esimFacts({ status: to, orderUsageBytes: 7 }), at(1));
+    const moves = MOVING_ESIM_STATUSES.includes(from);
+    expect(row?.status).toBe(moves && canEsimMove(from, to) ? to : from);
+    // A state that may not move back does not keep the rest from being taken over; a closed one does.
+    expect(row?.order_usage_bytes).toBe(moves ? 7n : 0n);
+  });
+
+  it('takes over everything but the state when the state was never seen before', async () => {
+    await plant('e', { status: 'ACTIVE' });
+    const row = await refreshEsim(books.world, 'e', esimFacts({ status: null, orderUsageBytes: 9 }), at(1));
+    expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 9n, looked_at: at(1) });
+  });
+
+  it('ignores a look that is older than the one before, whoever comes last', async () => {
+    await plant('e', { status: 'CREATED' });
+    await refreshEsim(books.world, 'e', esimFacts({ status: 'ACTIVE', orderUsageBytes: 500 }), at(5));
+    const row = await refreshEsim(
+      books.world,
+      'e',
+      esimFacts({ status: 'SUSPENDED', orderUsageBytes: 1 }),
+      at(4),
+    );
+    expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 500n, looked_at: at(5) });
+  });
+
+  it('takes the newest of many looks at once', async () => {
+    await plant('e', { status: 'ACTIVE' });
+    const minutes = [3, 9, 1, 7, 5, 8, 2];
+    await Promise.all(
+      minutes.map((minute) =>
+        refreshEsim(books.world, 'e', esimFacts({ orderUsageBytes: minute, status: 'ACTIVE' }), at(minute)),
+      ),
+    );
+    expect(await findEsim(books.world, 'e')).toMatchObject({ order_usage_bytes: 9n, looked_at: at(9) });
+  });
+
+  it('knows nothing of an eSIM that is not there', async () => {
+    expect(await refreshEsim(books.world, 'none', esimFacts(), at(1))).toBeUndefined();
+  });
+});
+
+describe('keepUsage', () => {
+  it('takes over what grew and never goes back', async () => {
+    await plant('e', { tranNo: 'T1' });
+    await plant('f', { tranNo: 'T2' });
+    const used = async () =>
+      Promise.all(['e', 'f'].map(async (id) => (await findEsim(books.world, id))?.order_usage_bytes));
+    await keepUsage(books.world, []);
+    await keepUsage(books.world, [
+      { esimTranNo: 'T1', usedBytes: 5_000_000_000 },
+      { esimTranNo: 'T2', usedBytes: 7 },
+      { esimTranNo: 'unknown', usedBytes: 9 },
+    ]);
+    expect(await used()).toEqual([5_000_000_000n, 7n]);
+    await keepUsage(books.world, [
+      { esimTranNo: 'T1', usedBytes: 4 },
+      { esimTranNo: 'T2', usedBytes: 8 },
+    ]);
+    expect(await used()).toEqual([5_000_000_000n, 8n]);
+  });
+});
+
+describe('findUnseenEsims', () => {
+  it('names those that may have moved, longest unseen first', async () => {
+    await plant('b', { lookedAt: at(2) });
+    await plant('a', { lookedAt: at(1), status: 'ACTIVE' });
+    await plant('c', { lookedAt: at(3), accountId: 'acc-2', status: 'SUSPENDED' });
+    await plant('fresh', { lookedAt: at(9) });
+    await plant('ended', { lookedAt: at(1), status: 'EXPIRED' });
+    await plant('pending', { lookedAt: null, status: 'PENDING' });
+    await plant('nameless', { lookedAt: at(1), tranNo: '' });
+    const unseen = async (given: { accountId?: string; limit?: number } = {}) =>
+      (await findUnseenEsims(books.world, { accountId: 'acc-1', before: at(5), limit: 10, ...given })).map(
+        (row) => row.id,
+      );
+    expect(await unseen()).toEqual(['a', 'b']);
+    expect(await unseen({ limit: 1 })).toEqual(['a']);
+    expect(await unseen({ accountId: 'acc-2' })).toEqual(['c']);
+  });
+});
+
+describe('listEsims', () => {
+  it('shows an account its own, newest first', async () => {
+    await plant('old', { createdAt: at(1) });
+    await plant('new', { createdAt: at(2) });
+    await plant('other', { accountId: 'acc-2' });
+    expect(await list()).toEqual({ ids: ['new', 'old'], total: 2 });
+    expect(await list({ accountId: 'acc-3' })).toEqual({ ids: [], total: 0 });
+  });
+
+  it('pages through everything once, also where many were made in the same moment', async () => {
+    const ids = Array.from({ length: 23 }, (_, i) => `e-${String(i).padStart(2, '0')}`);
+    for (const id of ids) await plant(id, { createdAt: at(1) });
+    const pages = await Promise.all([1, 2, 3, 4].map((page) => list({ page, limit: 8 })));
+    expect(pages.map((page) => page.ids.length)).toEqual([8, 8, 7, 0]);
+    expect(pages.map((page) => page.total)).toEqual([23, 23, 23, 23]);
+    expect(pages.flatMap((page) => page.ids)).toEqual(ids.toReversed());
+  });
+
+  it.each(ESIM_STATUSES)('filters by %s', async (status) => {
+    for (const each of ESIM_STATUSES) await plant(each, { status: each });
+    expect(await list({ status })).toEqual({ ids: [status], total: 1 });
+  });
+
+  describe('searches', () => {
+    beforeEach(async () => {
+      await plant('percent', { packageName: '100% Nigeria' });
+      await plant('underscore', { packageName: 'NG_5_30' });
+      await plant('backslash', { packageName: 'a\\b' });
+      await plant('quote', { packageName: `O'Brien "x"` });
+      await plant('numbers', { packageName: 'Plain', iccid: '8944000000000000123' });
+      await plant('code', { packageName: 'Plain', transactionId: 'txn-ABCDEF' });
+      await plant('stranger', { packageName: '100% Nigeria', accountId: 'acc-2' });
+    });
+
+    it.each<[string, string[]]>([
+      ['100%', ['percent']],
+      ['%', ['percent']],
+      ['_', ['underscore']],
+      ['NG_5', ['underscore']],
+      ['ng_5', ['underscore']],
+      ['NGx5', []],
+      ['\\', ['backslash']],
+      ['\\\\', []],
+      ["'", ['quote']],
+      ['"X"', ['quote']],
+      ["' or '1'='1", []],
+      ['plain', ['numbers', 'code']],
+      ['8944', ['numbers']],
+      ['0000123', ['numbers']],
+      ['txn-abcdef', ['code']],
+      ['nigeria', ['percent']],
+      ['%nigeria', []],
+      ['Ghana', []],
+    ])('%j', async (search, ids) => {
+      const found = await list({ search });
+      expect(found.ids.toSorted()).toEqual(ids.toSorted());
+      expect(found.total).toBe(ids.length);
+    });
+
+    it('together with a status', async () => {
+      await plant('expired', { packageName: '100% Ghana', status: 'EXPIRED' });
+      expect(await list({ search: '100%', status: 'EXPIRED' })).toEqual({ ids: ['expired'], total: 1 });
+    });
+  });
+});

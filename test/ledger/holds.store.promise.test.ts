@@ -1,0 +1,362 @@
+/**
+ * Promise M4, the wallet's part: a hold is posted or voided exactly once, in whatever order its closing is attempted. Three ways:
+ * every sequence of attempts up to a depth against a model; every interleaving of three transactions, each of which acts and then
+ * commits or rolls back; and random schedules of many attempts at once, all on one purchase.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sql } from 'kysely';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import {
+  ensureWallet,
+  fundWallet,
+  HoldConflict,
+  placeHold,
+  postHold,
+  voidHold,
+} from '../../src/ledger/store/ledger.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import { auditBooks, openBooks, type Books } from '../support/books.ts';
+import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+
+const DEPTH = size({ ci: 3, prove: 6 });
+const SCHEDULES = size({ ci: 150, prove: 100_000 });
+/** Of the 5,760 interleavings; all of them in full size. */
+const EVERY_NTH_INTERLEAVING = size({ ci: 59, prove: 1 });
+const LANES = 6;
+
+const books: Books = await openBooks({ maxConnections: 4 * LANES });
+afterAll(() => books.close());
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const BUYER = 'acc-buyer';
+const PRICE = 1_250n;
+
+beforeAll(async () => {
+  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+});
+/** Post and void change holds and leave the purchase as it was: there the two may differ. */
+const HOLDS_WITHOUT_PURCHASES = ['an open purchase has no open hold, or a closed one has'];
+
+const ACTIONS = ['post', 'void', 'settle', 'fail'] as const;
+type Action = (typeof ACTIONS)[number];
+type Answer = 'did it' | 'already' | 'conflict';
+
+async function act(db: WorldDb, action: Action, id: string): Promise<Answer> {
+  try {
+    switch (action) {
+      case 'post':
+        return (await postHold(db, id, 5n)) === 'posted' ? 'did it' : 'already';
+      case 'void':
+        return (await voidHold(db, id)) === 'voided' ? 'did it' : 'already';
+      case 'settle':
+        await settlePurchase(db, id);
+        return 'did it';
+      case 'fail':
+        await failPurchase(db, id, { reason: 'OUT_OF_STOCK', detail: '' });
+        return 'did it';
+    }
+  } catch (error) {
+    if (error instanceof HoldConflict) return 'conflict';
+    throw error;
+  }
+}
+
+let buyers = 0;
+/** A buyer of its own, so that purchases side by side do not wait for one wallet. */
+async function newBuyer(): Promise<string> {
+  const accountId = `${BUYER}-${(buyers += 1)}`;
+  await ensureWallet(books.world, accountId, 'USD');
+  const amount = { amountMinor: 10n ** 12n, currency: 'USD' };
+  await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
+  return accountId;
+}
+
+let purchases = 0;
+async function openOne(accountId: string): Promise<string> {
+  const transactionId = `txn-${(purchases += 1)}`;
+  const input = purchaseInput({ transactionId, accountId });
+  await openPurchase(books.world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+  return transactionId;
+}
+
+interface Standing {
+  readonly hold: string;
+  readonly purchase: string;
+  /** How the hold was closed in the ledger. */
+  readonly bookings: string;
+}
+
+async function standingOf(ids: readonly string[]): Promise<Map<string, Standing>> {
+  const { rows } = await sql<Standing & { id: string }>`
+    select h.id, h.status as hold, coalesce(p.status, 'none') as purchase,
+           (select string_agg(kind, ' ' order by t.id) from ledger_transactions t where t.transaction_id = h.id) as bookings
+      from holds h left join purchases p on p.transaction_id = h.id where h.id = any(${[...ids]})`.execute(
+    books.world,
+  );
+  return new Map(rows.map(({ id, ...standing }) => [id, standing]));
+}
+
+const OPEN: Standing = { hold: 'HELD', purchase: 'PROCESSING', bookings: 'hold' };
+
+/** What an attempt does to a purchase, and what it answers. */
+function expected(now: Standing, action: Action): { next: Standing; answer: Answer } {
+  const posts = action === 'post' || action === 'settle';
+  const wanted = posts ? 'POSTED' : 'VOIDED';
+  if (now.hold !== 'HELD' && now.hold !== wanted) return { next: now, answer: 'conflict' };
+  const closed: Standing =
+    now.hold === 'HELD' ? { ...now, hold: wanted, bookings: `hold ${posts ? 'post' : 'void'}` } : now;
+  if (action === 'post' || action === 'void')
+    return { next: closed, answer: now.hold === 'HELD' ? 'did it' : 'already' };
+  const purchase = now.purchase === 'PROCESSING' ? (posts ? 'SUCCESS' : 'FAILED') : now.purchase;
+  return { next: { ...closed, purchase }, answer: 'did it' };
+}
+
+/** Runs jobs in lanes, each lane with a buyer of its own; the first failure ends all of them. */
+async function inLanes<T>(
+  jobs: Iterable<T>,
+  run: (job: T, accountId: string) => Promise<void>,
+): Promise<number> {
+  const queue = jobs[Symbol.iterator]();
+  let done = 0;
+  let failed = false;
+  await Promise.all(
+    Array.from({ length: LANES }, async () => {
+      const accountId = await newBuyer();
+      for (let job = queue.next(); job.done !== true && !failed; job = queue.next()) {
+        try {
+          await run(job.value, accountId);
+        } catch (error) {
+          failed = true;
+          throw error;
+        }
+        done += 1;
+      }
+    }),
+  );
+  return done;
+}
+
+function* sequences(depth: number): Generator<readonly Action[]> {
+  if (depth === 0) {
+    yield [];
+    return;
+  }
+  for (const before of sequences(depth - 1)) for (const action of ACTIONS) yield [...before, action];
+}
+
+describe('one after the other', () => {
+  it(`every sequence of ${DEPTH} attempts closes the hold once, by the first of them`, async () => {
+    const done = await inLanes(sequences(DEPTH), async (actions, accountId) => {
+      const id = await openOne(accountId);
+      let now = OPEN;
+      const story: string[] = [];
+      for (const action of actions) {
+        const { next, answer } = expected(now, action);
+        const said = await act(books.world, action, id);
+        story.push(`${action}: ${said}`);
+        if (said !== answer) throw new Error(`${story.join(', ')} – the last should be ${answer}`);
+        now = next;
+        // Shorter sequences are the beginnings of longer ones.
+        const found = (await standingOf([id])).get(id);
+        expect(found, story.join(', ')).toEqual(now);
+      }
+    });
+    expect(done).toBe(4 ** DEPTH);
+    expect(await auditBooks(books.owner, { except: HOLDS_WITHOUT_PURCHASES })).toEqual([]);
+  });
+});
+
+interface Actor {
+  readonly action: 'post' | 'void';
+  readonly commits: boolean;
+}
+
+/** All orders of two steps of each of three actors: act, then commit or roll back. */
+function* orders(left: readonly [number, number, number] = [2, 2, 2]): Generator<number[]> {
+  if (left.every((steps) => steps === 0)) yield [];
+  for (const [actor, steps] of left.entries()) {
+    if (steps === 0) continue;
+    const rest = left.map((count, i) => (i === actor ? count - 1 : count)) as [number, number, number];
+    for (const later of orders(rest)) yield [actor, ...later];
+  }
+}
+
+function* interleavings(): Generator<{
+  readonly actors: readonly Actor[];
+  readonly order: readonly number[];
+}> {
+  const all: Actor[] = (['post', 'void'] as const).flatMap((action) =>
+    [true, false].map((commits) => ({ action, commits })),
+  );
+  let n = 0;
+  for (const order of orders())
+    for (const first of all)
+      for (const second of all)
+        for (const third of all)
+          if ((n += 1) % EVERY_NTH_INTERLEAVING === 0) yield { actors: [first, second, third], order };
+}
+
+/** A transaction held open: acts, waits to be told how to end. */
+function openTransaction(id: string, { action, commits }: Actor) {
+  const mayEnd = Promise.withResolvers<undefined>();
+  const backend = Promise.withResolvers<number>();
+  const rollback = new Error('rolled back');
+  const start = Promise.withResolvers<undefined>();
+  const acted = Promise.withResolvers<Answer>();
+  const ended = books.world
+    .transaction()
+    .execute(async (trx) => {
+      const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx);
+      backend.resolve(rows[0]!.pid);
+      await start.promise;
+      acted.resolve(await act(trx, action, id));
+      await mayEnd.promise;
+      if (!commits) throw rollback;
+    })
+    .catch((error: unknown) => {
+      if (error === rollback) return;
+      acted.reject(error);
+      throw error;
+    });
+  return {
+    pid: backend.promise,
+    acted: acted.promise,
+    ended,
+    act: () => start.resolve(undefined),
+    end: () => mayEnd.resolve(undefined),
+  };
+}
+
+/** Resolves when every transaction has done what it was told or waits for a lock: nothing more happens by itself then. */
+async function untilQuiet(transactions: readonly Told[]): Promise<void> {
+  for (const { doing, pid } of transactions) {
+    const settled = { yet: false };
+    const mark = (): void => {
+      settled.yet = true;
+    };
+    doing.then(mark, mark);
+    for (;;) {
+      const { rows } = await sql<{ blocked: boolean }>`
+        select cardinality(pg_blocking_pids(${pid})) > 0 as blocked`.execute(books.owner);
+      if (settled.yet || rows[0]?.blocked === true) break;
+    }
+  }
+}
+
+interface Told {
+  readonly pid: number;
+  /** Settles when what it was told last is done. */
+  readonly doing: Promise<unknown>;
+}
+
+describe('three transactions at once', () => {
+  it('in every order of their steps the hold is closed by one that commits, if any does', async () => {
+    const done = await inLanes(interleavings(), async ({ actors, order }, accountId) => {
+      const id = `hold-${(purchases += 1)}`;
+      await placeHold(books.world, { id, accountId, amount: { amountMinor: PRICE, currency: 'USD' } });
+      const running = actors.map((actor) => openTransaction(id, actor));
+      const pids = await Promise.all(running.map((it) => it.pid));
+      const told = new Map<number, Told>();
+      for (const actor of order) {
+        const transaction = running[actor]!;
+        const pid = pids[actor]!;
+        if (told.has(actor)) {
+          transaction.end();
+          told.set(actor, { pid, doing: transaction.ended });
+        } else {
+          transaction.act();
+          told.set(actor, { pid, doing: transaction.acted });
+        }
+        await untilQuiet([...told.values()]);
+      }
+      await Promise.all(running.map((it) => it.ended));
+      const answers = await Promise.all(running.map((it) => it.acted));
+      checkThree(
+        actors,
+        answers,
+        (await standingOf([id])).get(id)!,
+        JSON.stringify({ actors, order, answers }),
+      );
+    });
+    expect(done).toBe(Math.trunc(5_760 / EVERY_NTH_INTERLEAVING));
+    expect(await auditBooks(books.owner, { except: HOLDS_WITHOUT_PURCHASES })).toEqual([]);
+  });
+});
+
+function checkThree(
+  actors: readonly Actor[],
+  answers: readonly Answer[],
+  found: Standing,
+  story: string,
+): void {
+  const winners = actors.filter((actor, i) => actor.commits && answers[i] === 'did it');
+  if (winners.length > 1) throw new Error(`closed twice: ${story}`);
+  const kept = winners[0]?.action;
+  const wanted = kept === undefined ? 'HELD' : kept === 'post' ? 'POSTED' : 'VOIDED';
+  if (found.hold !== wanted || found.bookings !== (kept === undefined ? 'hold' : `hold ${kept}`))
+    throw new Error(`is ${JSON.stringify(found)}, should be ${wanted}: ${story}`);
+  // Who gave up rather than waited in vain: an attempt is only refused or doubled against an end that was committed.
+  if (kept === undefined && answers.some((answer) => answer !== 'did it'))
+    throw new Error(`gave up: ${story}`);
+}
+
+describe('random schedules', () => {
+  /** Two to eight attempts on one purchase, starting at random moments of each other. */
+  async function schedule(random: Random, accountId: string): Promise<void> {
+    const id = await openOne(accountId);
+    const attempts = Array.from({ length: 2 + random.below(7) }, () => ({
+      action: random.pick(ACTIONS),
+      after: random.below(6),
+    }));
+    const answers = await Promise.all(
+      attempts.map(async ({ action, after }) => {
+        for (let turn = 0; turn < after; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        return act(books.world, action, id);
+      }),
+    );
+    const found = (await standingOf([id])).get(id)!;
+    const problem = problemOf(
+      attempts.map(({ action }) => action),
+      answers,
+      found,
+    );
+    if (problem !== undefined) throw new Error(`${problem}: ${JSON.stringify({ attempts, answers, found })}`);
+  }
+
+  it(`${SCHEDULES} times a purchase ends one way, whoever comes when`, async () => {
+    await withSeed(async (seed) => {
+      const random = createRandom(seed);
+      const seeds = Array.from({ length: SCHEDULES }, () => random.below(2 ** 31));
+      const done = await inLanes(seeds, (own, accountId) => schedule(createRandom(own), accountId));
+      expect(done).toBe(SCHEDULES);
+    });
+    expect(await auditBooks(books.owner, { except: HOLDS_WITHOUT_PURCHASES })).toEqual([]);
+  });
+});
+
+/** What contradicts a single end, in words. */
+function problemOf(
+  actions: readonly Action[],
+  answers: readonly Answer[],
+  found: Standing,
+): string | undefined {
+  const posted = found.hold === 'POSTED';
+  if (found.hold === 'HELD') return 'the hold is still open';
+  if (found.bookings !== `hold ${posted ? 'post' : 'void'}`) return 'booked otherwise than the hold says';
+  const loser = posted ? ['void', 'fail'] : ['post', 'settle'];
+  for (const [i, action] of actions.entries()) {
+    const lost = loser.includes(action);
+    if (lost !== (answers[i] === 'conflict')) return `${action} was told ${answers[i] ?? 'nothing'}`;
+  }
+  const closings = actions.filter(
+    (action, i) => (action === 'post' || action === 'void') && answers[i] === 'did it',
+  );
+  if (closings.length > 1) return 'two attempts closed the hold';
+  const closer = posted ? 'settle' : 'fail';
+  const purchase = actions.includes(closer) ? (posted ? 'SUCCESS' : 'FAILED') : 'PROCESSING';
+  if (found.purchase !== purchase) return `the purchase should be ${purchase}`;
+  return undefined;
+}

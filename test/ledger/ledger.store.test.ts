@@ -1,0 +1,307 @@
+/** The ledger's verbs on a real Postgres: what each does, that twice is once, and what happens when two disagree. */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ensureWallet,
+  findWallet,
+  fundWallet,
+  HoldConflict,
+  placeHold,
+  postHold,
+  transfer,
+  voidHold,
+  walletAccount,
+} from '../../src/ledger/store/ledger.ts';
+import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
+import { until } from '../support/until.ts';
+
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks();
+});
+afterEach(async () => {
+  expect(await auditBooks(books.owner)).toEqual([]);
+});
+afterAll(() => books.close());
+
+const usd = (amountMinor: bigint) => ({ amountMinor, currency: 'USD' as const });
+
+async function wallet(fundsMinor = 1_000n, currency: 'USD' | 'NGN' = 'USD'): Promise<string> {
+  const accountId = `acc-${randomUUID()}`;
+  await ensureWallet(books.world, accountId, currency);
+  const amount = { amountMinor: fundsMinor, currency };
+  if (fundsMinor > 0n)
+    await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
+  return accountId;
+}
+
+const balance = async (accountId: string) => (await findWallet(books.world, accountId))?.balance.amountMinor;
+
+async function entriesOf(operationKey: string): Promise<Record<string, bigint>> {
+  const rows = await books.world
+    .selectFrom('ledger_entries')
+    .innerJoin('ledger_transactions', 'ledger_transactions.id', 'ledger_entries.ledger_transaction_id')
+    .select(['ledger_account_id', 'amount_minor'])
+    .where('operation_key', '=', operationKey)
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.ledger_account_id, row.amount_minor]));
+}
+
+describe('wallets', () => {
+  it('are made once, empty, in their own currency', async () => {
+    const accountId = await wallet(0n, 'NGN');
+    await ensureWallet(books.world, accountId, 'NGN');
+    expect(await findWallet(books.world, accountId)).toEqual({
+      balance: { amountMinor: 0n, currency: 'NGN' },
+      updatedAt: expect.any(Date) as Date,
+    });
+  });
+
+  it('keep what they hold when they are asked for again, even in another currency', async () => {
+    const accountId = await wallet(500n);
+    await ensureWallet(books.world, accountId, 'NGN');
+    expect((await findWallet(books.world, accountId))?.balance).toEqual(usd(500n));
+  });
+
+  it('are made once by many at the same time', async () => {
+    const accountId = `acc-${randomUUID()}`;
+    await Promise.all(Array.from({ length: 8 }, () => ensureWallet(books.world, accountId, 'USD')));
+    expect(await balance(accountId)).toBe(0n);
+  });
+
+  it('are undefined where there is none', async () => {
+    expect(await findWallet(books.world, 'acc-nobody')).toBeUndefined();
+  });
+
+  it('hold amounts that no double can', async () => {
+    const accountId = await wallet(9_007_199_254_740_993n);
+    expect(await balance(accountId)).toBe(9_007_199_254_740_993n);
+    await fundWallet(books.world, {
+      operationKey: `more:${accountId}`,
+      accountId,
+      amount: usd(2n),
+      reason: 'a test',
+    });
+    expect(await balance(accountId)).toBe(9_007_199_254_740_995n);
+  });
+
+  it('tell when they last moved', async () => {
+    const accountId = await wallet(10n);
+    const before = (await findWallet(books.world, accountId))!.updatedAt;
+    // Two moves within one millisecond would be told as one time.
+    await until(
+      () => Promise.resolve(Date.now()),
+      (nowMs) => nowMs > before.getTime(),
+      { what: 'the next millisecond', everyMs: 1 },
+    );
+    await placeHold(books.world, { id: `h-${accountId}`, accountId, amount: usd(1n) });
+    expect((await findWallet(books.world, accountId))!.updatedAt.getTime()).toBeGreaterThan(before.getTime());
+  });
+});
+
+describe('transfer', () => {
+  it('books its entries once, whatever comes under the same key later', async () => {
+    const [from, to] = [await wallet(100n), await wallet(0n)];
+    const move = (amountMinor: bigint) =>
+      transfer(books.world, {
+        operationKey: `move:${from}`,
+        kind: 'move',
+        reason: 'a test',
+        entries: [
+          { account: walletAccount(from), currency: 'USD', amountMinor: -amountMinor },
+          { account: walletAccount(to), currency: 'USD', amountMinor },
+        ],
+      });
+    expect([await move(40n), await move(40n), await move(60n)]).toEqual(['done', 'already', 'already']);
+    expect([await balance(from), await balance(to)]).toEqual([60n, 40n]);
+  });
+
+  it('is done by exactly one of many at the same time', async () => {
+    const accountId = await wallet(0n);
+    const request = { operationKey: `once:${accountId}`, accountId, amount: usd(7n), reason: 'a test' };
+    const results = await Promise.all(Array.from({ length: 16 }, () => fundWallet(books.world, request)));
+    expect(results.toSorted()).toEqual([...Array<string>(15).fill('already'), 'done']);
+    expect(await balance(accountId)).toBe(7n);
+  });
+
+  it('may move several currencies, each netting to zero', async () => {
+    const [dollars, naira] = [await wallet(100n), await wallet(0n, 'NGN')];
+    await transfer(books.world, {
+      operationKey: `exchange:${dollars}`,
+      kind: 'exchange',
+      entries: [
+        { account: walletAccount(dollars), currency: 'USD', amountMinor: -100n },
+        { account: 'exchange:USD', currency: 'USD', amountMinor: 100n },
+        { account: 'exchange:NGN', currency: 'NGN', amountMinor: -160_000n },
+        { account: walletAccount(naira), currency: 'NGN', amountMinor: 160_000n },
+      ],
+    });
+    expect([await balance(dollars), await balance(naira)]).toEqual([0n, 160_000n]);
+  });
+
+  it.each([
+    ['unbalanced entries', 'ledger_nets_to_zero', [-5n, 6n], 'USD'],
+    ['an overdraft', 'wallet_never_below_zero', [-101n, 101n], 'USD'],
+    ['a zero entry', 'ledger_entry_not_zero', [0n, 0n], 'USD'],
+    ['another currency than the accounts have', 'ledger_entry_in_the_accounts_currency', [-5n, 5n], 'NGN'],
+  ] as const)('is refused whole with %s', async (_name, constraint, [out, into], currency) => {
+    const accountId = await wallet(100n);
+    const operationKey = `bad:${accountId}`;
+    const refused = transfer(books.world, {
+      operationKey,
+      kind: 'move',
+      entries: [
+        { account: walletAccount(accountId), currency, amountMinor: out },
+        { account: 'suspense:USD', currency, amountMinor: into },
+      ],
+    });
+    expect(await refusalOf(refused)).toBe(constraint);
+    expect(await balance(accountId)).toBe(100n);
+    // The key was not used up: the right transfer still goes through.
+    const good = { operationKey, accountId, amount: usd(1n), reason: 'a test' };
+    expect(await fundWallet(books.world, good)).toBe('done');
+  });
+
+  it('is refused to an account that does not exist', async () => {
+    const lost = {
+      operationKey: `lost:${randomUUID()}`,
+      accountId: 'acc-nobody',
+      amount: usd(1n),
+      reason: 'x',
+    };
+    expect(await refusalOf(fundWallet(books.world, lost))).toBe('ledger_entry_in_the_accounts_currency');
+  });
+});
+
+describe('placeHold', () => {
+  it('takes the money at once', async () => {
+    const accountId = await wallet(100n);
+    const id = `h-${accountId}`;
+    expect(await placeHold(books.world, { id, accountId, amount: usd(100n) })).toBe('held');
+    expect(await balance(accountId)).toBe(0n);
+    expect(await entriesOf(`${id}:hold`)).toEqual({ [walletAccount(accountId)]: -100n, 'held:USD': 100n });
+  });
+
+  it('twice is once, also when the wallet would not pay for a second', async () => {
+    const accountId = await wallet(100n);
+    const hold = { id: `h-${accountId}`, accountId, amount: usd(100n) };
+    expect([await placeHold(books.world, hold), await placeHold(books.world, hold)]).toEqual([
+      'held',
+      'already',
+    ]);
+    expect(await balance(accountId)).toBe(0n);
+  });
+
+  it('is placed by exactly one of many under the same id', async () => {
+    const accountId = await wallet(100n);
+    const hold = { id: `h-${accountId}`, accountId, amount: usd(60n) };
+    const results = await Promise.all(Array.from({ length: 16 }, () => placeHold(books.world, hold)));
+    expect(results.toSorted()).toEqual([...Array<string>(15).fill('already'), 'held']);
+    expect(await balance(accountId)).toBe(40n);
+  });
+
+  it.each([
+    ['one minor unit more than there is', usd(101n)],
+    ['another currency', { amountMinor: 1n, currency: 'NGN' }],
+  ])('is insufficient for %s, and writes nothing', async (_name, amount) => {
+    const accountId = await wallet(100n);
+    const id = `h-${accountId}`;
+    expect(await placeHold(books.world, { id, accountId, amount })).toBe('insufficient');
+    expect(await balance(accountId)).toBe(100n);
+    expect(await entriesOf(`${id}:hold`)).toEqual({});
+    // A refusal does not use up the id.
+    expect(await placeHold(books.world, { id, accountId, amount: usd(100n) })).toBe('held');
+  });
+
+  it('is insufficient without a wallet', async () => {
+    const hold = { id: `h-${randomUUID()}`, accountId: 'acc-nobody', amount: usd(1n) };
+    expect(await placeHold(books.world, hold)).toBe('insufficient');
+  });
+
+  it.each([0n, -5n])('refuses an amount of %s', async (amountMinor) => {
+    const accountId = await wallet(100n);
+    const hold = placeHold(books.world, { id: `h-${accountId}`, accountId, amount: usd(amountMinor) });
+    expect(await refusalOf(hold)).toBe('holds_amount_minor_check');
+    expect(await balance(accountId)).toBe(100n);
+  });
+});
+
+describe('postHold and voidHold', () => {
+  async function held(amountMinor = 60n): Promise<{ id: string; accountId: string }> {
+    const accountId = await wallet(100n);
+    const id = `h-${accountId}`;
+    await placeHold(books.world, { id, accountId, amount: usd(amountMinor) });
+    return { id, accountId };
+  }
+
+  it('posting turns the hold into revenue and books the cost', async () => {
+    const { id, accountId } = await held();
+    expect(await postHold(books.world, id, 4_321n)).toBe('posted');
+    expect(await entriesOf(`${id}:post`)).toEqual({
+      'held:USD': -60n,
+      'revenue:USD': 60n,
+      'supplier-cost:USD4': 4_321n,
+      'supplier-prepaid:USD4': -4_321n,
+    });
+    expect(await balance(accountId)).toBe(40n);
+  });
+
+  it('posting at no cost books no cost', async () => {
+    const { id } = await held();
+    expect(await postHold(books.world, id, 0n)).toBe('posted');
+    expect(await entriesOf(`${id}:post`)).toEqual({ 'held:USD': -60n, 'revenue:USD': 60n });
+  });
+
+  it('voiding gives the money back', async () => {
+    const { id, accountId } = await held();
+    expect(await voidHold(books.world, id)).toBe('voided');
+    expect(await entriesOf(`${id}:void`)).toEqual({ 'held:USD': -60n, [walletAccount(accountId)]: 60n });
+    expect(await balance(accountId)).toBe(100n);
+  });
+
+  it('twice is once', async () => {
+    const [first, second] = [await held(), await held()];
+    expect([await postHold(books.world, first.id, 1n), await postHold(books.world, first.id, 2n)]).toEqual([
+      'posted',
+      'already',
+    ]);
+    expect([await voidHold(books.world, second.id), await voidHold(books.world, second.id)]).toEqual([
+      'voided',
+      'already',
+    ]);
+    expect(await balance(second.accountId)).toBe(100n);
+  });
+
+  it('whoever comes second the other way hears of the conflict', async () => {
+    const [first, second] = [await held(), await held()];
+    await postHold(books.world, first.id, 0n);
+    await expect(voidHold(books.world, first.id)).rejects.toThrow(HoldConflict);
+    await voidHold(books.world, second.id);
+    await expect(postHold(books.world, second.id, 0n)).rejects.toThrow(/should be POSTED but is VOIDED/);
+    expect([await balance(first.accountId), await balance(second.accountId)]).toEqual([40n, 100n]);
+  });
+
+  it('without a hold there is nothing to void, and nothing may be posted', async () => {
+    expect(await voidHold(books.world, 'h-none')).toBe('already');
+    await expect(postHold(books.world, 'h-none', 0n)).rejects.toThrow(/should be POSTED but is absent/);
+  });
+
+  it('a hold that was closed is not placed again', async () => {
+    const { id, accountId } = await held();
+    await voidHold(books.world, id);
+    expect(await placeHold(books.world, { id, accountId, amount: usd(60n) })).toBe('already');
+    expect(await balance(accountId)).toBe(100n);
+  });
+
+  it('nothing of a transaction that rolls back remains', async () => {
+    const { id, accountId } = await held();
+    const rolledBack = books.world.transaction().execute(async (trx) => {
+      await voidHold(trx, id);
+      await sql`select 1 / 0`.execute(trx);
+    });
+    await expect(rolledBack).rejects.toThrow('division by zero');
+    expect(await balance(accountId)).toBe(40n);
+    expect(await voidHold(books.world, id)).toBe('voided');
+  });
+});

@@ -1,0 +1,158 @@
+// Disputes and claims as a person settles them, step by step: what is asked for, what is booked, whether somebody is still needed, and what waits.
+import { sql } from 'kysely';
+import { expect, it } from 'vitest';
+import { createBooks } from '../../src/reconciliation/books.ts';
+import { createMoves, type MoveRequest } from '../../src/operations/actions.ts';
+import type { OperatorEngine } from '../../src/operations/engine.ts';
+import { keepDisputes } from '../../src/payments/store/disputes.ts';
+import { beginMove, makeMove } from '../../src/operations/store/actions.ts';
+import { keepInstructions, nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { findPurchase } from '../../src/purchases/store/reads.ts';
+import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { PATIENT } from '../support/workflow-harness.ts';
+import { CHARGE_MINOR, newPayment, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+
+const books = usePaymentBooks();
+
+/** Makes what fits at once, without a look at the gateway: a test says what that has told. */
+const engine: OperatorEngine = {
+  move: async (wish) => {
+    const begun = await beginMove(books.world, wish, { limits: {}, now: NOW });
+    if (begun.outcome !== 'go') return begun;
+    const made = await makeMove(books.world, begun.moveId, { stage: 'closed', now: NOW });
+    return made.outcome === 'not-now' ? { outcome: 'nobody' } : made;
+  },
+  carryOn: () => Promise.reject(new Error('nothing is open here')),
+  repair: () => Promise.reject(new Error('nothing is left to a workflow here')),
+};
+
+const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<MoveRequest> = {}) =>
+  createMoves({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).make({
+    transactionId,
+    move: 'settle-claim',
+    by: 'ada',
+    reason: 'a test of claims',
+    evidence: 'https://tickets.test.example/4711',
+    outcome,
+    ...more,
+  });
+
+/** Paid and delivered. */
+async function delivered(): Promise<Payer> {
+  const payer = await books.payer();
+  await books.look(payer);
+  await settlePurchase(books.world, payer.transactionId);
+  return payer;
+}
+
+/** Another payment of the same purchase, paid as well. */
+async function paidTwice(payer: Payer): Promise<Payer> {
+  const { reference } = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
+  const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
+  await keepInstructions(books.world, reference, page, undefined);
+  const second = { ...payer, reference };
+  await books.look(second);
+  return second;
+}
+
+const disputed = ({ reference }: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
+  keepDisputes(books.world, reference, [{ disputeId, state, gatewayStatus: state }], NOW);
+
+const reversed = (payer: Payer) => books.look(payer, { state: 'reversed', netMinor: 0n });
+
+const attentionOf = async ({ transactionId }: Payer) =>
+  (await findPurchase(books.world, transactionId))?.purchase.attention_reason;
+
+/** What of it lies in suspense, by currency. */
+async function suspenseOf({ transactionId }: Payer): Promise<Partial<Record<string, bigint>>> {
+  const rows = await books.world
+    .selectFrom('ledger_transactions as t')
+    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
+    .select(['e.currency', sql<bigint>`sum(e.amount_minor)::int8`.as('total')])
+    .where('t.transaction_id', '=', transactionId)
+    .where('e.ledger_account_id', 'like', 'suspense:%')
+    .groupBy('e.currency')
+    .execute();
+  const lying = rows.filter(({ total }) => total !== 0n);
+  return Object.fromEntries(lying.map(({ currency, total }) => [currency, total]));
+}
+
+/** Disputes and claims that wait, as far as they are beyond those before. */
+async function claimsThatWait(): Promise<string[]> {
+  const { lines } = await createBooks({ db: books.world }).waiting();
+  return lines
+    .filter(({ waitsFor }) => waitsFor === 'dispute' || waitsFor === 'claim')
+    .map(({ waitsFor, currency, amountMinor }) => `${waitsFor} ${currency} ${amountMinor}`);
+}
+
+it('lost before the gateway takes the money: settled once more when it has, and then nothing waits', async () => {
+  const before = await claimsThatWait();
+  const payer = await delivered();
+  await disputed(payer, 'lost');
+  expect(await settle(payer, 'lost')).toMatchObject({
+    did: 'Dispute lost: the gateway has not taken the money yet',
+  });
+  expect(await settle(payer, 'lost')).toMatchObject({ outcome: 'done', again: true });
+  await reversed(payer);
+  expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
+  const second = await settle(payer, 'lost');
+  expect(second).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  expect(second).not.toHaveProperty('again');
+  expect(await settle(payer, 'lost')).toMatchObject({ outcome: 'done', again: true });
+  expect(await attentionOf(payer)).toBeNull();
+  expect(await suspenseOf(payer)).toEqual({});
+  expect(await claimsThatWait()).toEqual(before);
+});
+
+it('the same where the dispute is named each time', async () => {
+  const payer = await delivered();
+  await disputed(payer, 'lost');
+  expect(await settle(payer, 'lost', { disputeId: '17' })).toMatchObject({ outcome: 'done' });
+  await reversed(payer);
+  const second = await settle(payer, 'lost', { disputeId: '17' });
+  expect(second).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+});
+
+it('won for one payment: what the gateway took of another still needs a person', async () => {
+  const payer = await delivered();
+  const second = await paidTwice(payer);
+  await disputed(payer, 'won');
+  await reversed(second);
+  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
+  expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  expect(await attentionOf(payer)).toBeNull();
+  expect(await suspenseOf(payer)).toEqual({});
+});
+
+it('lost for one payment, and not taken: what the gateway took of another is settled by itself', async () => {
+  const payer = await delivered();
+  const second = await paidTwice(payer);
+  await disputed(payer, 'lost');
+  await reversed(second);
+  expect(await settle(payer, 'lost')).toMatchObject({
+    did: 'Dispute lost: the gateway has not taken the money yet',
+  });
+  expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  expect(await attentionOf(payer)).toBeNull();
+  // At risk until the gateway has taken it.
+  expect(await suspenseOf(payer)).toEqual({ USD: 1_250n });
+  await reversed(payer);
+  expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });
+  expect(await suspenseOf(payer)).toEqual({});
+});
+
+it('of two disputes each is settled once, and asking again tells so', async () => {
+  const payer = await delivered();
+  const second = await paidTwice(payer);
+  await disputed(payer, 'won', '17');
+  await disputed(second, 'won', '18');
+  for (const disputeId of ['17', '18']) {
+    expect(await settle(payer, 'won', { disputeId })).not.toHaveProperty('again');
+    expect(await settle(payer, 'won', { disputeId })).toMatchObject({ outcome: 'done', again: true });
+  }
+  expect(await attentionOf(payer)).toBeNull();
+  expect(await suspenseOf(payer)).toEqual({});
+});

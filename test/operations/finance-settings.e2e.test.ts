@@ -1,0 +1,241 @@
+// Rates and prices by finance's word, on a database alone: what is sold at afterwards, what is kept of it, and what is refused.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refreshRates } from '../../activities/catalogue/refresh-rates.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createFixedRates } from '../../src/vendors/exchange-rates/fixed.ts';
+import { fundWallet, ensureWallet } from '../../src/ledger/store/ledger.ts';
+import { findGoodRates, insertRates } from '../../src/catalogue/store/rates.ts';
+import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { readRevisions } from '../../src/catalogue/store/revisions.ts';
+import { openBooks } from '../support/books.ts';
+import { basePackage, region } from '../support/facts.ts';
+import { hereFinance, jsonOf, type HereOptions } from '../support/finance.ts';
+import type { CommandResult } from '../support/commands.ts';
+
+const books = await openBooks();
+afterAll(() => books.close());
+const run = (line: string, options?: HereOptions): Promise<CommandResult> =>
+  hereFinance({ DATABASE_URL: books.url }, line, options);
+const json = async (line: string, options?: HereOptions): Promise<unknown> =>
+  jsonOf(await run(`${line} --json`, options));
+
+const WHO = ['--by', 'ada', '--reason', 'the bank said so'];
+const clock = { now: () => new Date() };
+const rateOf = async (currency: string): Promise<bigint | undefined> =>
+  (await findGoodRates(books.world)).find((rate) => rate.currency === currency)?.micros;
+
+/** One run of the schedule that observes rates, with the configuration's own. */
+async function refresh(): Promise<void> {
+  const deps = {
+    db: books.world,
+    clock,
+    rateSources: [createFixedRates({ ratesPerUsd: { NGN: '1600.00', GHS: '12.50' }, clock })],
+    events: { rateQuarantined: () => undefined, rateSourceFailed: () => undefined },
+  } as unknown as ActivityDeps;
+  await refreshRates(deps);
+}
+
+beforeAll(async () => {
+  await refresh();
+  const packages = [1, 2, 3, 4, 5].map((size) =>
+    basePackage({ packageCode: `NG-${size}`, slug: `NG_${size}`, cost: BigInt(size) * 10_000n }),
+  );
+  await replaceCatalogue(books.world, { regions: [region()], packages }, new Date());
+});
+
+describe('rates set', () => {
+  it('is sold at, again after every refresh, until the configuration counts again', async () => {
+    const before = await readRevisions(books.world);
+    const { code, stdout } = await run('rates set --currency NGN --rate 1650.25 --yes', { more: WHO });
+    expect(code).toBe(0);
+    expect(stdout).toContain('NGN: 1600 → 1650.25\n');
+    expect(await rateOf('NGN')).toBe(1_650_250_000n);
+    expect((await readRevisions(books.world)).rates).not.toBe(before.rates);
+    await refresh();
+    expect(await rateOf('NGN')).toBe(1_650_250_000n);
+    // Nobody's word on the others.
+    expect(await rateOf('GHS')).toBe(12_500_000n);
+
+    await json('rates set --currency NGN --rate config --yes', { more: WHO });
+    await refresh();
+    expect(await rateOf('NGN')).toBe(1_600_000_000n);
+    const { words } = (await json('rates')) as { words: object[] };
+    expect(words).toMatchObject([
+      { by: 'ada', reason: 'the bank said so', micros: null },
+      { by: 'ada', micros: 1_650_250_000 },
+    ]);
+  });
+
+  it('asks the person before a rate is sold at, says when it is far off, and takes no for no', async () => {
+    const words = 'rates set --currency NGN --rate 16000';
+    const refused = await run(words, { more: WHO, answer: 'n' });
+    expect(refused).toMatchObject({ code: 1 });
+    expect(refused.stdout).toContain('MORE THAN 10 % OFF');
+    expect(refused.stderr).toContain('nothing was done');
+    expect(await run(words, { more: WHO })).toMatchObject({ code: 2 });
+    expect(await rateOf('NGN')).toBe(1_600_000_000n);
+    expect((await run('rates set --currency NGN --rate 1601', { more: WHO, answer: 'y' })).code).toBe(0);
+    expect(await rateOf('NGN')).toBe(1_601_000_000n);
+  });
+
+  it.each([
+    ['no rate', 'rates set --currency NGN --rate many --yes', '--rate'],
+    ['a rate of nothing', 'rates set --currency NGN --rate 0 --yes', '--rate'],
+    ['no currency', 'rates set --currency naira --rate 1 --yes', '--currency'],
+  ])('is wrong usage with %s', async (_what, line, word) => {
+    const { code, stderr } = await run(line, { more: WHO });
+    expect(code).toBe(2);
+    expect(stderr).toContain(word);
+  });
+
+  it('needs who and why', async () => {
+    const { code, stderr } = await run('rates set --currency NGN --rate 1 --yes');
+    expect(code).toBe(2);
+    expect(stderr).toContain('--by');
+    expect(stderr).toContain('--reason');
+  });
+});
+
+describe('rates confirm', () => {
+  it('lets an observation out of quarantine, once, and says who did', async () => {
+    const observedAt = new Date();
+    await insertRates(books.world, [
+      { currency: 'KES', micros: 129_000_000n, source: 'one', observedAt: new Date(0), status: 'GOOD' },
+      { currency: 'KES', micros: 150_000_000n, source: 'other', observedAt, status: 'QUARANTINED' },
+    ]);
+    const { waiting } = (await json('rates')) as { waiting: { id: string; currency: string }[] };
+    expect(waiting).toMatchObject([{ currency: 'KES', source: 'other' }]);
+    const [{ id } = { id: '' }] = waiting;
+    expect(await json(`rates confirm ${id}`, { more: WHO })).toEqual({ outcome: 'confirmed' });
+    expect(await rateOf('KES')).toBe(150_000_000n);
+    expect(await json(`rates confirm ${id}`, { more: WHO })).toEqual({ outcome: 'already' });
+    const row = await books.owner
+      .selectFrom('exchange_rates')
+      .select(['confirmed_by', 'confirmed_reason'])
+      .where('id', '=', BigInt(id))
+      .executeTakeFirstOrThrow();
+    expect(row).toEqual({ confirmed_by: 'ada', confirmed_reason: 'the bank said so' });
+  });
+
+  it('refuses what is not there', async () => {
+    expect(await run('rates confirm 999999', { more: WHO })).toMatchObject({ code: 1 });
+    expect(await run('rates confirm none', { more: WHO })).toMatchObject({ code: 2 });
+  });
+});
+
+interface Preview {
+  readonly before: { readonly userMarkupBps: number };
+  readonly after: Record<string, number>;
+  readonly examples: readonly {
+    readonly packageCode: string;
+    readonly accountType: string;
+    readonly currency: string;
+    readonly beforeMinor: number;
+    readonly afterMinor: number;
+  }[];
+}
+
+describe('prices', () => {
+  it('preview shows packages from the cheapest to the dearest, before and after, and changes nothing', async () => {
+    const before = await findPricingSettings(books.world);
+    const preview = (await json('prices preview --user-markup 50 --examples 3')) as Preview;
+    expect(preview.after).toEqual({ userMarkupBps: 5_000, merchantMarkupBps: 1_500, ngnIncrementBps: 300 });
+    expect([...new Set(preview.examples.map((one) => one.packageCode))]).toEqual(['NG-1', 'NG-3', 'NG-5']);
+    const dear = preview.examples.filter((one) => one.packageCode === 'NG-5' && one.currency === 'USD');
+    expect(dear).toMatchObject([
+      { accountType: 'USER', beforeMinor: 625, afterMinor: 750 },
+      { accountType: 'MERCHANT', beforeMinor: 575, afterMinor: 575 },
+    ]);
+    expect(preview.examples.some((one) => one.currency === 'NGN')).toBe(true);
+    expect(await findPricingSettings(books.world)).toEqual(before);
+  });
+
+  it('set keeps what is not named, is kept with who and why, and twice is once', async () => {
+    const line = 'prices set --merchant-markup 17.5 --yes';
+    expect(await json(line, { more: WHO })).toMatchObject({
+      outcome: 'set',
+      after: { userMarkupBps: 2_500, merchantMarkupBps: 1_750, ngnIncrementBps: 300 },
+    });
+    expect(await json(line, { more: WHO })).toMatchObject({ outcome: 'nothing-to-change' });
+    expect(await findPricingSettings(books.world)).toMatchObject({ merchantMarkupBps: 1_750 });
+    const history = await json('prices');
+    expect(history).toMatchObject([
+      { merchantMarkupBps: 1_750, by: 'ada', reason: 'the bank said so' },
+      { merchantMarkupBps: 1_500, by: 'migrate' },
+    ]);
+  });
+
+  it('set shows what changes before it asks, and takes no for no', async () => {
+    const { code, stdout } = await run('prices set --ngn-increment 5', { more: WHO, answer: '' });
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/before .*3\.00 %\nafter .*5\.00 %/);
+    expect(await findPricingSettings(books.world)).toMatchObject({ ngnIncrementBps: 300 });
+  });
+
+  it.each([
+    ['prices set --yes', 'name at least one'],
+    ['prices set --user-markup lots --yes', '--user-markup'],
+    ['prices set --user-markup=-1 --yes', '--user-markup'],
+    ['prices preview --examples 0', '--examples'],
+  ])('%s is wrong usage', async (line, word) => {
+    const more = line.startsWith('prices set') ? WHO : [];
+    const { code, stderr } = await run(line, { more });
+    expect(code).toBe(2);
+    expect(stderr).toContain(word);
+  });
+});
+
+describe('ledger, trial-balance, books', () => {
+  beforeAll(async () => {
+    await ensureWallet(books.world, 'acc-1', 'USD');
+    for (const [reference, amountMinor] of [
+      ['one', 1_000n],
+      ['two', 250n],
+    ] as const)
+      await fundWallet(books.world, {
+        operationKey: `fund:${reference}`,
+        accountId: 'acc-1',
+        amount: { amountMinor, currency: 'USD' },
+        reason: 'a test',
+      });
+  });
+
+  it('ledger shows an account’s entries, the newest first, with what it held after each', async () => {
+    expect(await json('ledger acc-1')).toMatchObject([
+      { operationKey: 'fund:two', debitMinor: 0, creditMinor: 250, balanceMinor: 1_250 },
+      { operationKey: 'fund:one', creditMinor: 1_000, balanceMinor: 1_000 },
+    ]);
+    expect(await json('ledger wallet:acc-1 --limit 1')).toMatchObject([
+      { creditMinor: 250, balanceMinor: 1_250 },
+    ]);
+    // An asset: its balance is what was debited. By its kind alone it is found as well.
+    for (const name of ['funding:USD', 'funding'])
+      expect(await json(`ledger ${name}`)).toMatchObject([
+        { debitMinor: 250, creditMinor: 0, balanceMinor: 1_250 },
+        { debitMinor: 1_000, balanceMinor: 1_000 },
+      ]);
+    expect(await run('ledger suspense')).toMatchObject({ code: 0, stdout: 'nothing is booked\n' });
+    expect((await run('ledger acc-1')).stdout).toContain('USD 12.50');
+    expect(await run('ledger acc-none')).toMatchObject({ code: 1, stdout: '' });
+  });
+
+  it('trial-balance nets to zero, as a table, as JSON and as CSV', async () => {
+    const report = (await json('trial-balance')) as { totals: { currency: string }[] };
+    const dollars = report.totals.find((total) => total.currency === 'USD');
+    expect(dollars).toMatchObject({ debitMinor: 1_250, creditMinor: 1_250, isBalanced: true });
+    const csv = await run('trial-balance --csv');
+    expect(csv.stdout).toMatch(/^account,kind,class,currency,accounts,debit,credit\r\n/);
+    expect(csv.stdout).toContain('wallet:USD,wallet,liability,USD,1,0.00,12.50\r\n');
+    expect((await run('trial-balance')).stdout).toMatch(/^ACCOUNT +KIND/);
+    expect(await run('trial-balance --csv --json')).toMatchObject({ code: 2 });
+  });
+
+  it('books and waiting answer for an empty shop', async () => {
+    expect(await json('books')).toMatchObject({ report: 'daily', lines: [] });
+    expect(await json('books --by-merchant')).toMatchObject({ report: 'merchants', lines: [], totals: [] });
+    expect(await json('waiting')).toMatchObject({ report: 'waiting' });
+    expect(await run('books --from 2026-11-02 --to 2026-11-01')).toMatchObject({ code: 2 });
+    expect(await run('books --from yesterday')).toMatchObject({ code: 2 });
+  });
+});

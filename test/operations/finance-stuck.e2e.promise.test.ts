@@ -1,0 +1,196 @@
+// Promise G5: nothing is stuck silently. Stuck payments of fourteen classes stand among healthy ones: every one is listed under its class and
+// nothing else is; each class is put right by one command; the same again changes nothing; then the list is empty and the books are right.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { StuckClass, StuckItem } from '../../src/operations/stuck-rules.ts';
+import { newBuyer } from '../support/buyer.ts';
+import { hereFinance, jsonOf, shellFinance } from '../support/finance.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { buyOutside, untilStatus } from '../support/payments.ts';
+import { size } from '../support/size.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import {
+  applyInbox,
+  PLANTING_PACE,
+  plantStuck,
+  stopChores,
+  type Ground,
+  type Planted,
+} from '../support/stuck-plants.ts';
+import { until } from '../support/until.ts';
+import { atGateway } from '../support/payments.ts';
+import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
+
+/** Of each of the fourteen classes: 56 in all, and 504. */
+const EACH = size({ ci: 2, prove: 36 });
+const HEALTHY_OF_EACH_KIND = size({ ci: 3, prove: 20 });
+const WHO = ['--by', 'ada', '--reason', 'a test puts it right'];
+const EVIDENCE = ['--evidence', 'ticket 4711'];
+
+/** The one command of each class, as the list says. */
+const COMMANDS: Partial<Record<StuckClass, { readonly verb: string; readonly more: readonly string[] }>> = {
+  'refund-needs-attention': { verb: 'credit', more: EVIDENCE },
+  'payment-disputed': { verb: 'settle', more: [...EVIDENCE, '--outcome', 'won'] },
+  'payment-reversed': { verb: 'settle', more: [...EVIDENCE, '--outcome', 'lost'] },
+  'inbox-without-purchase': { verb: 'dismiss', more: [] },
+};
+const commandOf = (stuckClass: StuckClass) => COMMANDS[stuckClass] ?? { verb: 'replay', more: [] };
+
+let stack: Stack;
+let ground: Ground;
+let planted: Planted;
+beforeAll(async () => {
+  stack = await startStack({ env: { SIMWAY_TEST_TIMINGS: JSON.stringify(PLANTING_PACE) } });
+  await stopChores(stack);
+  ground = { stack, receiver: await startReceiver(), deaf: [] };
+  await growHealthy();
+  planted = await plantStuck(ground, EACH);
+}, 900_000);
+afterAll(async () => {
+  await ground.receiver.close();
+  await stack.close();
+});
+
+/** What must never be listed: delivered, waiting, abandoned, given back, refused, told. */
+async function growHealthy(): Promise<void> {
+  const each = Array.from({ length: HEALTHY_OF_EACH_KIND });
+  await Promise.all(
+    each.map(async () => {
+      const told = await newBuyer(stack);
+      await ground.receiver.listen(stack, told.account);
+      await told.buy('SIM-OK');
+      await told.buy('SIM-OUT-OF-STOCK');
+      const account = await stack.account();
+      await buyOutside(stack, account, { packageCode: 'SIM-OK', method: 'BANK_TRANSFER' });
+      const [paid, refunded, abandoned] = await Promise.all(
+        ['SIM-PAY-NOW', 'SIM-PAY-REFUNDED', 'SIM-PAY-NEVER'].map((packageCode) =>
+          buyOutside(stack, account, { packageCode }),
+        ),
+      );
+      await untilStatus(stack, paid!.transactionId, 'SUCCESS');
+      await untilStatus(stack, refunded!.transactionId, 'FAILED');
+      await untilStatus(stack, abandoned!.transactionId, 'FAILED');
+    }),
+  );
+  // As if they had been so for hours: age alone makes nothing stuck.
+  await sql`update purchases set created_at = created_at - interval '6 hours' where closed_at is not null`.execute(
+    stack.owner,
+  );
+}
+
+const finance = (line: string, more: readonly string[] = []) => hereFinance(stack.env, line, { more });
+const listStuck = async (): Promise<StuckItem[]> => jsonOf(await finance('stuck --json')) as StuckItem[];
+const namesOf = (items: readonly Pick<StuckItem, 'class' | 'transactionId'>[]): string[] =>
+  items.map((item) => `${item.class} ${item.transactionId}`).toSorted();
+const plantedNames = (): string[] =>
+  [...planted].flatMap(([stuckClass, ids]) => ids.map((id) => `${stuckClass} ${id}`)).toSorted();
+
+/** Everything that putting something right may do, counted. */
+async function effects(): Promise<unknown> {
+  const { rows } = await sql`
+    select (select count(*) from ledger_transactions) as booked, (select count(*) from refunds where closed_at is not null) as refunds,
+           (select count(*) from holds where status <> 'HELD') as holds_closed,
+           (select count(*) from purchase_events where what in ('delivered', 'failed')) as ended,
+           (select count(*) from gateway_events where applied_at is null) as unapplied,
+           (select count(*) from webhook_messages where status = 'DELIVERED') as told`.execute(stack.owner);
+  const orders = await fetch(`${stack.supplierControlUrl}/orders?limit=10000`);
+  return { rows, supplierOrders: ((await orders.json()) as unknown[]).length };
+}
+
+it('lists every one under its class, and nothing else', async () => {
+  expect(planted.size).toBe(14);
+  const items = jsonOf(await shellFinance(stack.env, 'stuck --json')) as StuckItem[];
+  expect(namesOf(items)).toEqual(plantedNames());
+  expect(items).toHaveLength(14 * EACH);
+  for (const item of items) {
+    expect(Object.keys(item).toSorted()).toEqual([
+      'ageSeconds',
+      'amountMinor',
+      'class',
+      'currency',
+      'nextAction',
+      'reason',
+      'transactionId',
+    ]);
+    expect(item.ageSeconds).toBeGreaterThanOrEqual(0);
+    expect(item.reason).not.toBe('');
+    expect(item.nextAction).toMatch(new RegExp(`^${commandOf(item.class).verb}: `));
+    if (item.class === 'inbox-without-purchase') expect(item.amountMinor).toBeNull();
+    else expect(item.amountMinor).toBeGreaterThan(0);
+  }
+}, 120_000);
+
+it('previews a batch without a change, and does nothing without a yes', async () => {
+  const before = await effects();
+  const preview = await finance('replay --class paid-not-delivered --dry-run');
+  expect(preview.code).toBe(0);
+  for (const id of planted.get('paid-not-delivered') ?? []) expect(preview.stdout).toContain(id);
+  const unsaid = await finance('replay --class paid-not-delivered', WHO);
+  expect(unsaid.code).toBe(2);
+  expect(unsaid.stderr).toContain('--yes');
+  expect(await effects()).toEqual(before);
+  expect(namesOf(await listStuck())).toEqual(plantedNames());
+}, 120_000);
+
+const winDispute = (reference: string) =>
+  atGateway(stack, reference, 'dispute', { action: 'resolve', resolution: 'declined' });
+
+it('puts each class right by one command, and twice is once', async () => {
+  for (const listener of ground.deaf) listener.answerWith(answerStatus(204));
+  for (const [stuckClass, ids] of planted) {
+    const { verb, more } = commandOf(stuckClass);
+    if (stuckClass === 'payment-disputed') await Promise.all(ids.map(winDispute));
+    const results = jsonOf(
+      await finance(`${verb} --class ${stuckClass} --yes --json`, [...WHO, ...more]),
+    ) as { transactionId: string; outcome: string }[];
+    expect(results.map(({ transactionId }) => transactionId).toSorted(), stuckClass).toEqual(ids.toSorted());
+    expect(new Set(results.map(({ outcome }) => outcome)), stuckClass).toEqual(new Set(['done']));
+    await until(
+      async () => (await listStuck()).filter((item) => ids.includes(item.transactionId)),
+      (left) => left.length === 0,
+      { what: `${stuckClass} is put right`, withinMs: 60_000, everyMs: 500 },
+    );
+  }
+  expect(await listStuck()).toEqual([]);
+  await untilAllTold();
+  await applyInbox(stack);
+  const after = await effects();
+  for (const [stuckClass, ids] of planted) {
+    const { verb, more } = commandOf(stuckClass);
+    for (const id of ids) {
+      const { code, stderr } = await finance(`${verb} ${id} --json --yes`, [...WHO, ...more]);
+      // What is dismissed is on the list no more.
+      expect({ code, stderr }, `${stuckClass} ${id}`).toEqual({
+        code: verb === 'dismiss' ? 1 : 0,
+        stderr: '',
+      });
+    }
+  }
+  expect(await effects()).toEqual(after);
+  expect(await listStuck()).toEqual([]);
+}, 900_000);
+
+/** Messages of purchases that were carried on are on their way. */
+async function untilAllTold(): Promise<void> {
+  await until(
+    async () => {
+      const { rows } = await sql<{ left: string }>`
+        select count(*) as left from webhook_messages where status <> 'DELIVERED'`.execute(stack.owner);
+      return Number(rows[0]?.left);
+    },
+    (left) => left === 0,
+    { what: 'every message is delivered' },
+  );
+}
+
+it('leaves the books right, and on record who put what right and why', async () => {
+  await expectSoundBooks(stack);
+  const { rows } = await sql<{ transaction_id: string }>`
+    select distinct transaction_id from operator_moves
+     where by_person = 'ada' and reason = 'a test puts it right' and status = 'DONE'`.execute(stack.owner);
+  const recorded = new Set(rows.map((row) => row.transaction_id));
+  const unrecorded = [...planted].flatMap(([stuckClass, ids]) =>
+    ids.filter((id) => !recorded.has(id)).map((id) => `${stuckClass} ${id}`),
+  );
+  expect(unrecorded).toEqual([]);
+}, 120_000);

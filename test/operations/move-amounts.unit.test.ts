@@ -1,0 +1,141 @@
+/** How much each move moves, of every kind of money that there is, and what is refused; when a second person is needed. */
+import { describe, expect, it } from 'vitest';
+import {
+  amountOf,
+  APPROVAL_WITHIN_MS,
+  needsApproval,
+  worthOf,
+  type MoveMoney,
+} from '../../src/operations/amounts.ts';
+import type { Move, MoveFacts } from '../../src/operations/rules.ts';
+import type { Money } from '../../src/domain/money.ts';
+
+const usd = (amountMinor: bigint): Money => ({ amountMinor, currency: 'USD' });
+const ngn = (amountMinor: bigint): Money => ({ amountMinor, currency: 'NGN' });
+
+const PROCESSING: MoveFacts = {
+  purpose: 'purchase',
+  status: 'PROCESSING',
+  isFromOutside: true,
+  hasGoods: false,
+  holdsMoney: true,
+  openRefund: null,
+  inWallet: null,
+  earned: null,
+  isUnpaid: false,
+  hasClaim: false,
+  isLeftOpen: false,
+};
+const ENDED: MoveFacts = { ...PROCESSING, status: 'FAILED', holdsMoney: false };
+
+/** Every kind of money with an amount of its own, so that none can be taken for another. */
+const MONEY: MoveMoney = {
+  price: usd(230n),
+  charge: ngn(368_000n),
+  openRefund: { amount: ngn(100_000n), credit: usd(62n) },
+  inWallet: ngn(48_000n),
+  earned: usd(115n),
+  earnedAtSource: ngn(184_000n),
+};
+const NO_REFUND: MoveMoney = { ...MONEY, openRefund: null };
+
+describe('all of it', () => {
+  it.each<[string, Move, MoveFacts, MoveMoney, Money | null]>([
+    ['looking at the gateway moves nothing', 'look-at-gateway', ENDED, MONEY, null],
+    ['looking at the supplier moves nothing', 'look-at-supplier', ENDED, MONEY, null],
+    ['trying to deliver again moves nothing', 'retry-delivery', PROCESSING, MONEY, null],
+    ['a claim is about the price', 'settle-claim', ENDED, MONEY, usd(230n)],
+    ['another package costs the price', 'deliver-other', PROCESSING, MONEY, usd(230n)],
+    ['what is on hold is the price', 'cancel', PROCESSING, MONEY, usd(230n)],
+    ['nothing is on hold', 'cancel', ENDED, MONEY, null],
+    ['paid is what was charged', 'mark-paid', ENDED, MONEY, ngn(368_000n)],
+    ['before delivery the charge goes back', 'refund-to-source', PROCESSING, MONEY, ngn(368_000n)],
+    ['an open refund goes back before anything else', 'refund-to-source', ENDED, MONEY, ngn(100_000n)],
+    ['then what is in the wallet', 'refund-to-source', ENDED, NO_REFUND, ngn(48_000n)],
+    ['then what was earned', 'refund-to-source', ENDED, { ...NO_REFUND, inWallet: null }, ngn(184_000n)],
+    ['before delivery the price is credited', 'credit-wallet', PROCESSING, MONEY, usd(230n)],
+    ['an open refund is credited at its worth', 'credit-wallet', ENDED, MONEY, usd(62n)],
+    ['then what was earned is credited', 'credit-wallet', ENDED, NO_REFUND, usd(115n)],
+  ])('%s', (_name, move, facts, money, amount) => {
+    expect(amountOf(move, facts, money, {})).toEqual({ amount });
+  });
+});
+
+describe('an amount that was asked for', () => {
+  it.each<[string, Move, MoveFacts, MoveMoney, bigint]>([
+    ['a cancellation', 'cancel', PROCESSING, MONEY, 230n],
+    ['a payment by hand', 'mark-paid', ENDED, MONEY, 368_000n],
+    ['a refund before delivery', 'refund-to-source', PROCESSING, MONEY, 368_000n],
+    ['a refund that is open', 'refund-to-source', ENDED, MONEY, 100_000n],
+    ['a credit before delivery', 'credit-wallet', PROCESSING, MONEY, 230n],
+    ['a credit of an open refund', 'credit-wallet', ENDED, MONEY, 62n],
+  ])('is the whole or nothing for %s', (_name, move, facts, money, all) => {
+    const asked = (amountMinor: bigint) => amountOf(move, facts, money, { amountMinor: String(amountMinor) });
+    expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
+    expect(asked(all - 1n)).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
+    expect(asked(all + 1n)).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
+  });
+
+  it.each<[string, Move, MoveMoney, bigint]>([
+    ['the wallet', 'refund-to-source', NO_REFUND, 48_000n],
+    ['the earned, at the gateway', 'refund-to-source', { ...NO_REFUND, inWallet: null }, 184_000n],
+    ['the earned, in the wallet', 'credit-wallet', NO_REFUND, 115n],
+  ])('may be a part of what is in %s', (_name, move, money, all) => {
+    const asked = (amountMinor: bigint) => amountOf(move, ENDED, money, { amountMinor: String(amountMinor) });
+    expect(asked(1n)).toMatchObject({ amount: { amountMinor: 1n } });
+    expect(asked(all)).toMatchObject({ amount: { amountMinor: all } });
+    expect(asked(all + 1n)).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
+    expect(asked(0n)).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
+  });
+
+  it('is refused where there is no money', () => {
+    const none: MoveMoney = {
+      ...NO_REFUND,
+      charge: null,
+      inWallet: null,
+      earned: null,
+      earnedAtSource: null,
+    };
+    for (const asked of [{}, { amountMinor: '1' }]) {
+      expect(amountOf('mark-paid', ENDED, none, asked)).toEqual({ refusal: 'NOTHING_TO_RETURN' });
+      expect(amountOf('refund-to-source', ENDED, none, asked)).toEqual({ refusal: 'NOTHING_TO_RETURN' });
+      expect(amountOf('credit-wallet', ENDED, none, asked)).toEqual({ refusal: 'NOTHING_TO_RETURN' });
+    }
+    const empty = { ...NO_REFUND, earned: usd(0n) };
+    expect(amountOf('credit-wallet', ENDED, empty, {})).toEqual({ refusal: 'NOTHING_TO_RETURN' });
+  });
+
+  it('is what a person says where no rate was locked, in the price’s currency', () => {
+    const money = { ...MONEY, openRefund: { amount: ngn(100_000n), credit: null } };
+    const asked = (amountMinor: string) => amountOf('credit-wallet', ENDED, money, { amountMinor });
+    expect(asked('980')).toEqual({ amount: usd(980n) });
+    expect(asked('1')).toEqual({ amount: usd(1n) });
+    expect(asked('0')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
+    expect(asked('-1')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
+  });
+});
+
+describe('a second person', () => {
+  const needs = (move: Move, facts: MoveFacts, amount: Money, money = MONEY, limits = { USD: 230n }) =>
+    needsApproval(move, facts, amount, money, limits);
+
+  it('counts the whole price where nothing says what the money is worth', () => {
+    expect(worthOf({ amountMinor: 1n, currency: 'EUR' }, MONEY)).toEqual(MONEY.price);
+    expect(worthOf(ngn(1n), { ...MONEY, charge: null })).toEqual(MONEY.price);
+    expect(worthOf(usd(1n), { ...MONEY, charge: null })).toEqual(usd(1n));
+  });
+
+  it('is not needed for a refund that goes back anyway', () => {
+    const much = ngn(900_000n);
+    expect(needs('refund-to-source', { ...ENDED, openRefund: 'due' }, much)).toBe(false);
+    expect(needs('refund-to-source', { ...ENDED, openRefund: 'on-its-way' }, much)).toBe(false);
+    expect(needs('refund-to-source', { ...ENDED, openRefund: 'waits' }, much)).toBe(true);
+    expect(needs('refund-to-source', { ...ENDED, openRefund: 'stuck' }, much)).toBe(true);
+    expect(needs('refund-to-source', ENDED, much)).toBe(true);
+    expect(needs('credit-wallet', { ...ENDED, openRefund: 'on-its-way' }, much)).toBe(true);
+  });
+
+  it('has a week', () => {
+    expect(APPROVAL_WITHIN_MS).toBe(604_800_000);
+  });
+});

@@ -1,0 +1,366 @@
+// Which moves fit how a purchase stands, whole: every state with every move, and what evidence, goodwill and amounts change in it. The tables
+// here are written by hand and say the same as docs/OPERATIONS.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { amountOf, needsApproval, worthOf, type MoveMoney } from '../../src/operations/amounts.ts';
+import {
+  ASKING_MOVES,
+  isSamePerson,
+  MOVE_REFUSALS,
+  MOVE_STATES,
+  MOVES,
+  movesOfState,
+  movesThatFit,
+  moveStateOf,
+  REFUSAL_WORDS,
+  whyNot,
+  whyNotAsked,
+  type Move,
+  type MoveFacts,
+} from '../../src/operations/rules.ts';
+
+/** A purchase from the wallet, as nothing else is said of it. */
+const WALLET: MoveFacts = {
+  purpose: 'purchase',
+  status: 'PROCESSING',
+  isFromOutside: false,
+  hasGoods: false,
+  holdsMoney: true,
+  openRefund: null,
+  inWallet: null,
+  earned: null,
+  isUnpaid: false,
+  hasClaim: false,
+  isLeftOpen: false,
+};
+const CARD: MoveFacts = { ...WALLET, isFromOutside: true };
+const PENDING: MoveFacts = { ...CARD, status: 'PENDING', holdsMoney: false, isUnpaid: true };
+const DELIVERED: MoveFacts = {
+  ...WALLET,
+  status: 'SUCCESS',
+  hasGoods: true,
+  holdsMoney: false,
+  earned: { amountMinor: 230n, currency: 'USD' },
+};
+const FAILED: MoveFacts = { ...WALLET, status: 'FAILED', holdsMoney: false };
+const FAILED_CARD: MoveFacts = { ...FAILED, isFromOutside: true };
+const CLAIMED: MoveFacts = { ...DELIVERED, isFromOutside: true, hasClaim: true };
+const WAITING_REFUND: MoveFacts = { ...FAILED_CARD, openRefund: 'waits' };
+const money = { amountMinor: 230n, currency: 'USD' };
+
+/** A short word for each move. */
+const SHORT: Record<string, Move> = {
+  gateway: 'look-at-gateway',
+  supplier: 'look-at-supplier',
+  retry: 'retry-delivery',
+  other: 'deliver-other',
+  paid: 'mark-paid',
+  refund: 'refund-to-source',
+  credit: 'credit-wallet',
+  cancel: 'cancel',
+  settle: 'settle-claim',
+};
+
+/** How it stands; what fits, with evidence and goodwill where they help; what fits without either. */
+const TABLE: readonly (readonly [string, MoveFacts, string, string])[] = [
+  ['waiting for money', PENDING, 'gateway paid cancel', 'gateway cancel'],
+  [
+    'a funding waiting for money',
+    { ...PENDING, purpose: 'funding' },
+    'gateway paid cancel',
+    'gateway cancel',
+  ],
+  [
+    'being delivered, paid from the wallet',
+    WALLET,
+    'supplier retry other credit cancel',
+    'supplier retry other credit cancel',
+  ],
+  [
+    'being delivered, paid from outside',
+    CARD,
+    'gateway supplier retry other refund credit cancel',
+    'gateway supplier retry other refund credit cancel',
+  ],
+  ['delivered, not settled', { ...WALLET, hasGoods: true }, 'supplier retry', 'supplier retry'],
+  ['the same from outside', { ...CARD, hasGoods: true }, 'gateway supplier retry', 'gateway supplier retry'],
+  ['delivered', DELIVERED, 'supplier credit', 'supplier'],
+  [
+    'delivered, from outside',
+    { ...DELIVERED, isFromOutside: true },
+    'gateway supplier refund credit',
+    'gateway supplier',
+  ],
+  [
+    'delivered, paid more than asked',
+    { ...DELIVERED, isFromOutside: true, inWallet: money },
+    'gateway supplier refund credit',
+    'gateway supplier refund',
+  ],
+  ['delivered, all of it given back', { ...DELIVERED, earned: null }, 'supplier', 'supplier'],
+  [
+    'delivered, its money still on hold',
+    { ...DELIVERED, earned: null, holdsMoney: true },
+    'supplier retry',
+    'supplier retry',
+  ],
+  [
+    'delivered, disputed',
+    { ...DELIVERED, isFromOutside: true, hasClaim: true },
+    'gateway supplier settle',
+    'gateway supplier',
+  ],
+  ['ended, from the wallet', FAILED, 'supplier', 'supplier'],
+  ['ended, its money still on hold', { ...FAILED, holdsMoney: true }, 'supplier cancel', 'supplier cancel'],
+  ['ended unpaid', { ...FAILED_CARD, isUnpaid: true }, 'gateway supplier paid', 'gateway supplier'],
+  [
+    'ended unpaid, left open by the gateway',
+    { ...FAILED_CARD, isUnpaid: true, isLeftOpen: true },
+    'gateway supplier paid cancel',
+    'gateway supplier cancel',
+  ],
+  [
+    'ended, the money credited',
+    { ...FAILED_CARD, inWallet: money },
+    'gateway supplier refund',
+    'gateway supplier refund',
+  ],
+  [
+    'ended, a refund due',
+    { ...FAILED_CARD, openRefund: 'due' },
+    'gateway supplier refund credit',
+    'gateway supplier refund credit',
+  ],
+  [
+    'ended, a refund on its way',
+    { ...FAILED_CARD, openRefund: 'on-its-way' },
+    'gateway supplier refund',
+    'gateway supplier refund',
+  ],
+  [
+    'ended, a refund that waits for the buyer',
+    { ...FAILED_CARD, openRefund: 'waits' },
+    'gateway supplier refund credit',
+    'gateway supplier',
+  ],
+  [
+    'ended, a refund that the gateway will not send',
+    { ...FAILED_CARD, openRefund: 'stuck' },
+    'gateway supplier refund credit',
+    'gateway supplier refund',
+  ],
+  [
+    'ended, taken back by the bank',
+    { ...FAILED_CARD, hasClaim: true, inWallet: money },
+    'gateway supplier settle',
+    'gateway supplier',
+  ],
+  [
+    'a funding in the wallet',
+    { ...FAILED_CARD, purpose: 'funding', status: 'SUCCESS', inWallet: money },
+    'gateway refund',
+    'gateway refund',
+  ],
+];
+
+const named = (moves: string): Move[] =>
+  MOVES.filter((move) => moves.split(' ').some((word) => SHORT[word] === move));
+const BARE = { isGoodwill: false, hasEvidence: false };
+
+describe('what fits', () => {
+  it.each(TABLE)('%s', (_name, facts, best, bare) => {
+    expect(movesThatFit(facts)).toEqual(named(best));
+    expect(MOVES.filter((move) => whyNot(move, facts, BARE) === undefined)).toEqual(named(bare));
+  });
+
+  it('asks only, and so as often as somebody likes, where nothing is decided', () => {
+    expect(ASKING_MOVES).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
+  });
+
+  it('is never more than its state allows, and every move fits somewhere', () => {
+    for (const [, facts] of TABLE) {
+      const allowed = movesOfState(moveStateOf(facts));
+      expect(movesThatFit(facts).filter((move) => !allowed.includes(move))).toEqual([]);
+    }
+    expect(MOVES.filter((move) => !TABLE.some(([, facts]) => movesThatFit(facts).includes(move)))).toEqual(
+      [],
+    );
+    expect(new Set(TABLE.map(([, facts]) => moveStateOf(facts)))).toEqual(new Set(MOVE_STATES));
+  });
+
+  it('more evidence or goodwill never makes less fit', () => {
+    for (const [, facts] of TABLE)
+      for (const move of MOVES)
+        for (const terms of [BARE, { ...BARE, hasEvidence: true }, { ...BARE, isGoodwill: true }])
+          if (whyNot(move, facts, terms) === undefined) expect(movesThatFit(facts)).toContain(move);
+  });
+});
+
+describe('why not', () => {
+  it.each<[string, Move, MoveFacts, string]>([
+    ['cancelling what is delivered', 'cancel', DELIVERED, 'ALREADY_DELIVERED'],
+    ['delivering it again', 'deliver-other', DELIVERED, 'ALREADY_DELIVERED'],
+    ['retrying it', 'retry-delivery', DELIVERED, 'ALREADY_DELIVERED'],
+    ['giving it back without saying that it is a gift', 'credit-wallet', DELIVERED, 'ALREADY_DELIVERED'],
+    ['giving back twice', 'credit-wallet', { ...DELIVERED, earned: null }, 'NOTHING_TO_RETURN'],
+    [
+      'refunding what nobody paid',
+      'refund-to-source',
+      { ...FAILED_CARD, isUnpaid: true },
+      'NOTHING_TO_RETURN',
+    ],
+    ['refunding the wallet to a source', 'refund-to-source', WALLET, 'DOES_NOT_FIT'],
+    ['marking as paid what is paid', 'mark-paid', CARD, 'DOES_NOT_FIT'],
+    ['marking as paid on nothing', 'mark-paid', PENDING, 'EVIDENCE_NEEDED'],
+    [
+      'crediting what is on its way',
+      'credit-wallet',
+      { ...FAILED_CARD, openRefund: 'on-its-way' },
+      'REFUND_ON_ITS_WAY',
+    ],
+    ['asking the gateway about the wallet’s money', 'look-at-gateway', WALLET, 'DOES_NOT_FIT'],
+    ['delivering goods for a funding', 'deliver-other', { ...CARD, purpose: 'funding' }, 'DOES_NOT_FIT'],
+    ['marking as paid what came meanwhile', 'mark-paid', { ...PENDING, isUnpaid: false }, 'DOES_NOT_FIT'],
+    ['marking as paid what was delivered', 'mark-paid', DELIVERED, 'DOES_NOT_FIT'],
+    ['cancelling what has ended', 'cancel', FAILED, 'DOES_NOT_FIT'],
+    ['cancelling what is only to be settled', 'cancel', { ...CARD, hasGoods: true }, 'DOES_NOT_FIT'],
+    ['settling what nobody claims', 'settle-claim', DELIVERED, 'DOES_NOT_FIT'],
+    ['refunding what a bank may take back', 'refund-to-source', CLAIMED, 'DOES_NOT_FIT'],
+    ['crediting what a bank may take back', 'credit-wallet', CLAIMED, 'DOES_NOT_FIT'],
+    ['refunding for a buyer who is waited for', 'refund-to-source', WAITING_REFUND, 'EVIDENCE_NEEDED'],
+    ['crediting for a buyer who is waited for', 'credit-wallet', WAITING_REFUND, 'EVIDENCE_NEEDED'],
+    ['settling on nothing', 'settle-claim', { ...DELIVERED, hasClaim: true }, 'EVIDENCE_NEEDED'],
+  ])('%s', (_name, move, facts, refusal) => {
+    expect(whyNot(move, facts, BARE)).toBe(refusal);
+  });
+
+  it('a delivery is tried again as long as it is open, whether its money is on hold or not', () => {
+    expect(whyNot('retry-delivery', { ...CARD, holdsMoney: false }, BARE)).toBeUndefined();
+  });
+
+  it('has words for each refusal', () => {
+    for (const refusal of MOVE_REFUSALS) expect(REFUSAL_WORDS[refusal].length).toBeGreaterThan(10);
+  });
+});
+
+describe('what is said with it', () => {
+  const wish = { move: 'cancel', by: 'ada', reason: 'as the buyer asked' } as const;
+  it.each([
+    [{}, undefined],
+    [{ by: '' }, 'PERSON_NEEDED'],
+    [{ by: ' \t' }, 'PERSON_NEEDED'],
+    [{ by: 'x'.repeat(201) }, 'PERSON_NEEDED'],
+    [{ reason: 'ok' }, 'REASON_NEEDED'],
+    [{ reason: '   ' }, 'REASON_NEEDED'],
+    [{ reason: 'why' }, undefined],
+    [{ reason: 'x'.repeat(500) }, undefined],
+    [{ reason: 'x'.repeat(501) }, 'REASON_NEEDED'],
+    [{ evidence: 'no' }, 'EVIDENCE_NEEDED'],
+    [{ evidence: 'x'.repeat(501) }, 'EVIDENCE_NEEDED'],
+    [{ move: 'mark-paid' }, 'EVIDENCE_NEEDED'],
+    [{ move: 'mark-paid', evidence: 'statement 12, line 4' }, undefined],
+    [{ move: 'settle-claim' }, 'EVIDENCE_NEEDED'],
+    [{ move: 'settle-claim', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
+    [{ move: 'settle-claim', evidence: 'ticket 1', outcome: 'lost' }, undefined],
+  ] as const)('%j', (said, refusal) => {
+    expect(whyNotAsked({ ...wish, ...said })).toBe(refusal);
+  });
+
+  it('knows a person however the name is typed', () => {
+    expect(isSamePerson('Ada Obi', '  ada   obi ')).toBe(true);
+    expect(isSamePerson('Ａｄａ', 'ada')).toBe(true);
+    expect(isSamePerson('ada', 'adaeze')).toBe(false);
+    expect(isSamePerson('Ada Obi', 'Adaobi')).toBe(false);
+  });
+});
+
+/** NGN 3,680.00 paid for USD 2.30. */
+const MONEY: MoveMoney = {
+  price: money,
+  charge: { amountMinor: 368_000n, currency: 'NGN' },
+  openRefund: null,
+  inWallet: null,
+  earned: null,
+  earnedAtSource: null,
+};
+
+describe('how much', () => {
+  const ofPart = (amountMinor: string | undefined, currency?: string) =>
+    amountOf(
+      'refund-to-source',
+      { ...DELIVERED, isFromOutside: true },
+      { ...MONEY, earnedAtSource: MONEY.charge },
+      {
+        ...(amountMinor === undefined ? {} : { amountMinor }),
+        ...(currency === undefined ? {} : { currency }),
+      },
+    );
+
+  it('is all of it, or a part of what was earned, never more', () => {
+    expect(ofPart(undefined)).toEqual({ amount: MONEY.charge });
+    expect(ofPart('1')).toEqual({ amount: { amountMinor: 1n, currency: 'NGN' } });
+    expect(ofPart('368000', 'NGN')).toEqual({ amount: MONEY.charge });
+    expect(ofPart('368001')).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
+    expect(ofPart('230', 'USD')).toEqual({ refusal: 'OTHER_CURRENCY' });
+    expect(ofPart('0')).toEqual({ refusal: 'AMOUNT_NOT_ALLOWED' });
+  });
+
+  it('is the whole of what is on hold', () => {
+    expect(amountOf('cancel', WALLET, MONEY, {})).toEqual({ amount: money });
+    expect(amountOf('cancel', PENDING, MONEY, {})).toEqual({ amount: null });
+    expect(amountOf('credit-wallet', WALLET, MONEY, { amountMinor: '229' })).toEqual({
+      refusal: 'AMOUNT_NOT_ALLOWED',
+    });
+    expect(amountOf('mark-paid', PENDING, MONEY, { amountMinor: '368000' })).toEqual({
+      amount: MONEY.charge,
+    });
+    expect(amountOf('look-at-supplier', WALLET, MONEY, { amountMinor: '1' })).toEqual({ amount: null });
+  });
+
+  it('has to be said for money of a currency that nobody agreed on', () => {
+    const stuck = { ...MONEY, openRefund: { amount: { amountMinor: 900n, currency: 'EUR' }, credit: null } };
+    const facts: MoveFacts = { ...FAILED_CARD, openRefund: 'stuck' };
+    expect(amountOf('credit-wallet', facts, stuck, {})).toEqual({ refusal: 'AMOUNT_NEEDED' });
+    expect(amountOf('credit-wallet', facts, stuck, { amountMinor: '980', currency: 'USD' })).toEqual({
+      amount: { amountMinor: 980n, currency: 'USD' },
+    });
+    expect(amountOf('credit-wallet', facts, stuck, { amountMinor: '980', currency: 'EUR' })).toEqual({
+      refusal: 'OTHER_CURRENCY',
+    });
+  });
+});
+
+describe('a second person', () => {
+  const limits = { USD: 230n };
+  it('is needed above the limit, counted in the price’s currency at the locked rate', () => {
+    expect(worthOf({ amountMinor: 184_000n, currency: 'NGN' }, MONEY)).toEqual({
+      amountMinor: 115n,
+      currency: 'USD',
+    });
+    const needs = (move: Move, facts: MoveFacts, amountMinor: bigint | null, currency = 'USD') =>
+      needsApproval(move, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY, limits);
+    expect(needs('credit-wallet', WALLET, 230n)).toBe(false);
+    expect(needs('credit-wallet', WALLET, 231n)).toBe(true);
+    expect(needs('refund-to-source', CARD, 368_000n, 'NGN')).toBe(false);
+    expect(needs('refund-to-source', CARD, 370_000n, 'NGN')).toBe(true);
+    expect(needs('retry-delivery', CARD, null)).toBe(false);
+    // Decided already: asking for it again decides nothing.
+    expect(needs('refund-to-source', { ...FAILED_CARD, openRefund: 'due' }, 370_000n, 'NGN')).toBe(false);
+    expect(needs('credit-wallet', { ...FAILED_CARD, openRefund: 'due' }, 231n)).toBe(true);
+  });
+
+  it('is not needed in a currency without a limit', () => {
+    expect(
+      needsApproval('credit-wallet', WALLET, { amountMinor: 10n ** 12n, currency: 'USD' }, MONEY, {}),
+    ).toBe(false);
+  });
+});
+
+describe('docs/OPERATIONS.md', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+  const moves = page.slice(page.indexOf('### The moves'), page.indexOf('### The command line'));
+  it.each([...MOVES, ...MOVE_REFUSALS])('tells of %s', (word) => {
+    expect(moves).toContain(`\`${word}\``);
+  });
+});

@@ -1,0 +1,313 @@
+// The operator's commands as a shell runs them: one JSON object on standard output, or a clear sentence on standard error, exit code 1
+// and nothing written.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runAccountCommand } from '../../src/cli/accounts.ts';
+import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
+import { deafUrl } from '../support/answering-server.ts';
+import { startOperator, type Operator } from '../support/operator.ts';
+
+let operator: Operator;
+let deaf: string;
+let ngn: string;
+let usd: string;
+beforeAll(async () => {
+  operator = await startOperator();
+  deaf = await deafUrl();
+  ngn = await operator.makeAccount('NGN');
+  usd = await operator.makeAccount('USD');
+});
+afterAll(() => operator.close());
+
+const run: Operator['run'] = (...given) => operator.run(...given);
+const answerOf: Operator['answerOf'] = (running) => operator.answerOf(running);
+
+const accountRow = (accountId: unknown) =>
+  operator.accounts
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', String(accountId))
+    .executeTakeFirstOrThrow();
+
+async function balanceOf(account: string): Promise<string | undefined> {
+  const wallet = await operator.world
+    .selectFrom('wallets')
+    .select('balance_minor')
+    .where('account_id', '=', account)
+    .executeTakeFirst();
+  return wallet && String(wallet.balance_minor);
+}
+
+describe('account create', () => {
+  it('makes a merchant on the Standard plan in naira unless told otherwise, and says who did', async () => {
+    const { accountId } = await answerOf(
+      run('account create --email ops@merchant.example --by ada', ['--name', 'A merchant']),
+    );
+    expect(await accountRow(accountId)).toMatchObject({
+      type: 'MERCHANT',
+      name: 'A merchant',
+      email: 'ops@merchant.example',
+      currency: 'NGN',
+      plan: 'STANDARD',
+      enterprise_requests_per_minute: null,
+    });
+    expect(await operator.auditOf(accountId)).toMatchObject([{ actor: 'ada', action: 'account.create' }]);
+  });
+
+  it('takes every flag', async () => {
+    const { accountId } = await answerOf(
+      run(
+        'account create --type USER --email a@b.example --currency USD --plan ENTERPRISE --requests-per-minute 6000 --by bo',
+        ['--name', 'Ada Obi'],
+      ),
+    );
+    expect(await accountRow(accountId)).toMatchObject({
+      type: 'USER',
+      name: 'Ada Obi',
+      currency: 'USD',
+      plan: 'ENTERPRISE',
+      enterprise_requests_per_minute: 6_000,
+    });
+  });
+});
+
+describe('key revoke', () => {
+  it('revokes one key, and the second time none', async () => {
+    const [one, other] = [await operator.makeKey(ngn), await operator.makeKey(ngn)];
+    expect(await answerOf(run(`key revoke --key ${one} --by ada`))).toEqual({ revoked: 1 });
+    const { revoked_at } = await operator.keyRow(one);
+    expect(revoked_at).toBeInstanceOf(Date);
+    expect((await operator.keyRow(other)).revoked_at).toBeNull();
+    expect(await answerOf(run(`key revoke --key ${one} --by bo`))).toEqual({ revoked: 0 });
+    expect((await operator.keyRow(one)).revoked_at).toEqual(revoked_at);
+    expect(await operator.auditOf(one)).toMatchObject([
+      { action: 'key.create' },
+      { actor: 'ada', action: 'key.revoke', detail: { revoked: 1 } },
+      { actor: 'bo', action: 'key.revoke', detail: { revoked: 0 } },
+    ]);
+  });
+
+  it('revokes all of an account, and nobody else’s', async () => {
+    const account = await operator.makeAccount('USD');
+    const keys = [await operator.makeKey(account), await operator.makeKey(account)];
+    const other = await operator.makeKey(usd);
+    expect(await answerOf(run(`key revoke --account ${account} --by ada`))).toEqual({ revoked: 2 });
+    for (const keyId of keys) expect((await operator.keyRow(keyId)).revoked_at).not.toBeNull();
+    expect((await operator.keyRow(other)).revoked_at).toBeNull();
+  });
+});
+
+describe('wallet fund', () => {
+  const fund = (account: string, flags: string) =>
+    run(`wallet fund --account ${account} --environment test --reason opening --by ada ${flags}`);
+
+  it('pays into a wallet once per reference, to the cent', async () => {
+    const flags = '--amount 1250.5 --currency USD --reference bank-1';
+    const funded = { balance: '1250.50', currency: 'USD' };
+    expect(await answerOf(fund(usd, flags))).toEqual(funded);
+    expect(await answerOf(fund(usd, flags))).toEqual(funded);
+    expect(await balanceOf(usd)).toBe('125050');
+    expect(await answerOf(fund(usd, '--amount 0.01 --currency USD --reference bank-2'))).toEqual({
+      balance: '1250.51',
+      currency: 'USD',
+    });
+    expect(await operator.auditOf(usd)).toMatchObject([
+      { action: 'account.create' },
+      {
+        actor: 'ada',
+        action: 'wallet.fund',
+        detail: { amountMinor: '125050', outcome: 'done', reason: 'opening' },
+      },
+      { action: 'wallet.fund', detail: { outcome: 'already' } },
+      { action: 'wallet.fund', detail: { amountMinor: '1', outcome: 'done' } },
+    ]);
+  });
+
+  // Without a process for each.
+  it('refuses a reference that has paid something else before, naming what it paid, and writes nothing', async () => {
+    const FLAGS = '--environment test --reference used-once --reason x --by ada';
+    const pay = (account: string, flags: string): Promise<object> =>
+      runAccountCommand(operator.parts, `wallet fund --account ${account} ${FLAGS} ${flags}`.split(' '));
+    const [paid, other] = [await operator.makeAccount('USD'), await operator.makeAccount('USD')];
+    await pay(paid, '--amount 12.50 --currency USD');
+    const before = await operator.everything();
+    const refused = new OperatorMistake(
+      `--reference used-once was used before, for 12.50 USD to ${paid}; nothing was paid`,
+    );
+    await expect(pay(paid, '--amount 12.51 --currency USD'), 'another amount').rejects.toEqual(refused);
+    await expect(pay(other, '--amount 12.50 --currency USD'), 'another account').rejects.toEqual(refused);
+    await expect(pay(ngn, '--amount 12.50 --currency NGN'), 'another currency').rejects.toEqual(refused);
+    expect(await operator.everything()).toEqual(before);
+  });
+});
+
+describe('bad input', () => {
+  const FUND = 'wallet fund --environment test --reason x --by ada';
+  type Case = [what: string, line: () => string, words: string[]];
+
+  it.each<Case>([
+    ['no verb', () => 'account', ['account create']],
+    ['an unknown role', () => 'acount create', ['usage:', 'account create']],
+    ['nothing that is needed', () => 'account create', ['--name', '--email', '--by']],
+    ['an unknown flag', () => 'account create --nmae M --email a@b.example --by ada', ['--nmae']],
+    [
+      'an account that is not there',
+      () => `key create --account acc-none ${operator.keyFlags()}`,
+      ['acc-none'],
+    ],
+    ['no money', () => `${FUND} --account ${ngn} --amount 0 --currency NGN --reference r`, ['--amount']],
+    [
+      'a world that is off',
+      () => `${FUND.replace('test', 'live')} --account ${ngn} --amount 1 --currency NGN --reference r`,
+      ['live'],
+    ],
+  ])('%s: what is wrong on standard error, nothing written', async (_what, line, words) => {
+    const before = await operator.everything();
+    const { code, stdout, stderr } = await run(line());
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    for (const word of words) expect(stderr).toContain(word);
+    // The mistake is the operator's: where in our code it was noticed helps nobody.
+    expect(stderr).not.toMatch(/^ +at /m);
+    expect(await operator.everything()).toEqual(before);
+  });
+
+  // The rest without a process for each.
+  it.each<Case>([
+    ['an unknown verb', () => 'wallet drain', ['wallet fund']],
+    ['no e-mail address', () => 'account create --name M --email nobody --by ada', ['--email']],
+    [
+      'another currency',
+      () => 'account create --name M --email a@b.example --currency EUR --by ada',
+      ['--currency', 'NGN'],
+    ],
+    [
+      'a plan without its number',
+      () => 'account create --name M --email a@b.example --plan ENTERPRISE --by ada',
+      ['--requests-per-minute'],
+    ],
+    [
+      'a number without its plan',
+      () => 'account create --name M --email a@b.example --requests-per-minute 5 --by ada',
+      ['--requests-per-minute'],
+    ],
+    [
+      'a number that is none',
+      () =>
+        'account create --name M --email a@b.example --plan ENTERPRISE --requests-per-minute many --by ada',
+      ['--requests-per-minute'],
+    ],
+    ['nobody who did it', () => 'account create --name M --email a@b.example', ['--by']],
+    ['a word too many', () => 'account create M --name M --email a@b.example --by ada', ["'M'"]],
+    ['a flag without its value', () => 'account create --email a@b.example --by ada --name', ['--name']],
+    [
+      'another environment',
+      () => `key create --account ${ngn} ${operator.keyFlags().replace('test', 'prod')}`,
+      ['--environment'],
+    ],
+    [
+      'an address that is none',
+      () => `key create --account ${ngn} ${operator.keyFlags().replace('127.0.0.1', '127.0.0.1,host')}`,
+      ['--addresses'],
+    ],
+    [
+      'eleven addresses',
+      () =>
+        `key create --account ${ngn} ${operator.keyFlags().replace('127.0.0.1', Array(11).fill('10.0.0.1').join())}`,
+      ['--addresses'],
+    ],
+    [
+      'no website',
+      () => `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, 'shop')}`,
+      ['--website'],
+    ],
+    [
+      'a website that does not answer',
+      () => `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, deaf)}`,
+      ['website', 'answered by a web server'],
+    ],
+    [
+      'a website inside another network',
+      () =>
+        `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, 'http://169.254.169.254/')}`,
+      ['website', 'public address'],
+    ],
+    [
+      'another scope',
+      () => `key create --account ${ngn} ${operator.keyFlags()} --scopes read,admin`,
+      ['--scopes'],
+    ],
+    [
+      'a day that is no time',
+      () => `key create --account ${ngn} ${operator.keyFlags()} --expires tomorrow`,
+      ['--expires'],
+    ],
+    [
+      'an expiry that has passed',
+      () => `key create --account ${ngn} ${operator.keyFlags()} --expires 2020-01-01T00:00:00Z`,
+      ['--expires'],
+    ],
+    ['neither key nor account', () => 'key revoke --by ada', ['--key', '--account']],
+    [
+      'both key and account',
+      () => `key revoke --key key-x --account ${ngn} --by ada`,
+      ['--key', '--account'],
+    ],
+    [
+      'an account without a wallet to be',
+      () => `${FUND} --account acc-none --amount 1 --currency NGN --reference r`,
+      ['acc-none'],
+    ],
+    ['the other currency', () => `${FUND} --account ${ngn} --amount 1 --currency USD --reference r`, ['NGN']],
+    [
+      'money to take away',
+      () => `${FUND} --account ${ngn} --amount=-5 --currency NGN --reference r`,
+      ['--amount'],
+    ],
+    [
+      'a third decimal',
+      () => `${FUND} --account ${ngn} --amount 1.005 --currency NGN --reference r`,
+      ['--amount'],
+    ],
+    [
+      'more than there is',
+      () => `${FUND} --account ${ngn} --amount ${'9'.repeat(20)} --currency NGN --reference r`,
+      ['--amount'],
+    ],
+  ])('%s: refused by name, nothing written', async (_what, line, words) => {
+    const before = await operator.everything();
+    const mistake = await runAccountCommand(operator.parts, line().split(' ')).then(
+      () => 'no mistake',
+      (error: unknown) => error,
+    );
+    expect(mistake).toBeInstanceOf(OperatorMistake);
+    for (const word of words) expect((mistake as Error).message).toContain(word);
+    expect(await operator.everything()).toEqual(before);
+  });
+
+  it('an environment that lacks something: named, its values untold', async () => {
+    const { code, stderr } = await run('account create --by ada', [], {
+      SIMWAY_ID_SECRET: 'too-short-a-secret',
+      DATABASE_URL: 'mysql://simway:hunter2@h/x',
+    });
+    expect(code).toBe(1);
+    expect(stderr).toContain('DATABASE_URL');
+    expect(stderr).toContain('SIMWAY_ID_SECRET');
+    expect(stderr).not.toContain('hunter2');
+    expect(stderr).not.toContain('too-short-a-secret');
+  });
+});
+
+it('help is an answer, not an error', async () => {
+  const { code, stdout, stderr } = await run('help');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const word of [
+    'dev',
+    'api',
+    'worker',
+    'migrate',
+    'account create',
+    'key create',
+    'key revoke',
+    'wallet fund',
+  ])
+    expect(stdout).toContain(word);
+});

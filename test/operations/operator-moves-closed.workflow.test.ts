@@ -1,0 +1,367 @@
+// Operator's moves on what is closed, and on what no workflow carries any more: repaired by a workflow of its own or carried on, once, and
+// refused with the reason where nothing is left to be done.
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Move } from '../../src/operations/rules.ts';
+import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { fundOutside, movedBy, untilFunding } from '../support/fundings.ts';
+import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
+import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  HURRIED,
+  PATIENT,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
+  operator = newOperator(stack);
+});
+afterEach(async () => {
+  await stack.clearFaults();
+  await clearGatewayFaults(stack);
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+const SOON_OVER = { ...PATIENT, checkoutMs: 500 };
+const by = { by: 'ada', reason: REASON };
+
+async function delivered(paidBy?: 'CARD' | 'BANK_TRANSFER'): Promise<string> {
+  const order = { account: buyer.account, ...(paidBy === undefined ? {} : { paidBy }) };
+  const { transactionId } = await harness.purchase(order);
+  if (paidBy !== undefined) await atGateway(stack, transactionId, 'pay');
+  await harness.result(transactionId);
+  return transactionId;
+}
+
+const cents = (amountMinor: bigint, currency = 'USD') => ({ amount: { amountMinor, currency } });
+
+const refundsOf = (transactionId: string) =>
+  stack.owner
+    .selectFrom('refunds')
+    .select(['reason', 'status', 'amount_minor', 'currency'])
+    .where('transaction_id', '=', transactionId)
+    .orderBy('created_at')
+    .execute();
+
+const untilRefunded = (transactionId: string, status: string) =>
+  until(
+    () => refundsOf(transactionId),
+    (refunds) => refunds.length > 0 && refunds.every((refund) => refund.status === status),
+    { what: `refunds of ${transactionId} ${status}` },
+  );
+
+describe('delivered', () => {
+  it('refuses what would undo it, with the reason and what would fit, each try on record', async () => {
+    const transactionId = await delivered();
+    const wanted: [Move, string][] = [
+      ['cancel', 'ALREADY_DELIVERED'],
+      ['retry-delivery', 'ALREADY_DELIVERED'],
+      ['deliver-other', 'ALREADY_DELIVERED'],
+      ['credit-wallet', 'ALREADY_DELIVERED'],
+      ['mark-paid', 'DOES_NOT_FIT'],
+      ['refund-to-source', 'DOES_NOT_FIT'],
+      ['look-at-gateway', 'DOES_NOT_FIT'],
+      ['settle-claim', 'DOES_NOT_FIT'],
+    ];
+    for (const [move, code] of wanted) {
+      const asked = { evidence: EVIDENCE, outcome: 'won' } as const;
+      expect(await operator.move(transactionId, move, asked)).toMatchObject({
+        outcome: 'refused',
+        code,
+        fits: ['look-at-supplier', 'credit-wallet'],
+      });
+    }
+    expect((await operator.listFor(transactionId)).map(({ move, refusal }) => [move, refusal])).toEqual(
+      wanted,
+    );
+    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({
+      outcome: 'done',
+      did: 'the eSIM is CREATED',
+    });
+  });
+
+  it('credits goodwill up to what was earned, each move once', async () => {
+    const transactionId = await delivered();
+    const balance = await buyer.balanceMinor();
+    const gift = (amountMinor: bigint, moveKey: string) =>
+      operator.move(transactionId, 'credit-wallet', { ...cents(amountMinor), goodwill: true, moveKey });
+    const firsts = await Promise.all([1, 2, 3].map(() => gift(100n, `${transactionId}-a`)));
+    expect(firsts.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
+    expect(await buyer.balanceMinor()).toBe(balance + 100n);
+    expect(await gift(99n, `${transactionId}-a`)).toMatchObject({ outcome: 'refused', code: 'KEY_REUSED' });
+    expect(await gift(131n, `${transactionId}-b`)).toMatchObject({
+      outcome: 'refused',
+      code: 'AMOUNT_TOO_HIGH',
+    });
+    expect(await gift(130n, `${transactionId}-b`)).toMatchObject({ outcome: 'done' });
+    expect(await gift(1n, `${transactionId}-c`)).toMatchObject({
+      outcome: 'refused',
+      code: 'NOTHING_TO_RETURN',
+    });
+    expect(await buyer.balanceMinor()).toBe(balance + 230n);
+    expect(await movedBy(stack, transactionId)).not.toHaveProperty('revenue:USD');
+  });
+
+  it('sends goodwill back through the gateway, in the currency that was paid in, never more than that', async () => {
+    const transactionId = await delivered('BANK_TRANSFER');
+    const refund = (amountMinor: bigint, more: object = {}) =>
+      operator.move(transactionId, 'refund-to-source', {
+        ...cents(amountMinor, 'NGN'),
+        goodwill: true,
+        ...more,
+      });
+    expect(await refund(100_000n, { goodwill: false })).toMatchObject({ code: 'ALREADY_DELIVERED' });
+    expect(await refund(368_001n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
+    expect(await refund(100_000n, { amount: { amountMinor: 100n, currency: 'USD' } })).toMatchObject({
+      code: 'OTHER_CURRENCY',
+    });
+    expect(await refund(100_000n)).toMatchObject({ outcome: 'done' });
+    await untilRefunded(transactionId, 'DONE');
+    expect(await refund(268_001n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
+    expect(await refund(268_000n)).toMatchObject({ outcome: 'done' });
+    await untilRefunded(transactionId, 'DONE');
+    const { refunds } = await chargeAt(stack, transactionId);
+    expect(refunds.map((one) => one.amountMinor).toSorted()).toEqual([100_000, 268_000]);
+    const moved = await movedBy(stack, transactionId);
+    expect(moved).not.toHaveProperty('revenue:USD');
+    expect(moved).not.toHaveProperty('gateway-clearing:NGN');
+    expect(moved).not.toHaveProperty('suspense:NGN');
+  });
+
+  it('posts a hold that was left behind, by replay', async () => {
+    await stack.faults({ loseAnswer: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
+    await stack.clearFaults();
+    await settleByHand(transactionId);
+    const report = await operator.replay(transactionId, by);
+    expect(report?.steps).toMatchObject([{ move: 'retry-delivery', outcome: { outcome: 'done' } }]);
+    expect(await holdOf(stack, transactionId)).toBe('POSTED');
+    expect((await operator.replay(transactionId, by))?.steps).toEqual([]);
+    expect(await movedBy(stack, transactionId)).toMatchObject({
+      'revenue:USD': 230,
+      'supplier-cost:USD4': 20_000,
+    });
+  });
+});
+
+describe('ended without goods', () => {
+  it('sends what was credited back to where it came from, as long as the wallet holds it', async () => {
+    const poor = await newBuyer(stack, { fundsMinor: 0n });
+    const { transactionId } = await harness.purchase({ account: poor.account, paidBy: 'CARD' });
+    await atGateway(stack, transactionId, 'pay', { amountMinor: 200 });
+    expect(await untilClosed(stack, transactionId)).toMatchObject({ reason: 'PAYMENT_UNDERPAID' });
+    await harness.result(transactionId);
+    const refund = (amountMinor: bigint) =>
+      operator.move(transactionId, 'refund-to-source', cents(amountMinor));
+    expect(await refund(201n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
+    expect(await refund(150n)).toMatchObject({ outcome: 'done' });
+    expect(await poor.balanceMinor()).toBe(50n);
+    await untilRefunded(transactionId, 'DONE');
+    await spend(poor, 50n);
+    expect(await refund(50n)).toMatchObject({ outcome: 'refused', code: 'WALLET_TOO_LOW' });
+    expect(await refund(51n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
+    expect((await chargeAt(stack, transactionId)).refunds).toMatchObject([{ amountMinor: 150 }]);
+  });
+
+  it('a refund that waits for the buyer: credited, or closed as sent by hand, with evidence only', async () => {
+    const waiting = async (): Promise<string> => {
+      const order = {
+        account: buyer.account,
+        paidBy: 'CARD',
+        packageCode: 'SIM-PAY-REFUND-NEEDS-ATTENTION',
+      } as const;
+      const { transactionId } = await harness.purchase(order);
+      await untilRefunded(transactionId, 'NEEDS_ATTENTION');
+      return transactionId;
+    };
+    const credited = await waiting();
+    const balance = await buyer.balanceMinor();
+    expect(await operator.move(credited, 'credit-wallet')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    expect(await operator.move(credited, 'refund-to-source')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    const made = await Promise.all(
+      [1, 2].map(() => operator.move(credited, 'credit-wallet', { evidence: EVIDENCE })),
+    );
+    expect(made).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
+    expect(await buyer.balanceMinor()).toBe(balance + 230n);
+    await harness.result(credited);
+    const byHand = await waiting();
+    expect(await operator.move(byHand, 'refund-to-source', { evidence: EVIDENCE })).toMatchObject({
+      did: 'closed as sent, by the evidence',
+    });
+    await harness.result(byHand);
+    expect(await movedBy(stack, byHand)).toMatchObject({ 'evidence:USD': 230, 'gateway-clearing:USD': -230 });
+    for (const id of [credited, byHand])
+      expect(await findPurchaseRow(stack, id)).toMatchObject({ status: 'FAILED', attention_reason: null });
+  });
+
+  it('mark-paid credits money that a person vouches for; when the gateway tells of it, it is no more', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const order = { account: buyer.account, paidBy: 'CARD', timings: SOON_OVER } as const;
+    const { transactionId } = await harness.purchase(order);
+    expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    const balance = await buyer.balanceMinor();
+    expect(await operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
+      did: 'marked as paid with USD 2.30; it is in the wallet',
+    });
+    expect(await buyer.balanceMinor()).toBe(balance + 230n);
+    await atGateway(stack, transactionId, 'pay');
+    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+    expect(await buyer.balanceMinor()).toBe(balance + 230n);
+    expect(await movedBy(stack, transactionId)).not.toHaveProperty('evidence:USD');
+  });
+
+  it('cancel closes what the gateway left open; nothing else does', async () => {
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      timings: SOON_OVER,
+    });
+    await harness.result(transactionId);
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    await stack.owner
+      .updateTable('purchases')
+      .set({ attention_reason: 'PAYMENT_STILL_OPEN', needs_attention_since: sql`now()` })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+    expect(await operator.move(transactionId, 'cancel')).toMatchObject({
+      did: 'closed: nothing more is waited for',
+    });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });
+  });
+});
+
+describe('a claim on the money', () => {
+  const flagged = (transactionId: string, reason: string) =>
+    until(
+      () => findPurchaseRow(stack, transactionId),
+      (row) => row?.attention_reason === reason,
+      { what: reason },
+    );
+
+  it('won: the money at risk is ours again; lost: it is our loss', async () => {
+    const won = await delivered('CARD');
+    await atGateway(stack, won, 'dispute');
+    await flagged(won, 'PAYMENT_DISPUTED');
+    expect(await operator.move(won, 'credit-wallet', { goodwill: true })).toMatchObject({
+      code: 'DOES_NOT_FIT',
+    });
+    expect(await operator.move(won, 'settle-claim')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
+    expect(await operator.move(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
+      did: 'Dispute won: nothing is lost',
+    });
+    expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:USD': -230 });
+    expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
+    const lost = await delivered('CARD');
+    await atGateway(stack, lost, 'reverse');
+    await operator.move(lost, 'look-at-gateway');
+    await flagged(lost, 'PAYMENT_REVERSED');
+    expect(await operator.move(lost, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject({
+      did: 'Claim lost: revenue USD -2.30',
+    });
+    const moved = await movedBy(stack, lost);
+    expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:USD4']);
+  });
+});
+
+describe('a workflow that is gone', () => {
+  it('is carried on from the rows: delivered by replay, which says what it did', async () => {
+    await stack.faults({ loseAnswer: 1 });
+    const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+    await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
+    await stack.clearFaults();
+    const preview = await operator.preview(transactionId);
+    expect(preview).toMatchObject({ state: 'delivering', replay: ['look-at-supplier', 'retry-delivery'] });
+    const dry = await operator.replay(transactionId, { ...by, dryRun: true });
+    expect(dry?.steps).toEqual([
+      { move: 'look-at-supplier', outcome: 'would-make' },
+      { move: 'retry-delivery', outcome: 'would-make' },
+    ]);
+    expect(await operator.listFor(transactionId)).toEqual([]);
+    const report = await operator.replay(transactionId, by);
+    expect(report).toMatchObject({
+      before: { status: 'PROCESSING', state: 'delivering' },
+      after: { status: 'SUCCESS', state: 'delivered' },
+    });
+    expect(report?.steps[0]).toMatchObject({ move: 'look-at-supplier', outcome: { outcome: 'done' } });
+    expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  });
+
+  it('waits on for its money, and answers a buyer who asks again under the same Idempotency-Key', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const buy = () =>
+      stack.call('POST', '/api/esim/buy', {
+        key: buyer.account.apiKey,
+        body: { packageType: 'BASE', packageCode: 'SIM-OK', paymentMethod: 'CARD' },
+        headers: { 'Idempotency-Key': 'carried-on' },
+      });
+    const { transactionId } = (await buy()).body;
+    await stack.temporal.workflow.getHandle(transactionId).terminate('a test');
+    await atGateway(stack, transactionId, 'pay');
+    await operator.replay(transactionId, by);
+    await untilStatus(stack, transactionId, 'SUCCESS');
+    await stack.owner
+      .updateTable('idempotency_keys')
+      .set({ answer_status: null, answer_body: null, created_at: sql`now() - interval '1 minute'` })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+    expect(await buy()).toMatchObject({ status: 201, body: { status: 'SUCCESS', transactionId } });
+  });
+});
+
+describe('fundings', () => {
+  it('are marked as paid or cancelled like purchases', async () => {
+    const poor = await newBuyer(stack, { fundsMinor: 0n });
+    const paid = await fundOutside(stack, poor.account, { amount: 25, method: 'CARD' });
+    expect(await operator.move(paid.transactionId, 'retry-delivery')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    expect(await operator.move(paid.transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
+      outcome: 'done',
+    });
+    await untilFunding(stack, paid.transactionId, 'SUCCESS');
+    expect(await poor.balanceMinor()).toBe(2_500n);
+    const cancelled = await fundOutside(stack, poor.account, { amount: 25, method: 'CARD' });
+    expect(await operator.move(cancelled.transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
+    await untilFunding(stack, cancelled.transactionId, 'FAILED');
+    expect(await poor.balanceMinor()).toBe(2_500n);
+  });
+
+  it('and nobody knows any others', async () => {
+    const nothing = `txn-${'0'.repeat(32)}`;
+    expect(await operator.move(nothing, 'cancel')).toMatchObject({ outcome: 'refused', code: 'NOT_FOUND' });
+    expect(await operator.preview(nothing)).toBeUndefined();
+    expect(await operator.replay(nothing, by)).toBeUndefined();
+    expect(await operator.listFor(nothing)).toMatchObject([{ move: 'cancel', refusal: 'NOT_FOUND' }]);
+  });
+});
+
+/** Takes money out of a wallet as a purchase does that is delivered. */
+async function spend(who: Buyer, amountMinor: bigint): Promise<void> {
+  const { transactionId } = await harness.purchase({ account: who.account, priceMinor: String(amountMinor) });
+  expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+}
+
+/** What no code of ours leaves behind: delivered by its rows, the money still on hold. */
+async function settleByHand(transactionId: string): Promise<void> {
+  const [order] = await stack.supplierOrders(transactionId);
+  await stack.owner
+    .updateTable('esims')
+    .set({ iccid: order?.esims[0]?.iccid ?? '', status: 'CREATED' })
+    .where('transaction_id', '=', transactionId)
+    .execute();
+  await stack.owner
+    .updateTable('purchases')
+    .set({ status: 'SUCCESS', closed_at: sql`now()` })
+    .where('transaction_id', '=', transactionId)
+    .execute();
+}

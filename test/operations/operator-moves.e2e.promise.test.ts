@@ -1,0 +1,145 @@
+// Promise G5, its second half: whatever operators do, in whatever order and however often, beside payers, events and a supplier that loses
+// answers, a purchase ends delivered or returned exactly once, and the books net to zero. Random sequences of all moves, several at a time.
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MOVES, type Move, type MoveOutcome } from '../../src/operations/rules.ts';
+import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
+import { createRandom, size, withSeed, type Random } from '../support/size.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { createWorkflowHarness, HURRIED, type WorkflowHarness } from '../support/workflow-harness.ts';
+
+const PURCHASES = size({ ci: 16, prove: 2_000 });
+/** Purchases that are moved about at one time. */
+const AT_ONCE = 8;
+const MOVES_EACH = 6;
+const LIMIT_MS = size({ ci: 550_000, prove: 3_600_000 });
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  stack = await startStack({ supplier: { activateAfterMs: null } });
+  harness = await createWorkflowHarness(stack);
+  buyer = await newBuyer(stack, { fundsMinor: BigInt(PURCHASES) * 1_000n });
+  operator = newOperator(stack, TIMINGS);
+});
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+});
+
+/** Money is awaited for four seconds; looks at the supplier are rare enough for moves to come between them. */
+const TIMINGS = {
+  ...HURRIED,
+  checkoutMs: 4_000,
+  lookMaxMs: 700,
+  slowLookMs: 700,
+  doubtMs: 200,
+  pollMaxMs: 2_000,
+};
+/** As often as that a move is made within its deadline, mostly: the supplier is asked again ever more slowly. */
+const TROUBLE = { loseAnswer: 0.3, busy: 0.3, outOfStock: 0.15 };
+
+type Tally = Record<MoveOutcome['outcome'], number>;
+
+/** One of the moves, as somebody would ask for it; a key of few makes repeats. */
+async function moveSomehow(transactionId: string, random: Random, tally: Tally): Promise<void> {
+  // Mostly one that fits, as far as somebody knows who looked a moment ago.
+  const { fits = [], state } = (await operator.preview(transactionId)) ?? {};
+  const move = random.pick<Move>(fits.length > 0 && random.below(4) > 0 ? fits : MOVES);
+  // While the supplier may deliver, evidence says that it never will: nobody here lies about that.
+  const isSentByHand = move === 'refund-to-source' && state === 'ended';
+  const isVouched = move === 'mark-paid' || move === 'settle-claim' || isSentByHand;
+  const wish = {
+    by: random.pick(['ada', 'bayo']),
+    ...(isVouched && random.below(4) > 0 ? { evidence: EVIDENCE } : {}),
+    ...(random.below(3) === 0
+      ? { amount: { amountMinor: BigInt(1 + random.below(300)), currency: 'USD' } }
+      : {}),
+    ...(random.below(2) === 0 ? { goodwill: true } : {}),
+    ...(move === 'deliver-other'
+      ? { packageCode: random.pick(['SIM-OK', 'SIM-NO-TOPUP', 'SIM-LOSE-ANSWER']) }
+      : {}),
+    ...(move === 'settle-claim' ? { outcome: random.pick(['won', 'lost'] as const) } : {}),
+    moveKey: `${transactionId}-${random.below(3) === 0 ? random.below(2) : randomUUID()}`,
+  };
+  tally[(await operator.move(transactionId, move, wish)).outcome] += 1;
+}
+
+async function livePurchase(seed: number, tally: Tally): Promise<string> {
+  const random = createRandom(seed);
+  const paidBy = random.pick([undefined, 'CARD'] as const);
+  const order = { account: buyer.account, timings: TIMINGS, ...(paidBy === undefined ? {} : { paidBy }) };
+  const { transactionId } = await harness.purchase(order);
+  const pays = paidBy !== undefined && random.below(3) > 0;
+  const deeds = [
+    ...(pays ? [() => atGateway(stack, transactionId, 'pay').catch(() => undefined)] : []),
+    ...Array.from({ length: MOVES_EACH }, () => () => moveSomehow(transactionId, random, tally)),
+  ];
+  // Two at a time: each pair races.
+  while (deeds.length > 0) {
+    const first = deeds.splice(random.below(deeds.length), 1);
+    const second = deeds.length > 0 ? deeds.splice(random.below(deeds.length), 1) : [];
+    await Promise.all([...first, ...second].map((deed) => deed()));
+  }
+  return transactionId;
+}
+
+/** With everything well again, what fits is done at once, and every refund is followed until it has gone. */
+async function untilEnded(transactionId: string): Promise<string> {
+  await until(
+    async () => {
+      await operator.replay(transactionId, { by: 'ada', reason: 'until it has ended' });
+      const row = await findPurchaseRow(stack, transactionId);
+      const open = await stack.owner
+        .selectFrom('refunds')
+        .select('refund_key')
+        .where('transaction_id', '=', transactionId)
+        .where('closed_at', 'is', null)
+        .execute();
+      return { status: row?.status, closed: row?.closed_at ?? null, open: open.length };
+    },
+    ({ closed, open }) => closed !== null && open === 0,
+    { what: `${transactionId} ended`, withinMs: 60_000, everyMs: 300 },
+  );
+  return (await findPurchaseRow(stack, transactionId))?.status ?? '';
+}
+
+it(
+  'whatever operators do, each purchase ends once and the books hold',
+  () =>
+    withSeed(async (seed) => {
+      const tally: Tally = { done: 0, 'waits-for-approval': 0, refused: 0, unknown: 0 };
+      const ends: Record<string, number> = {};
+      for (let from = 0; from < PURCHASES; from += AT_ONCE) {
+        await stack.faults(TROUBLE);
+        await gatewayFaults(stack, { webhooks: 'drop' });
+        const count = Math.min(AT_ONCE, PURCHASES - from);
+        const ids = await Promise.all(
+          Array.from({ length: count }, (_, index) => livePurchase(seed + from + index, tally)),
+        );
+        await stack.clearFaults();
+        await clearGatewayFaults(stack);
+        for (const status of await Promise.all(ids.map(untilEnded))) ends[status] = (ends[status] ?? 0) + 1;
+        await expectSoundBooks(stack);
+      }
+      // What a person was not told in time has ended all the same.
+      const moves = () => stack.owner.selectFrom('operator_moves').select('status').execute();
+      const audited = await until(moves, (all) => all.every(({ status }) => status !== 'BEGUN'), {
+        what: 'every move ended',
+        withinMs: 90_000,
+      });
+      console.log(
+        `${PURCHASES} purchases, seed ${seed}: ${JSON.stringify(ends)}; moves ${JSON.stringify(tally)}, ${audited.length} lines on record`,
+      );
+      expect(tally.done).toBeGreaterThan(0);
+      expect(tally.refused).toBeGreaterThan(0);
+      expect((ends['SUCCESS'] ?? 0) + (ends['FAILED'] ?? 0)).toBe(PURCHASES);
+    }),
+  LIMIT_MS,
+);

@@ -1,0 +1,432 @@
+// The door for people: every route under /ops against every role, against keys of merchants, and against its own OpenAPI document.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { rolesWith, ROLES, type Role } from '../../src/accounts/roles.ts';
+import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platform/http/limits.ts';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import {
+  createMemoryOps,
+  MOVE,
+  PASSWORD,
+  PERSON,
+  tokenOf,
+  TXN,
+  type MemoryOps,
+} from '../support/http/memory-ops.ts';
+import { keyOf } from '../support/http/memory-use-cases.ts';
+import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
+import { shape3, unauthorised } from '../support/http/shapes.ts';
+
+const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
+const opsRoutes = table.filter(({ path }) => path.startsWith('/ops'));
+const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
+
+let ops: MemoryOps;
+let door: Door;
+let contract: Contract;
+beforeAll(async () => {
+  ops = createMemoryOps();
+  door = await openDoor({ ops });
+  contract = await readContract(door, { target: '/ops/openapi.json', ...as('SUPPORT') });
+});
+afterAll(() => door.close());
+beforeEach(() => {
+  ops.calls.length = 0;
+  ops.refused.length = 0;
+  ops.outcome = { outcome: 'done', moveId: MOVE, did: 'looked at the gateway' };
+});
+
+function as(who: Role | 'NEW'): Ask {
+  return { headers: { authorization: `Bearer ${tokenOf(who)}` } };
+}
+
+function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onDoor = door): Promise<Reply> {
+  return onDoor.ask(target, {
+    method: route.split(' ')[0] ?? '',
+    ...(body ? { body } : {}),
+    headers: { ...headers, ...(who === null ? {} : { authorization: `Bearer ${tokenOf(who)}` }) },
+  });
+}
+
+/** Signing out ends a token for good, so it comes last and once. */
+const ASKS = [...OTHER_ASKS, ...GOOD_ASKS];
+
+describe('the table', () => {
+  test('every route under /ops is for people, and none elsewhere is', () => {
+    for (const route of table)
+      expect(route.key === 'session' || route.key === 'login', nameOf(route)).toBe(
+        route.path.startsWith('/ops'),
+      );
+  });
+
+  test('every one but signing in says what role it takes, and takes no key’s scope', () => {
+    for (const route of opsRoutes) {
+      expect(route.permission === undefined, nameOf(route)).toBe(route.key === 'login');
+      expect(route.scope).toBeUndefined();
+      expect(route.shapes).toEqual(['shape-3']);
+    }
+  });
+
+  test('every one has its requests here', () => {
+    expect(GOOD_ASKS.map((ask) => ask.route).sort()).toEqual(opsRoutes.map(nameOf).sort());
+  });
+});
+
+describe('each role on each route', () => {
+  const good = GOOD_ASKS.filter((ask) => ask.as !== null && !ask.target.startsWith('/ops/sessions'));
+  const cases = good.flatMap((ask) => ROLES.map((role) => [role, ask.route, ask] as const));
+
+  test.each(cases)('%s, %s', async (role, name, ask) => {
+    const permission = opsRoutes.find((route) => nameOf(route) === name)?.permission ?? 'people';
+    const isAllowed = permission === 'own' || rolesWith(permission).includes(role);
+    const reply = await askFor({ ...ask, as: role });
+    if (isAllowed) {
+      expect(reply.status).toBe(ask.status);
+      expect(ops.refused).toEqual([]);
+      return;
+    }
+    expect(reply.status).toBe(403);
+    expect(reply.json).toEqual(shape3(403, 'FORBIDDEN', expect.stringContaining('Your role') as string));
+    expect(ops.refused).toEqual([`${role} ${ask.route.split(' ')[0]} ${ask.target.split('?')[0]}`]);
+    expect(ops.calls).toEqual([]);
+  });
+
+  test.each(good.filter((ask) => !ask.target.startsWith('/ops/me') && !ask.target.endsWith('openapi.json')))(
+    'somebody who has to choose a password first, $route',
+    async (ask) => {
+      expect((await askFor({ ...ask, as: 'NEW' })).status).toBe(403);
+      expect(ops.calls).toEqual([]);
+    },
+  );
+
+  test('a role that is not enough is told before the body is looked at', async () => {
+    const reply = await door.ask('/ops/people', { ...as('FINANCE'), rawBody: '{broken' });
+    expect(reply.status).toBe(403);
+  });
+});
+
+describe('whoever has not signed in', () => {
+  const key = keyOf('test', 'ngn');
+  const wrong: readonly (readonly [string, Ask, string])[] = [
+    ['nobody', {}, 'UNAUTHORIZED'],
+    ['a merchant', { rawKey: key }, 'UNAUTHORIZED'],
+    ['a merchant of the live world', { rawKey: keyOf('live', 'ngn') }, 'UNAUTHORIZED'],
+    ['a key that is none', { rawKey: 'junk' }, 'UNAUTHORIZED'],
+    ['a merchant’s key in the place of a token', bearer(key), 'INVALID_TOKEN'],
+    ['a token that nobody has', bearer(`ops_${'a'.repeat(43)}`), 'INVALID_TOKEN'],
+    ['an empty token', { headers: { authorization: 'Bearer ' } }, 'INVALID_TOKEN'],
+    ['a token without its word', { headers: { authorization: tokenOf('ADMIN') } }, 'INVALID_TOKEN'],
+    ['another scheme', { headers: { authorization: `Basic ${tokenOf('ADMIN')}` } }, 'INVALID_TOKEN'],
+    ['two tokens', bearer(`${tokenOf('ADMIN')}, ${tokenOf('ADMIN')}`), 'INVALID_TOKEN'],
+    ['a very long token', bearer('a'.repeat(5_000)), 'INVALID_TOKEN'],
+    [
+      'a token in the query and in a cookie',
+      { headers: { cookie: `token=${tokenOf('ADMIN')}` } },
+      'UNAUTHORIZED',
+    ],
+  ];
+  const closed = opsRoutes.filter((route) => route.key === 'session');
+
+  test.each(closed.map((route) => [nameOf(route), route] as const))('%s', async (_name, route) => {
+    const target = route.path.replaceAll(
+      /\{(\w+)\}/g,
+      (_all, name: string) => route.params?.[name]?.example ?? '',
+    );
+    for (const [who, ask, code] of wrong) {
+      const reply = await door.ask(`${target}?token=${tokenOf('ADMIN')}`, { ...ask, method: route.method });
+      expect(reply.status, who).toBe(401);
+      expect(reply.json, who).toEqual(unauthorised(code, expect.any(String) as string));
+      expect(reply.headers['x-ratelimit-limit']).toBeDefined();
+    }
+    expect(ops.calls).toEqual([]);
+  });
+
+  test('who has signed in is nobody to the merchants’ API', async () => {
+    const api = table.filter((route) => route.key === 'required');
+    expect(api.length).toBeGreaterThan(10);
+    for (const route of api) {
+      const target = route.path.replaceAll(
+        /\{(\w+)\}/g,
+        (_all, name: string) => route.params?.[name]?.example ?? '',
+      );
+      for (const ask of [as('ADMIN'), { rawKey: tokenOf('ADMIN') }])
+        expect((await door.ask(target, { ...ask, method: route.method })).status, nameOf(route)).toBe(401);
+    }
+    expect(door.shop.calls).toEqual([]);
+  });
+
+  function bearer(token: string): Ask {
+    return { headers: { authorization: `Bearer ${token}` } };
+  }
+});
+
+describe('signing in', () => {
+  const credentials = { email: 'finance@operator.example', password: PASSWORD };
+
+  test('answers the token this once, who it is and until when', async () => {
+    const reply = await door.ask('/ops/sessions', { body: credentials });
+    expect(reply.status).toBe(201);
+    expect(reply.headers['cache-control']).toBe('no-store');
+    expect(reply.headers['set-cookie']).toBeUndefined();
+    expect(reply.json).toEqual({
+      success: true,
+      data: {
+        token: 'ops_FINANCE',
+        personId: PERSON,
+        email: 'finance@operator.example',
+        name: 'FINANCE',
+        role: 'FINANCE',
+        mustChangePassword: false,
+        expiresAt: '2026-01-31T09:30:00.000Z',
+      },
+    });
+    expect(ops.calls).toEqual(['sign in from 127.0.0.1']);
+  });
+
+  test('a key that is sent along changes nothing', async () => {
+    const reply = await door.ask('/ops/sessions', { body: credentials, rawKey: 'junk' });
+    expect(reply.status).toBe(201);
+  });
+
+  test(`${LOGINS_PER_MINUTE} tries a minute from one address, right or wrong; another address has its own`, async () => {
+    const other = await openDoor({ ops });
+    try {
+      const statuses: number[] = [];
+      for (let one = 0; one < LOGINS_PER_MINUTE; one += 1) {
+        const password = one % 2 === 0 ? PASSWORD : 'wrong';
+        statuses.push((await other.ask('/ops/sessions', { body: { ...credentials, password } })).status);
+      }
+      expect(statuses).toEqual([201, 401, 201, 401, 201, 401, 201, 401, 201, 401]);
+      ops.calls.length = 0;
+      const last = await other.ask('/ops/sessions', { body: credentials });
+      expect(last.status).toBe(429);
+      expect(last.headers['retry-after']).toBeDefined();
+      expect(last.headers['x-ratelimit-limit']).toBe(String(LOGINS_PER_MINUTE));
+      expect(ops.calls).toEqual([]);
+      expect((await other.ask('/ops/sessions', { body: credentials, from: '127.0.0.9' })).status).toBe(201);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('one person has so many requests a minute, whatever the session', async () => {
+  const reply = await door.ask('/ops/me', as('SUPPORT'));
+  expect(reply.headers['x-ratelimit-limit']).toBe(String(PERSON_REQUESTS_PER_MINUTE));
+  expect(door.limiter.counts.get(`person:${PERSON}`)).toBeGreaterThan(0);
+});
+
+describe('from where', () => {
+  test('only from addresses that the operator named, signing in included, whatever is sent along', async () => {
+    const other = await openDoor({ ops, settings: { opsAddresses: ['127.0.0.1', '10.0.0.0/8'] } });
+    try {
+      const ways: readonly (readonly [string, Ask])[] = [
+        ['/ops/me', as('ADMIN')],
+        ['/ops/me', {}],
+        ['/ops/sessions', { body: { email: 'admin@x.example', password: PASSWORD } }],
+      ];
+      for (const [target, ask] of ways) {
+        const reply = await other.ask(target, { ...ask, from: '127.0.0.2' });
+        expect(reply.json).toEqual(shape3(403, 'IP_NOT_WHITELISTED', expect.any(String) as string));
+      }
+      expect(ops.calls).toEqual([]);
+      expect((await other.ask('/ops/me', as('ADMIN'))).status).toBe(200);
+      const forged = { headers: { ...as('ADMIN').headers, 'x-forwarded-for': '127.0.0.1' } };
+      expect((await other.ask('/ops/me', { ...forged, from: '127.0.0.2' })).status).toBe(403);
+    } finally {
+      await other.close();
+    }
+  });
+
+  test('an entry that is no address stops the start', async () => {
+    await expect(openDoor({ ops, settings: { opsAddresses: ['office'] } })).rejects.toThrow(RangeError);
+  });
+
+  test('nobody, where the process serves no people', async () => {
+    const other = await openDoor();
+    try {
+      for (const route of opsRoutes) {
+        const target = route.path.replaceAll(/\{(\w+)\}/g, 'x');
+        expect((await other.ask(target, { ...as('ADMIN'), method: route.method })).status).toBe(404);
+      }
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+describe('worlds', () => {
+  test.each([
+    [false, '', 'test'],
+    [false, '?world=test', 'test'],
+    [true, '?world=live', 'live'],
+    [true, '?world=test', 'test'],
+  ])('live on: %s, "%s": %s', async (live, query, expected) => {
+    const both = createMemoryOps({ live });
+    const other = await openDoor({ live, ops: both });
+    try {
+      await other.ask(`/ops/moves/pending${query}`, as('SUPPORT'));
+      expect(both.calls).toEqual([`${expected} waiting`]);
+    } finally {
+      await other.close();
+    }
+  });
+});
+
+test('every route that works in a world takes its name, and once live is on it must be named', async () => {
+  const both = createMemoryOps({ live: true });
+  const other = await openDoor({ live: true, ops: both });
+  try {
+    for (const ask of GOOD_ASKS.filter((one) => one.as !== null && !one.target.startsWith('/ops/sessions'))) {
+      const route = opsRoutes.find((one) => nameOf(one) === ask.route);
+      const isAboutPeople = /^\/ops\/(me|people|openapi)/.test(ask.target);
+      expect(route?.queryNames.includes('world'), ask.route).toBe(!isAboutPeople);
+      const reply = await askFor(ask, other);
+      expect(reply.status, ask.route).toBe(isAboutPeople ? ask.status : 400);
+      if (!isAboutPeople) expect(reply.text).toContain('world: must be given once');
+    }
+    expect(both.calls.filter((call) => /^(live|test) /.test(call))).toEqual([]);
+  } finally {
+    await other.close();
+  }
+});
+
+describe('by', () => {
+  test('is whoever has signed in, whatever the request says', async () => {
+    const body = {
+      move: 'refund-to-source',
+      reason: 'a test',
+      by: 'ceo@operator.example',
+      amount: 12.5,
+      currency: 'NGN',
+    };
+    const target = `/ops/purchases/${TXN}/moves?by=ceo@operator.example`;
+    expect((await door.ask(target, { ...as('FINANCE'), body })).status).toBe(200);
+    expect(ops.calls).toEqual(['test move refund-to-source 1250 NGN finance@operator.example']);
+  });
+});
+
+describe('moves', () => {
+  const ask = (body: object): Promise<Reply> =>
+    door.ask(`/ops/purchases/${TXN}/moves`, { ...as('ADMIN'), body });
+
+  test('a refused one says why and what would fit, and is counted under its code', async () => {
+    ops.outcome = {
+      outcome: 'refused',
+      code: 'ALREADY_DELIVERED',
+      detail: 'it was delivered',
+      fits: ['look-at-gateway'],
+    };
+    const reply = await ask({ move: 'cancel', reason: 'a test' });
+    expect(reply.json).toEqual({
+      success: false,
+      error: {
+        code: 'MOVE_REFUSED',
+        message: 'it was delivered',
+        refusal: 'ALREADY_DELIVERED',
+        fits: ['look-at-gateway'],
+      },
+      statusCode: 409,
+    });
+    const line = door.logLines.findLast((one) => one.includes('request answered'));
+    expect(JSON.parse(line ?? '')).toMatchObject({
+      errorCode: 'MOVE_REFUSED',
+      personId: PERSON,
+      transactionId: TXN,
+      environment: 'test',
+      status: 409,
+    });
+  });
+
+  test('all that is wrong with one is told at once', async () => {
+    const reply = await ask({
+      move: 'steal',
+      reason: 'no',
+      evidence: '',
+      amount: 0.001,
+      packageCode: 7,
+      goodwill: 'yes',
+    });
+    const { message } = (reply.json as { error: { message: string } }).error;
+    expect(reply.status).toBe(400);
+    for (const field of ['move', 'reason', 'evidence', 'amount', 'packageCode', 'goodwill'])
+      expect(message).toMatch(new RegExp(`(^|; )${field}: `));
+    expect(ops.calls).toEqual([]);
+  });
+});
+
+describe('reports', () => {
+  const ask = (accept: string | undefined): Promise<Reply> =>
+    door.ask('/ops/books/daily?from=2026-01-01&to=2026-02-01', {
+      headers: { ...as('FINANCE').headers, ...(accept === undefined ? {} : { accept }) },
+    });
+
+  test.each([undefined, '*/*', 'application/json', 'text/html', 'text/csv;q=0.1, application/json'])(
+    'are JSON for whoever accepts %s, amounts exact',
+    async (accept) => {
+      const reply = await ask(accept);
+      expect(reply.headers['content-type']).toContain('application/json');
+      expect(reply.text).toContain('"sold":2000.00,"corrected":-0.05,"revenue":1999.95,"costUsd":0.9999');
+    },
+  );
+
+  test.each(['text/csv', 'text/csv, application/json;q=0.5'])('are CSV for %s', async (accept) => {
+    const reply = await ask(accept);
+    expect(reply.status).toBe(200);
+    expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8');
+    expect(reply.headers['content-disposition']).toBe('attachment; filename="daily.csv"');
+    expect(reply.text).toBe('daily\r\n');
+  });
+});
+
+describe('the document', () => {
+  test('describes every route under /ops and no other, each under a tag that is listed', () => {
+    expect(contract.operations.map(nameOf).sort()).toEqual(opsRoutes.map(nameOf).sort());
+    const tags = contract.document.tags.map((tag) => tag.name);
+    const ids = contract.operations.map((one) => one.operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { operation, path } of contract.operations) {
+      expect(operation.summary).toMatch(/^[A-Z].{4,60}[^.]$/);
+      expect(operation.description?.length).toBeGreaterThan(20);
+      expect(operation.tags?.every((tag) => tags.includes(tag))).toBe(true);
+      expect(operation.security).toEqual(path === '/ops/sessions' ? [] : [{ Session: [] }]);
+    }
+  });
+
+  test('is for people alone, and the merchants’ document says nothing of it', async () => {
+    expect((await door.ask('/ops/openapi.json', { rawKey: keyOf('test', 'ngn') })).status).toBe(401);
+    const merchants = await door.ask('/api/openapi.json');
+    expect(merchants.text).not.toContain('/ops');
+    expect(merchants.text).not.toMatch(/"Session"|trial-balance|refund-to-source/);
+  });
+
+  test.each(ASKS.map((ask, index) => [index, ask.route, ask.status, ask] as const))(
+    '%i: %s answers %i as it says',
+    async (_index, name, status, ask) => {
+      if (ask.outcome) ops.outcome = ask.outcome;
+      const operation = contract.operations.find((one) => nameOf(one) === name) as Operation;
+      const reply = await askFor(ask);
+      expect(reply.status, reply.text).toBe(status);
+      expect(contract.judge(operation, reply)).toBeUndefined();
+      expect(reply.headers['x-request-id']).toBeDefined();
+    },
+  );
+
+  test('docs/OPERATIONS.md names every route', () => {
+    const page = readFileSync(new URL('../../docs/OPERATIONS.md', import.meta.url), 'utf8');
+    const section = page.split('\n## People, roles and sessions over /ops\n')[1]?.split('\n## ')[0] ?? '';
+    for (const { path } of opsRoutes) expect(section).toContain(path.replace('/ops/', ''));
+  });
+
+  test('every reference resolves and every component is used', () => {
+    const referred = new Set(
+      Array.from(
+        JSON.stringify(contract.document).matchAll(/"#\/components\/schemas\/(\w+)"/g),
+        (match) => match[1],
+      ),
+    );
+    expect([...referred].sort()).toEqual(Object.keys(contract.document.components.schemas).sort());
+  });
+});

@@ -1,0 +1,380 @@
+/** The stuck list's statement: what each kind of stuck looks like in rows, beside the same rows in good health. */
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { findStuck, type StuckFilter, type StuckList } from '../../src/operations/stuck.ts';
+import { STUCK_CLASSES, stuckLimits, type StuckClass } from '../../src/operations/stuck-rules.ts';
+import { EngineUnavailable } from '../../src/purchases/engine.ts';
+import { ABOUT_NO_PAYMENT } from '../../src/payments/store/gateway-events.ts';
+import { openBooks } from '../support/books.ts';
+import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';
+
+const books = await openBooks();
+const rows = rowsOf(books.owner);
+afterAll(() => books.close());
+
+/** Attention after 10 minutes, so 20 minutes to deliver; 10 minutes to open a charge, so 20. */
+const limits = stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 600_000 });
+let gone = new Set<string>();
+let askedAbout: readonly string[] = [];
+const workflows = {
+  findUncarried: (ids: readonly string[]) => {
+    askedAbout = ids;
+    return Promise.resolve(gone);
+  },
+  ofTransaction: () => Promise.resolve([]),
+};
+const deps = { db: books.world, workflows, clock: { now: () => NOW }, limits };
+
+const list = (filter?: StuckFilter): Promise<StuckList> => findStuck(deps, filter);
+
+/** The classes that a transaction is listed under, each with its reason. */
+async function listed(transactionId: string): Promise<string[]> {
+  const { items } = await list({ transactionId });
+  return items.map((item) => `${item.class}: ${item.reason}`);
+}
+
+const flagged = (reason: string, sinceMinutes = 5) => ({
+  attention_reason: reason,
+  needs_attention_since: ago(sinceMinutes),
+});
+
+beforeEach(() => {
+  gone = new Set();
+});
+
+describe('an open purchase', () => {
+  it('is listed by what it needs a person for', async () => {
+    const needing = async (reason: string): Promise<string[]> => {
+      const id = await rows.purchase(flagged(reason));
+      await rows.hold(id);
+      return listed(id);
+    };
+    expect(await needing('SUPPLIER_NEVER_ALLOCATED')).toEqual([
+      'paid-not-delivered: SUPPLIER_NEVER_ALLOCATED',
+    ]);
+    expect(await needing('DELIVERY_STEP_FAILED')).toEqual(['paid-not-delivered: DELIVERY_STEP_FAILED']);
+    expect(await needing('SUPPLIER_OUTCOME_UNKNOWN')).toEqual(['supplier-unknown: SUPPLIER_OUTCOME_UNKNOWN']);
+    expect(await needing('SETTLE_FAILED')).toEqual(['delivered-not-settled: SETTLE_FAILED']);
+    expect(await needing('UNDO_FAILED')).toEqual(['undo-failed: UNDO_FAILED']);
+    expect(await needing('A_REASON_OF_TOMORROW')).toEqual(['needs-attention: A_REASON_OF_TOMORROW']);
+  });
+
+  it('is listed once its time to be delivered is over, though nobody was called', async () => {
+    const [healthy, late] = [await rows.purchase(), await rows.purchase()];
+    await rows.hold(healthy, { created_at: ago(19) });
+    await rows.hold(late, { created_at: ago(21) });
+    expect(await listed(healthy)).toEqual([]);
+    expect(await listed(late)).toEqual(['paid-not-delivered: NOT_DELIVERED_IN_TIME']);
+  });
+
+  it('is listed once, however old its hold is when a person was called', async () => {
+    const id = await rows.purchase(flagged('SUPPLIER_OUTCOME_UNKNOWN', 60));
+    await rows.hold(id, { created_at: ago(80) });
+    expect(await listed(id)).toEqual(['supplier-unknown: SUPPLIER_OUTCOME_UNKNOWN']);
+  });
+
+  it('is listed twice where its money is claimed and it is not delivered: two causes', async () => {
+    const id = await rows.purchase(flagged('PAYMENT_DISPUTED', 10));
+    await rows.hold(id, { created_at: ago(60) });
+    expect(await listed(id)).toEqual([
+      'paid-not-delivered: NOT_DELIVERED_IN_TIME',
+      'payment-disputed: PAYMENT_DISPUTED',
+    ]);
+  });
+
+  it('that waits for money is no matter before its time is over, and not for ten minutes more', async () => {
+    const waiting = async (expiresMinutesAgo: number, createdMinutesAgo: number): Promise<string> => {
+      const id = await rows.purchase({
+        payment_method: 'CARD',
+        status: 'PENDING',
+        created_at: ago(createdMinutesAgo),
+      });
+      await rows.payment(id, { expires_at: ago(expiresMinutesAgo) });
+      return id;
+    };
+    expect(await listed(await waiting(-60, 23 * HOUR))).toEqual([]);
+    expect(await listed(await waiting(9, DAY))).toEqual([]);
+    expect(await listed(await waiting(11, DAY))).toEqual(['charge-unknown: NOT_CLOSED_IN_TIME']);
+  });
+
+  it('that nobody could pay is one once opening it is over', async () => {
+    const open = (minutes: number) =>
+      rows.purchase({ payment_method: 'CARD', status: 'PENDING', created_at: ago(minutes) });
+    const [without, asked, fresh] = [await open(21), await open(21), await open(19)];
+    await rows.payment(asked, { status: 'ASKED', expires_at: ago(-DAY) });
+    expect(await listed(without)).toEqual(['charge-unknown: NOT_OPENED_IN_TIME']);
+    expect(await listed(asked)).toEqual(['charge-unknown: NOT_OPENED_IN_TIME']);
+    expect(await listed(fresh)).toEqual([]);
+  });
+
+  it('whose gateway does not say is one at once, and only once', async () => {
+    const id = await rows.purchase({
+      payment_method: 'CARD',
+      status: 'PENDING',
+      created_at: ago(2 * DAY),
+      ...flagged('GATEWAY_OUTCOME_UNKNOWN'),
+    });
+    await rows.payment(id, { expires_at: ago(DAY) });
+    expect(await listed(id)).toEqual(['charge-unknown: GATEWAY_OUTCOME_UNKNOWN']);
+  });
+
+  it('that no workflow carries is listed as that alone, claims on its money beside it', async () => {
+    const [one, claimed, closed] = [
+      await rows.purchase({ created_at: ago(5), ...flagged('SUPPLIER_OUTCOME_UNKNOWN') }),
+      await rows.purchase({ created_at: ago(5), ...flagged('PAYMENT_REVERSED') }),
+      await rows.purchase({ status: 'SUCCESS', created_at: ago(5) }),
+    ];
+    await rows.hold(one, { created_at: ago(60) });
+    await rows.hold(claimed, { created_at: ago(60) });
+    await rows.hold(closed, { status: 'POSTED' });
+    // One that was closed while Temporal was asked is in its answer, and in no list.
+    gone = new Set([one, claimed, closed]);
+    expect(await listed(one)).toEqual(['workflow-gone: SUPPLIER_OUTCOME_UNKNOWN']);
+    expect(await listed(claimed)).toEqual([
+      'payment-reversed: PAYMENT_REVERSED',
+      'workflow-gone: PAYMENT_REVERSED',
+    ]);
+    expect(await listed(closed)).toEqual([]);
+    expect(askedAbout).not.toContain(closed);
+  });
+
+  it('is asked about at Temporal once it is a minute old', async () => {
+    const [fresh, older] = [
+      await rows.purchase({ created_at: ago(0.5) }),
+      await rows.purchase({ created_at: ago(1.5) }),
+    ];
+    await list();
+    expect(askedAbout).not.toContain(fresh);
+    expect(askedAbout).toContain(older);
+  });
+});
+
+describe('a closed purchase', () => {
+  it.each(['SUCCESS', 'FAILED'] as const)('that is %s and settled is never listed', async (status) => {
+    const id = await rows.purchase({
+      status,
+      ...(status === 'FAILED' ? { reason: 'PAYMENT_EXPIRED' } : {}),
+      created_at: ago(10 * DAY),
+    });
+    await rows.hold(id, { status: status === 'SUCCESS' ? 'POSTED' : 'VOIDED', created_at: ago(10 * DAY) });
+    await rows.payment(id, { status: 'CLOSED', expires_at: ago(9 * DAY) });
+    await rows.refund(id, { status: 'DONE', created_at: ago(9 * DAY) });
+    await rows.refund(id, { status: 'CREDITED', created_at: ago(9 * DAY) });
+    expect(await listed(id)).toEqual([]);
+  });
+
+  it('is listed for a claim on its money, and for a charge that the gateway leaves open', async () => {
+    const of = (reason: string) => rows.purchase({ status: 'SUCCESS', ...flagged(reason) });
+    expect(await listed(await of('PAYMENT_DISPUTED'))).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
+    expect(await listed(await of('PAYMENT_REVERSED'))).toEqual(['payment-reversed: PAYMENT_REVERSED']);
+    expect(await listed(await of('PAYMENT_STILL_OPEN'))).toEqual(['charge-left-open: PAYMENT_STILL_OPEN']);
+  });
+
+  it('is listed while money is held for it', async () => {
+    const held = async (status: 'SUCCESS' | 'FAILED'): Promise<string[]> => {
+      const id = await rows.purchase({ status, ...(status === 'FAILED' ? { reason: 'OUT_OF_STOCK' } : {}) });
+      await rows.hold(id, { created_at: ago(30) });
+      return listed(id);
+    };
+    expect(await held('SUCCESS')).toEqual(['hold-too-old: PURCHASE_SUCCESS']);
+    expect(await held('FAILED')).toEqual(['hold-too-old: PURCHASE_FAILED']);
+    await rows.hold('txn-nobody', { created_at: ago(30) });
+    expect(await listed('txn-nobody')).toEqual(['hold-too-old: PURCHASE_ABSENT']);
+  });
+
+  it('is watched for late money quietly, and listed when nobody reads the gateway’s list and nobody looks', async () => {
+    const abandoned = async (openedMinutesAgo: number, lookedMinutesAgo: number | null): Promise<string> => {
+      const opened = { created_at: ago(openedMinutesAgo) };
+      const id = await rows.purchase({
+        payment_method: 'CARD',
+        status: 'FAILED',
+        reason: 'PAYMENT_EXPIRED',
+        ...opened,
+      });
+      await rows.payment(id, {
+        ...opened,
+        expires_at: ago(openedMinutesAgo - DAY),
+        looked_at: lookedMinutesAgo === null ? null : ago(lookedMinutesAgo),
+      });
+      return id;
+    };
+    await rows.window(3 * DAY, 181);
+    await rows.window(3 * DAY + 60, 70);
+    expect(await listed(await abandoned(3 * DAY, 70))).toEqual([]);
+    expect(await listed(await abandoned(3 * DAY, 181))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
+    expect(await listed(await abandoned(3 * DAY, null))).toEqual(['late-money-unbooked: NOT_LOOKED_AT']);
+    expect(await listed(await abandoned(3 * DAY + 60, null)), 'its window was read').toEqual([]);
+    expect(await listed(await abandoned(2 * DAY, null)), 'nothing is known to be late').toEqual([]);
+    expect(await listed(await abandoned(4 * DAY + 4 * 60, null))).toEqual([
+      'late-money-unbooked: NOT_CLOSED',
+    ]);
+    expect(await listed(await abandoned(4 * DAY + 2 * 60, null)), 'the sweep has some hours').toEqual([]);
+  });
+
+  it('is listed while its refund takes longer than refunds take, once, by the amount of all', async () => {
+    const refunding = async (
+      status: 'DUE' | 'ASKED' | 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK',
+      age: number,
+    ) => {
+      const id = await rows.purchase({
+        payment_method: 'CARD',
+        status: 'FAILED',
+        reason: 'OUT_OF_STOCK',
+        ...(status === 'STUCK' ? flagged('REFUND_STUCK') : {}),
+      });
+      await rows.payment(id, { looked_at: ago(1) });
+      await rows.refund(id, { status, created_at: ago(age) });
+      return id;
+    };
+    expect(await listed(await refunding('DUE', 14))).toEqual([]);
+    expect(await listed(await refunding('DUE', 16))).toEqual(['refund-not-done: DUE']);
+    expect(await listed(await refunding('ASKED', 16))).toEqual(['refund-not-done: ASKED']);
+    expect(await listed(await refunding('PENDING', 13 * DAY))).toEqual([]);
+    expect(await listed(await refunding('PENDING', 15 * DAY))).toEqual(['refund-not-done: PENDING']);
+    expect(await listed(await refunding('NEEDS_ATTENTION', 1))).toEqual([
+      'refund-needs-attention: NEEDS_ATTENTION',
+    ]);
+    const stuck = await refunding('STUCK', 1);
+    expect(await listed(stuck)).toEqual(['refund-stuck: STUCK']);
+    await rows.refund(stuck, { status: 'STUCK', amount_minor: 100n, created_at: ago(30) });
+    expect((await list({ transactionId: stuck })).items).toMatchObject([
+      { amountMinor: 368_100n, currency: 'NGN', ageSeconds: 1_800 },
+    ]);
+  });
+});
+
+describe('a funding', () => {
+  it('is listed as one, and a healthy one is not', async () => {
+    const unknown = await rows.funding({ created_at: ago(2 * DAY), ...flagged('GATEWAY_OUTCOME_UNKNOWN') });
+    const unopened = await rows.funding({ created_at: ago(21) });
+    const claimed = await rows.funding({ status: 'SUCCESS', ...flagged('PAYMENT_DISPUTED') });
+    const waiting = await rows.funding({ created_at: ago(HOUR) });
+    await rows.payment(waiting, { purpose: 'funding', expires_at: ago(-HOUR) });
+    expect(await listed(unknown)).toEqual(['funding-stuck: GATEWAY_OUTCOME_UNKNOWN']);
+    expect(await listed(unopened)).toEqual(['funding-stuck: NOT_OPENED_IN_TIME']);
+    expect(await listed(claimed)).toEqual(['payment-disputed: PAYMENT_DISPUTED']);
+    expect(await listed(waiting)).toEqual([]);
+    gone = new Set([waiting]);
+    expect(await listed(waiting)).toEqual(['workflow-gone: PENDING']);
+  });
+});
+
+describe('an event of the gateway', () => {
+  it('that is not applied is listed under its purchase', async () => {
+    const id = await rows.purchase({ payment_method: 'CARD', status: 'PENDING', created_at: ago(10) });
+    await rows.payment(id);
+    await rows.event({ reference: id, received_at: ago(4) });
+    expect(await listed(id)).toEqual([]);
+    await rows.event({ reference: id, received_at: ago(6) });
+    await rows.event({ reference: id, received_at: ago(7), about: 'dispute' });
+    expect((await list({ transactionId: id })).items).toMatchObject([
+      {
+        class: 'inbox-unapplied',
+        reason: 'DISPUTE',
+        amountMinor: 368_000n,
+        currency: 'NGN',
+        ageSeconds: 420,
+      },
+    ]);
+  });
+
+  it('about no payment of ours is listed by itself; one about no money is not', async () => {
+    const applied = { applied_at: ago(5), received_at: ago(5), reference: 'of-somebody-else' };
+    const stranger = await rows.event({ ...applied, note: ABOUT_NO_PAYMENT });
+    const other = await rows.event({ ...applied, about: 'other', note: ABOUT_NO_PAYMENT });
+    const known = await rows.event({ ...applied, note: 'looked at' });
+    expect(await listed(stranger)).toEqual(['inbox-without-purchase: CHARGE']);
+    expect(await listed(other)).toEqual([]);
+    expect(await listed(known)).toEqual([]);
+  });
+});
+
+describe('a message', () => {
+  it('is listed when it was given up, or is long due', async () => {
+    const endpoint = await rows.endpoint();
+    const id = await rows.purchase({ status: 'SUCCESS' });
+    await rows.message(endpoint, { subject: id, next_attempt_at: ago(9) });
+    expect(await listed(id)).toEqual([]);
+    await rows.message(endpoint, { subject: id, next_attempt_at: ago(11) });
+    expect(await listed(id)).toEqual(['message-undelivered: MESSAGE_PENDING']);
+    const alone = await rows.message(endpoint, { status: 'FAILED', closed_at: ago(DAY) });
+    expect(await listed(alone)).toEqual(['message-undelivered: MESSAGE_FAILED']);
+    const old = await rows.message(endpoint, { status: 'FAILED', closed_at: ago(15 * DAY) });
+    const delivered = await rows.message(endpoint, { status: 'DELIVERED', closed_at: ago(DAY) });
+    for (const message of [old, delivered]) expect(await listed(message)).toEqual([]);
+  });
+
+  it('is none that somebody waits for where the endpoint was taken away', async () => {
+    const failed = async (endpoint: Parameters<typeof rows.endpoint>[0]): Promise<string[]> =>
+      listed(await rows.message(await rows.endpoint(endpoint), { status: 'FAILED' }));
+    expect(await failed({ disabled_reason: 'FAILING' })).toEqual(['message-undelivered: MESSAGE_FAILED']);
+    expect(await failed({ disabled_reason: 'GONE' })).toEqual([]);
+    expect(await failed({ disabled_reason: 'BY_OWNER' })).toEqual([]);
+    expect(await failed({ deleted_at: ago(1) })).toEqual([]);
+  });
+});
+
+describe('a move', () => {
+  it('that waits for a second person stands for what it is about', async () => {
+    const id = await rows.purchase(flagged('SUPPLIER_OUTCOME_UNKNOWN'));
+    await rows.hold(id);
+    const waiting = { move: 'refund-to-source', status: 'WAITS_FOR_APPROVAL', created_at: ago(10) };
+    await rows.move(id, { ...waiting, expires_at: ago(-DAY) });
+    expect(await listed(id)).toEqual(['approval-waiting: refund-to-source']);
+    const expired = await rows.purchase({ status: 'SUCCESS' });
+    await rows.move(expired, { ...waiting, expires_at: ago(1) });
+    expect(await listed(expired)).toEqual([]);
+  });
+
+  it('is listed when it was begun and has not ended', async () => {
+    const id = await rows.purchase({ status: 'SUCCESS' });
+    await rows.move(id, { move: 'credit-wallet', status: 'BEGUN', created_at: ago(9) });
+    await rows.move(id, { move: 'cancel', status: 'DONE', created_at: ago(DAY), closed_at: ago(DAY) });
+    expect(await listed(id)).toEqual([]);
+    await rows.move(id, { move: 'mark-paid', status: 'BEGUN', created_at: ago(11) });
+    expect(await listed(id)).toEqual(['move-unfinished: mark-paid']);
+  });
+});
+
+describe('the list', () => {
+  it('is by age, the oldest first, one item a transaction and class', async () => {
+    const { items, isCut, temporalAsked } = await list();
+    expect({ isCut, temporalAsked }).toEqual({ isCut: false, temporalAsked: true });
+    const ages = items.map((item) => item.ageSeconds);
+    expect(ages).toEqual(ages.toSorted((a, b) => b - a));
+    const keys = items.map((item) => `${item.transactionId} ${item.class}`);
+    expect(new Set(keys).size).toBe(keys.length);
+    for (const item of items)
+      expect(item.nextAction).toMatch(/^(replay|credit|cancel|settle|approve|dismiss|show): /);
+  });
+
+  it('knows every class by rows', async () => {
+    gone = new Set([await rows.purchase({ created_at: ago(5) })]);
+    const seen = new Set((await list()).items.map((item) => item.class));
+    expect([...seen].toSorted()).toEqual([...STUCK_CLASSES].toSorted());
+  });
+
+  it('is narrowed by class, age and currency', async () => {
+    const classes: StuckClass[] = ['refund-stuck', 'payment-disputed'];
+    const { items } = await list({ classes });
+    expect(new Set(items.map((item) => item.class))).toEqual(new Set(classes));
+    const old = await list({ olderThanSeconds: 3_600 });
+    expect(old.items.length).toBeGreaterThan(0);
+    for (const item of old.items) expect(item.ageSeconds).toBeGreaterThanOrEqual(3_600);
+    const naira = await list({ currency: 'NGN' });
+    expect(naira.items.length).toBeGreaterThan(0);
+    for (const item of naira.items) expect(item.currency).toBe('NGN');
+  });
+
+  it('goes without Temporal where it cannot be asked, and says so', async () => {
+    const id = await rows.purchase({ created_at: ago(5) });
+    const before = (await list()).items;
+    const away = {
+      ...workflows,
+      findUncarried: () => Promise.reject(new EngineUnavailable('Temporal could not be asked')),
+    };
+    const without = await findStuck({ ...deps, workflows: away });
+    expect(without.temporalAsked).toBe(false);
+    expect(without.items).toEqual(before.filter((item) => item.class !== 'workflow-gone'));
+    expect(without.items.some((item) => item.transactionId === id)).toBe(false);
+  });
+});

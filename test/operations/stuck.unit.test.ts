@@ -1,0 +1,97 @@
+/** The classes of stuck things: how old is too old, what each reason means, and that people read the same in docs/OPERATIONS.md. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  classOfReason,
+  nextActionOf,
+  STUCK_CLASSES,
+  stuckLimits,
+  stuckRule,
+} from '../../src/operations/stuck-rules.ts';
+import type { AttentionReason } from '../../workflows/contract.ts';
+import { CLAIMS } from '../../src/payments/store/payments.ts';
+
+const MINUTE_MS = 60_000;
+
+describe('limits', () => {
+  it('follow the pace of the world', () => {
+    const limits = stuckLimits({ attentionAfterMs: 120_000, openChargeForMs: 600_000 });
+    expect(limits.deliverMs).toBe(12 * MINUTE_MS);
+    expect(limits.openChargeMs).toBe(20 * MINUTE_MS);
+    const slower = stuckLimits({ attentionAfterMs: 600_000, openChargeForMs: 900_000 });
+    expect(slower.deliverMs).toBe(20 * MINUTE_MS);
+    expect(slower.openChargeMs).toBe(25 * MINUTE_MS);
+    expect({ ...slower, deliverMs: 0, openChargeMs: 0 }).toEqual({
+      ...limits,
+      deliverMs: 0,
+      openChargeMs: 0,
+    });
+  });
+});
+
+it('each has its own limit, of minutes for our own steps and of days for banks', () => {
+  const limits = stuckLimits({ attentionAfterMs: 0, openChargeForMs: 0 });
+  const inMinutes = Object.fromEntries(Object.entries(limits).map(([name, ms]) => [name, ms / MINUTE_MS]));
+  expect(inMinutes).toEqual({
+    deliverMs: 10,
+    openChargeMs: 10,
+    closeUnpaidMs: 10,
+    askRefundMs: 15,
+    sendRefundMs: 14 * 24 * 60,
+    applyEventMs: 5,
+    sendMessageMs: 10,
+    recoverMessageMs: 14 * 24 * 60,
+    finishMoveMs: 10,
+    lookLateMs: 3 * 60,
+    watchLateMs: 75 * 60,
+    workflowMs: 1,
+  });
+});
+
+/** Every reason that a workflow calls a person for. */
+const REASONS: Record<AttentionReason, string> = {
+  SUPPLIER_NEVER_ALLOCATED: 'paid-not-delivered',
+  SUPPLIER_OUTCOME_UNKNOWN: 'supplier-unknown',
+  DELIVERY_STEP_FAILED: 'paid-not-delivered',
+  SETTLE_FAILED: 'delivered-not-settled',
+  UNDO_FAILED: 'undo-failed',
+  GATEWAY_OUTCOME_UNKNOWN: 'charge-unknown',
+  // Listed by their refunds, not by the purchase's word.
+  REFUND_NEEDS_ATTENTION: 'needs-attention',
+  REFUND_STUCK: 'needs-attention',
+};
+
+describe('reasons', () => {
+  it.each(Object.entries(REASONS))('%s is %s', (reason, stuckClass) => {
+    expect(classOfReason(reason)).toBe(stuckClass);
+  });
+
+  it.each([
+    ['NOT_DELIVERED_IN_TIME', 'paid-not-delivered'],
+    ['NOT_OPENED_IN_TIME', 'charge-unknown'],
+    ['NOT_CLOSED_IN_TIME', 'charge-unknown'],
+    ['PAYMENT_STILL_OPEN', 'charge-left-open'],
+    ['PAYMENT_DISPUTED', 'payment-disputed'],
+    ['PAYMENT_REVERSED', 'payment-reversed'],
+  ])('%s, which no workflow calls a person for, is %s', (reason, stuckClass) => {
+    expect(classOfReason(reason)).toBe(stuckClass);
+  });
+
+  it('has a class for every claim, and shows what it does not know', () => {
+    for (const claim of CLAIMS) expect(classOfReason(claim)).not.toBe('needs-attention');
+    expect(classOfReason('SOMETHING_NEW')).toBe('needs-attention');
+  });
+});
+
+it('docs/OPERATIONS.md lists every class with the command that puts it right', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+  const table = page.slice(page.indexOf('### The stuck list'), page.indexOf('### The command line'));
+  const rows = Array.from(table.matchAll(/^\| `([a-z-]+)` .*\| `([a-z-]+)` +\|$/gm), ([, name, command]) => [
+    name,
+    command,
+  ]);
+  expect(rows).toEqual(STUCK_CLASSES.map((name) => [name, stuckRule(name).command]));
+  for (const name of STUCK_CLASSES)
+    expect(nextActionOf(name)).toBe(`${stuckRule(name).command}: ${stuckRule(name).does}`);
+});

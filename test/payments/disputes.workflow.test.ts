@@ -1,0 +1,156 @@
+// Disputes: each is one of its own, ends with an outcome that a person states and the gateway says too, and comes back when there is another.
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { connectClient } from '../../src/platform/temporal/connect.ts';
+import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
+import { createDifferences } from '../../src/reconciliation/reconcile.ts';
+import { systemClock } from '../../src/platform/composition/compose.ts';
+import { findPurchaseRow, type Buyer } from '../support/buyer.ts';
+import { movedBy } from '../support/fundings.ts';
+import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
+import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { closeWorkflows, startWorkflows, type WorkflowHarness } from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let operator: Operator;
+beforeAll(async () => {
+  // Nothing moves any more when a run begins.
+  const env = { SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' };
+  ({ stack, harness, buyer } = await startWorkflows({ env }));
+  operator = newOperator(stack);
+});
+afterEach(async () => {
+  await clearGatewayFaults(stack);
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+async function disputed(): Promise<string> {
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  await atGateway(stack, transactionId, 'pay');
+  await harness.result(transactionId);
+  await dispute(transactionId);
+  return transactionId;
+}
+
+async function dispute(transactionId: string): Promise<void> {
+  await atGateway(stack, transactionId, 'dispute');
+  await until(
+    () => findPurchaseRow(stack, transactionId),
+    (row) => row?.attention_reason === 'PAYMENT_DISPUTED',
+    { what: 'a person is called for the dispute' },
+  );
+}
+
+const resolve = (transactionId: string, resolution: 'declined' | 'merchant-accepted') =>
+  atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution });
+
+const settle = (transactionId: string, outcome: 'won' | 'lost', more: object = {}) =>
+  operator.move(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome, ...more });
+
+const disputesOf = (transactionId: string) =>
+  stack.owner
+    .selectFrom('disputes')
+    .select(['gateway_state', 'outcome'])
+    .where('transaction_id', '=', transactionId)
+    .orderBy('dispute_id')
+    .execute();
+
+/** Runs a reconciliation, and lists what it found about a purchase. */
+async function differencesOf(transactionId: string): Promise<string[]> {
+  const temporal = connectClient({
+    address: stack.env['TEMPORAL_ADDRESS'] ?? '',
+    namespace: stack.namespace,
+  });
+  await createReconcileEngine(temporal).reconcile({ askedBy: 'a test' });
+  await temporal.close();
+  const open = await createDifferences({ db: stack.world, clock: systemClock }).listOpen({
+    transactionId,
+    limit: 10,
+  });
+  return open.map(({ kind }) => kind);
+}
+
+it('is not settled by a word while the gateway still has it open', async () => {
+  const transactionId = await disputed();
+  expect(await operator.move(transactionId, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
+    outcome: 'refused',
+    code: 'OUTCOME_NEEDED',
+  });
+  for (const outcome of ['won', 'lost'] as const)
+    expect(await settle(transactionId, outcome)).toMatchObject({ outcome: 'refused', code: 'DISPUTE_OPEN' });
+  expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
+  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: 'PAYMENT_DISPUTED' });
+  expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: null }]);
+});
+
+it('won at the gateway: only won is taken, and the money is ours again', async () => {
+  const transactionId = await disputed();
+  await resolve(transactionId, 'declined');
+  expect(await settle(transactionId, 'lost')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
+  expect(await settle(transactionId, 'won')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await movedBy(stack, transactionId)).toMatchObject({
+    'revenue:USD': 230,
+    'gateway-clearing:USD': -230,
+  });
+  expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'won', outcome: 'WON' }]);
+  expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });
+});
+
+it('lost at the gateway: only lost is taken, and it is our loss', async () => {
+  const transactionId = await disputed();
+  await resolve(transactionId, 'merchant-accepted');
+  expect(await settle(transactionId, 'won')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
+  expect(await settle(transactionId, 'lost')).toMatchObject({ did: 'Dispute lost: revenue USD -2.30' });
+  const moved = await movedBy(stack, transactionId);
+  expect(Object.keys(moved).toSorted()).toEqual(['supplier-cost:USD4', 'supplier-prepaid:USD4']);
+  expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'lost', outcome: 'LOST' }]);
+});
+
+it('another dispute after the first was settled is one of its own', async () => {
+  const transactionId = await disputed();
+  await resolve(transactionId, 'declined');
+  expect(await settle(transactionId, 'won')).toMatchObject({ outcome: 'done' });
+  await dispute(transactionId);
+  expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
+  await resolve(transactionId, 'merchant-accepted');
+  const second = await settle(transactionId, 'lost');
+  expect(second).toMatchObject({ did: 'Dispute lost: revenue USD -2.30' });
+  expect(await disputesOf(transactionId)).toEqual([
+    { gateway_state: 'won', outcome: 'WON' },
+    { gateway_state: 'lost', outcome: 'LOST' },
+  ]);
+});
+
+it('against the gateway’s word a second person must approve', async () => {
+  const transactionId = await disputed();
+  const asked = await settle(transactionId, 'won', { overrides: true });
+  expect(asked).toMatchObject({ outcome: 'waits-for-approval' });
+  expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
+  const moveId = 'moveId' in asked ? asked.moveId : '';
+  expect(await operator.approve(moveId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
+  expect(await operator.approve(moveId, 'grace')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: 'WON' }]);
+  expect(await differencesOf(transactionId)).toEqual(['dispute-differs']);
+  await resolve(transactionId, 'declined');
+  expect(await differencesOf(transactionId)).toEqual([]);
+});
+
+it('one that both sides have open is no difference; one that only the gateway has is', async () => {
+  const transactionId = await disputed();
+  expect(await differencesOf(transactionId)).toEqual([]);
+  await gatewayFaults(stack, { webhooks: 'drop' });
+  const { transactionId: untold } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+  await atGateway(stack, untold, 'pay');
+  await operator.move(untold, 'look-at-gateway');
+  await harness.result(untold);
+  await atGateway(stack, untold, 'dispute');
+  expect(await differencesOf(untold)).toEqual(['dispute-missing-in-ledger']);
+  expect(await operator.move(untold, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+  expect(await disputesOf(untold)).toEqual([{ gateway_state: 'open', outcome: null }]);
+  expect(await findPurchaseRow(stack, untold)).toMatchObject({ attention_reason: 'PAYMENT_DISPUTED' });
+  expect(await movedBy(stack, untold)).toMatchObject({ 'suspense:USD': 230 });
+  expect(await differencesOf(untold)).toEqual([]);
+});

@@ -1,0 +1,120 @@
+/**
+ * Promise G1 where something is away: an event is acknowledged only once it is durable. Without Temporal it is kept and applied later by the
+ * inbox's schedule; without Postgres it is turned away, and the gateway brings it again.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunningPostgres } from '../../src/dev/postgres.ts';
+import type { RunningTemporal } from '../../src/dev/temporal.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { ownPostgres, ownTemporal, type OwnServer } from '../support/own-servers.ts';
+import { dropped, eventsOf, postEvent } from '../support/payers.ts';
+import { atGateway, buyOutside, gatewayFaults, untilStatus } from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+/** Nothing but an event brings our own look forward. */
+const NEVER_MS = 3_600_000;
+/** The inbox is looked through every 30 s. */
+const APPLIED_WITHIN_MS = 75_000;
+
+let postgres: OwnServer<RunningPostgres>;
+let temporal: OwnServer<RunningTemporal>;
+let stack: Stack;
+let account: TestAccount;
+beforeAll(async () => {
+  [postgres, temporal] = await Promise.all([ownPostgres(), ownTemporal()]);
+  stack = await startStack({
+    processes: 'own',
+    databaseUrl: postgres.server.url,
+    temporalAddress: temporal.server.address,
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }) },
+  });
+  account = await stack.account({ fundsMinor: 0n });
+}, 120_000);
+afterAll(async () => {
+  await stack.close();
+  await Promise.all([postgres.close(), temporal.close()]);
+});
+
+const untilEventApplied = (reference: string) =>
+  until(
+    () =>
+      stack.world
+        .selectFrom('gateway_events')
+        .select(['applied_at', 'note'])
+        .where('reference', '=', reference)
+        .execute(),
+    (rows) => rows.length > 0 && rows.every((row) => row.applied_at !== null),
+    { what: 'the event applied', withinMs: APPLIED_WITHIN_MS, everyMs: 500 },
+  );
+
+it('while Temporal is down: kept at once, applied by the inbox when it is back, once', async () => {
+  await gatewayFaults(stack, { webhooks: 'drop' });
+  const orders = await Promise.all([1, 2, 3].map(() => buyOutside(stack, account)));
+  await temporal.server.stop();
+  for (const { reference } of orders) {
+    await atGateway(stack, reference, 'pay');
+    const [told] = await eventsOf(stack, reference);
+    for (let times = 0; times < 3; times += 1) {
+      const startedAtMs = performance.now();
+      const answer = await postEvent(stack, told!.body);
+      expect([answer.status, answer.text]).toEqual([200, '{"received":true}']);
+      expect(performance.now() - startedAtMs, 'acknowledged without waiting for Temporal').toBeLessThan(
+        3_000,
+      );
+    }
+  }
+  const kept = await stack.world.selectFrom('gateway_events').selectAll().execute();
+  expect(kept.map((row) => row.reference).toSorted()).toEqual(
+    orders.map((order) => order.reference).toSorted(),
+  );
+  expect(kept.filter((row) => row.applied_at !== null)).toEqual([]);
+  // Whatever it still had in hand is gone: only the inbox knows.
+  await stack.children.api!.kill();
+  await temporal.server.start();
+  await stack.startApi();
+  for (const { reference, transactionId } of orders) {
+    expect(await untilEventApplied(reference)).toMatchObject([{ note: 'looked at' }]);
+    await untilStatus(stack, transactionId, 'SUCCESS');
+    expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+  }
+  expect(await dropped(stack)).toEqual([]);
+  await expectSoundBooks(stack);
+}, 180_000);
+
+it('while Postgres is down: not acknowledged, and so it comes again', async () => {
+  await gatewayFaults(stack, { webhooks: 'deliver' });
+  const bought = await buyOutside(stack, account);
+  await postgres.server.stop();
+  await atGateway(stack, bought.reference, 'pay');
+  const [told] = await eventsOf(stack, bought.reference);
+  const refused = await postEvent(stack, told!.body);
+  expect(refused.status).toBe(503);
+  expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0);
+  expect((await postEvent(stack, told!.body, { key: 'sk_test_other' })).status).toBe(401);
+  expect(await firstTry(bought.reference), 'nor was the gateway told that it was kept').toBe(503);
+  await postgres.server.start();
+  // Its next try is an hour later.
+  await fetch(`${stack.gatewayControlUrl}/clock`, {
+    method: 'POST',
+    body: JSON.stringify({ advanceMs: NEVER_MS }),
+  });
+  await untilEventApplied(bought.reference);
+  await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  expect(await dropped(stack)).toEqual([]);
+  await expectSoundBooks(stack);
+}, 120_000);
+
+/** How we answered the gateway's first try. */
+async function firstTry(reference: string): Promise<number | undefined> {
+  type Told = { deliveries: { attempts: { status?: number | null }[] }[] };
+  const attempts = await until(
+    async () => {
+      const events = (await eventsOf(stack, reference)) as unknown as Told[];
+      return events[0]?.deliveries[0]?.attempts ?? [];
+    },
+    (made) => made.length > 0,
+    { what: 'the first try of the gateway' },
+  );
+  return attempts[0]?.status ?? undefined;
+}

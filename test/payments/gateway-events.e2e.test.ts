@@ -1,0 +1,305 @@
+/**
+ * The gateway's events through the whole service (promises G1 and G4): whatever is forged, altered, repeated or about nothing of ours changes
+ * nothing, every way to write the same event is understood, and a wrong answer never comes as a 5xx.
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { eventsOf, postEvent, signatureOf } from '../support/payers.ts';
+import { countRows } from '../support/payment-books.ts';
+import {
+  atGateway,
+  buyOutside,
+  clearGatewayFaults,
+  gatewayFaults,
+  untilStatus,
+  type Paid,
+} from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+/** Nothing but an event brings our own look forward. */
+const NEVER_MS = 3_600_000;
+
+let stack: Stack;
+let account: TestAccount;
+/** One that waits, one that was delivered, one that was closed: all of them with an event of theirs at hand. */
+let unpaid: Paid;
+let delivered: Paid;
+let closed: Paid;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }),
+      SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY: 'sk_test_before',
+    },
+  });
+  account = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+  [unpaid, delivered, closed] = [
+    await buyOutside(stack, account),
+    await buyOutside(stack, account),
+    await buyOutside(stack, account, { method: 'BANK_TRANSFER' }),
+  ];
+  await closeUnpaid(stack.world, closed.transactionId, 'PAYMENT_NOT_OPENED');
+  await atGateway(stack, delivered.reference, 'pay');
+  await untilStatus(stack, delivered.transactionId, 'SUCCESS');
+}, 120_000);
+afterEach(() => clearGatewayFaults(stack));
+afterAll(async () => {
+  await expectSoundBooks(stack);
+  await stack.close();
+});
+
+const eventRows = async (): Promise<number> =>
+  (await stack.world.selectFrom('gateway_events').select('id').execute()).length;
+
+async function untilApplied(): Promise<void> {
+  await until(
+    () => stack.world.selectFrom('gateway_events').select('id').where('applied_at', 'is', null).execute(),
+    (rows) => rows.length === 0,
+    { what: 'every event applied' },
+  );
+}
+
+/** An event as the gateway writes it, with what is wrong about it. */
+const event = (type: string, data: Record<string, unknown>, around: object = {}): string =>
+  JSON.stringify({ event: type, data: { domain: 'test', id: 1, status: 'success', ...data }, ...around });
+
+const success = (reference: unknown, given: Record<string, unknown> = {}): string =>
+  event('charge.success', {
+    reference,
+    amount: 350_000,
+    currency: 'NGN',
+    requested_amount: 350_000,
+    ...given,
+  });
+
+describe('not certainly the gateway’s word: 401, and nothing is kept', () => {
+  const body = success('txn-1');
+  const good = signatureOf(body);
+  const flipped = (at: number): string =>
+    good.slice(0, at) + (good[at] === '0' ? '1' : '0') + good.slice(at + 1);
+  const CASES: [string, string, Record<string, string>][] = [
+    ['no signature', body, {}],
+    ['an empty signature', body, { 'x-paystack-signature': '' }],
+    ['another header', body, { 'x-signature': good }],
+    ['a word', body, { 'x-paystack-signature': 'trust me' }],
+    ['upper case', body, { 'x-paystack-signature': good.toUpperCase() }],
+    ['half a signature', body, { 'x-paystack-signature': good.slice(0, 64) }],
+    ['a longer signature', body, { 'x-paystack-signature': `${good}00` }],
+    ['two signatures', body, { 'x-paystack-signature': `${good}, ${good}` }],
+    ['a prefix', body, { 'x-paystack-signature': `sha512=${good}` }],
+    ['the first bit changed', body, { 'x-paystack-signature': flipped(0) }],
+    ['the last bit changed', body, { 'x-paystack-signature': flipped(127) }],
+    ['another key', body, { 'x-paystack-signature': signatureOf(body, 'sk_test_other') }],
+    ['the live key', body, { 'x-paystack-signature': signatureOf(body, 'sk_live_x') }],
+    ['an empty key', body, { 'x-paystack-signature': signatureOf(body, '') }],
+    ['the signature of another body', `${body} `, { 'x-paystack-signature': good }],
+    ['a changed amount', body.replace('350000', '350001'), { 'x-paystack-signature': good }],
+    ['a changed reference', body.replace('txn-1', 'txn-2'), { 'x-paystack-signature': good }],
+    ['a blank in front', ` ${body}`, { 'x-paystack-signature': good }],
+    ['the other mode', success('txn-1', { domain: 'live' }), signed(success('txn-1', { domain: 'live' }))],
+    [
+      'the other mode of the customer',
+      success('txn-1', { customer: { domain: 'live' } }),
+      signed(success('txn-1', { customer: { domain: 'live' } })),
+    ],
+    ...[
+      '',
+      ' ',
+      'null',
+      '[]',
+      '"charge.success"',
+      '1',
+      '{}',
+      '{"event":1}',
+      '{"data":{}}',
+      '{"event":',
+      '\0',
+    ].map((text): [string, string, Record<string, string>] => [
+      `signed, and no event: ${JSON.stringify(text)}`,
+      text,
+      signed(text),
+    ]),
+    ['signed, with a name that is none', event('charge success', {}), signed(event('charge success', {}))],
+  ];
+
+  it.each(CASES)('%s', async (_what, text, headers) => {
+    const [rows, events] = [await countRows(stack.owner), await eventRows()];
+    expect((await postEvent(stack, text, { headers })).status).toBe(401);
+    expect(await eventRows()).toBe(events);
+    expect(await countRows(stack.owner)).toEqual(rows);
+  });
+
+  it('5 MB are refused unread', async () => {
+    const large = Buffer.alloc(5 * 1024 * 1024, 0x61);
+    const answer = await postEvent(stack, large).catch(() => undefined);
+    expect([413, undefined]).toContain(answer?.status);
+  });
+});
+
+function signed(text: string): Record<string, string> {
+  return { 'x-paystack-signature': signatureOf(text) };
+}
+
+describe('signed, but no reason for anything: kept, looked at, and nothing changes', () => {
+  const refund = (reference: string): string =>
+    event('refund.processed', { transaction_reference: reference, amount: '350000', currency: 'NGN' });
+  const dispute = (reference: string): string =>
+    event('charge.dispute.create', { transaction: { reference, domain: 'test' }, refund_amount: 350_000 });
+  const CASES: [string, () => string][] = [
+    ['an unknown reference', () => success(`txn-${randomUUID()}`)],
+    ['the reference of another shop', () => success('shop_4711.x=1')],
+    ['no reference', () => success(undefined)],
+    ['a reference that is a number', () => success(4711)],
+    ['a reference that is an object', () => success({ $ne: null })],
+    ['a reference with a NUL', () => success(`${unpaid.reference}\0`)],
+    ['a reference with a lone surrogate', () => success('txn-\ud800')],
+    ['a reference of SQL', () => success("' or 1=1 --")],
+    ['a very long reference', () => success('x'.repeat(100_000))],
+    ['said to be paid', () => success(unpaid.reference)],
+    ['said to be paid with the wrong amount', () => success(unpaid.reference, { amount: 1 })],
+    ['said to be paid with no amount', () => success(unpaid.reference, { amount: null })],
+    ['said to be paid with a negative amount', () => success(unpaid.reference, { amount: -350_000 })],
+    ['said to be paid with a broken amount', () => success(unpaid.reference, { amount: '3500.00' })],
+    ['said to be paid in dollars', () => success(unpaid.reference, { currency: 'USD' })],
+    ['said to be paid, written twice', () => success(unpaid.reference).replace('{', '{"event":"x.y",')],
+    ['said to have failed', () => event('charge.failed', { reference: unpaid.reference })],
+    ['the same in upper case', () => success(unpaid.reference.toUpperCase())],
+    ['what is closed, said to be paid', () => success(closed.reference)],
+    ['what is delivered, said to be paid again', () => success(delivered.reference, { amount: 700_000 })],
+    [
+      'what is delivered, a year later',
+      () => success(delivered.reference, { paid_at: '2020-01-01T00:00:00Z' }),
+    ],
+    ['a refund that nobody asked for', () => refund(delivered.reference)],
+    ['a refund of what was never paid', () => refund(unpaid.reference)],
+    ['a dispute of what was never paid', () => dispute(unpaid.reference)],
+    ['a dispute of what is closed', () => dispute(closed.reference)],
+    ['a dispute of nothing of ours', () => dispute('txn-nobody')],
+    [
+      'a rejected transfer of nobody',
+      () => event('bank.transfer.rejected', { customer: { email: 'nobody' } }),
+    ],
+    ['a rejected transfer of nothing', () => event('bank.transfer.rejected', {})],
+    [
+      'a rejected transfer with a NUL',
+      () => event('bank.transfer.rejected', { customer: { email: 'a\0@test.example' } }),
+    ],
+    ['something that we never heard of', () => event('planet.aligned', { reference: unpaid.reference })],
+    ['a list', () => '{"event":"subscription.expiring_cards","data":[{"reference":"txn-1"}]}'],
+    ['polluted', () => `{"__proto__":{"event":"charge.success"},"event":"a.b","data":{"__proto__":{"x":1}}}`],
+    [
+      'deep',
+      () =>
+        `{"event":"charge.success","data":{"reference":"txn-1","x":${'['.repeat(2_000)}${']'.repeat(2_000)}}}`,
+    ],
+  ];
+
+  it.each(CASES)('%s', async (_what, write) => {
+    await untilApplied();
+    const before = await countRows(stack.owner);
+    const body = write();
+    for (let times = 0; times < 2; times += 1) expect((await postEvent(stack, body)).status).toBe(200);
+    await untilApplied();
+    await expectLooksEnded();
+    expect(await countRows(stack.owner)).toEqual(before);
+  });
+});
+
+it('it was looked, each time, and all of them are as they were', async () => {
+  const lookedAt = async ({ reference }: Paid): Promise<number> => {
+    const { looked_at } = await stack.world
+      .selectFrom('payments')
+      .select('looked_at')
+      .where('reference', '=', reference)
+      .executeTakeFirstOrThrow();
+    return looked_at?.getTime() ?? 0;
+  };
+  for (const paid of [unpaid, delivered, closed]) {
+    const before = await lookedAt(paid);
+    expect(before).toBeGreaterThan(0);
+    expect((await postEvent(stack, success(paid.reference, { amount: 2 }))).status).toBe(200);
+    await until(
+      () => lookedAt(paid),
+      (now) => now > before,
+      { what: 'another look' },
+    );
+  }
+  const rows = await stack.world.selectFrom('purchases').select(['transaction_id', 'status']).execute();
+  const statusOf = ({ transactionId }: Paid) =>
+    rows.find((row) => row.transaction_id === transactionId)?.status;
+  expect([unpaid, delivered, closed].map(statusOf)).toEqual(['PENDING', 'SUCCESS', 'FAILED']);
+  const wallet = await stack.call('GET', '/api/wallet/balance', { key: account.apiKey });
+  expect(wallet.body).toMatchObject({ data: { balance: 0 } });
+});
+
+/** What an event asked for is done aside: its looks have to end before rows are compared. */
+async function expectLooksEnded(): Promise<void> {
+  await until(
+    async () => {
+      let running = 0;
+      for (const paid of [unpaid, delivered, closed]) {
+        const handle = stack.temporal.workflow.getHandle(`after-${paid.transactionId}`);
+        const status = await handle.describe().then(
+          (described) => described.status.name,
+          () => 'NONE',
+        );
+        if (status === 'RUNNING') running += 1;
+      }
+      const { pendingActivities } = (await stack.temporal.workflow.getHandle(unpaid.transactionId).describe())
+        .raw;
+      return running + (pendingActivities?.length ?? 0);
+    },
+    (running) => running === 0,
+    { what: 'the looks ended' },
+  );
+}
+
+describe('an event of its own money', () => {
+  async function paidWith(faults: object): Promise<Paid> {
+    await gatewayFaults(stack, faults);
+    const bought = await buyOutside(stack, account);
+    await atGateway(stack, bought.reference, 'pay');
+    return bought;
+  }
+
+  it.each([
+    { webhookBytes: 'compact' },
+    { webhookBytes: 'pretty' },
+    { webhookBytes: 'escaped' },
+    { webhookBytes: 'reordered' },
+    { shapeDrift: true },
+    { webhooks: 'duplicate' },
+  ])('written so: %j', async (faults) => {
+    const { transactionId } = await paidWith(faults);
+    await untilStatus(stack, transactionId, 'SUCCESS');
+  });
+
+  it('signed with the key that is being replaced', async () => {
+    const bought = await paidWith({ webhooks: 'drop' });
+    const [told] = await eventsOf(stack, bought.reference);
+    const answer = await postEvent(stack, told!.body, { key: 'sk_test_before' });
+    expect(answer.status).toBe(200);
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  });
+
+  it('replayed ten times, and again when all is over: one delivery', async () => {
+    const bought = await paidWith({ webhooks: 'drop' });
+    const [told] = await eventsOf(stack, bought.reference);
+    const replay = async (): Promise<number[]> =>
+      (await Promise.all(Array.from({ length: 10 }, () => postEvent(stack, told!.body)))).map(
+        (answer) => answer.status,
+      );
+    expect(new Set(await replay())).toEqual(new Set([200]));
+    await untilStatus(stack, bought.transactionId, 'SUCCESS');
+    await untilApplied();
+    const before = await countRows(stack.owner);
+    expect(new Set(await replay())).toEqual(new Set([200]));
+    await untilApplied();
+    await expectLooksEnded();
+    expect(await countRows(stack.owner)).toEqual(before);
+    expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,145 @@
+/** The windows of the gateway's list as rows: who reads which when, what is still unpaid in them, and who is looked at singly where the list is away. */
+import { beforeEach, describe, expect, it } from 'vitest';
+import { WATCHED_FOR_MS, WINDOW_MS } from '../../src/payments/watch-rules.ts';
+import {
+  claimWindow,
+  findUnbooked,
+  findUnseen,
+  forgetWindow,
+  keepWindow,
+  openWindows,
+  postponeWindow,
+  unpaidIn,
+  unpaidSince,
+  watchLagMs,
+} from '../../src/payments/store/gateway-windows.ts';
+import { closePayment, touchPayment } from '../../src/payments/store/payments.ts';
+import { NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+const CLAIM_MS = 60_000;
+const at = (afterMs: number): Date => new Date(NOW.getTime() + afterMs);
+
+beforeEach(async () => {
+  await books.owner.deleteFrom('gateway_windows').execute();
+  await books.owner.updateTable('payments').set({ status: 'CLOSED' }).execute();
+});
+
+const openedAt = async ({ reference }: Payer, createdAt: Date): Promise<void> => {
+  await books.owner
+    .updateTable('payments')
+    .set({ created_at: createdAt })
+    .where('reference', '=', reference)
+    .execute();
+};
+const claim = async (afterMs = 0) => (await claimWindow(books.world, at(afterMs), CLAIM_MS))?.startsAt;
+
+describe('a window', () => {
+  it('is read by one of many at a time, the youngest first, and again when it is due', async () => {
+    const [older, newer] = [at(-WINDOW_MS), NOW];
+    await openWindows(books.world, newer, at(0));
+    await openWindows(books.world, older, at(0));
+    await openWindows(books.world, older, at(5));
+    expect(await claim()).toEqual(newer);
+    await keepWindow(books.world, newer, { nextAt: at(0), settledTotal: null });
+    const claims = await Promise.all([claim(), claim(), claim()]);
+    expect(claims.filter((window) => window !== undefined).toSorted((a, b) => Number(a) - Number(b))).toEqual(
+      [older, newer],
+    );
+    await keepWindow(books.world, older, { nextAt: at(10_000), settledTotal: 7 });
+    expect(await claim(9_999)).toBeUndefined();
+    expect(await claimWindow(books.world, at(10_000), CLAIM_MS)).toEqual({
+      startsAt: older,
+      settledTotal: 7,
+    });
+  });
+
+  it('whose reader died is read by another after a minute, and late since it was wanted', async () => {
+    await openWindows(books.world, NOW, NOW);
+    expect(await claim()).toEqual(NOW);
+    expect(await claim(CLAIM_MS - 1)).toBeUndefined();
+    expect(await watchLagMs(books.world, NOW, at(CLAIM_MS))).toBe(CLAIM_MS);
+    expect(await claim(CLAIM_MS)).toEqual(NOW);
+  });
+
+  it('that could not be read stays late until it is', async () => {
+    await openWindows(books.world, NOW, NOW);
+    await claim();
+    await postponeWindow(books.world, NOW, at(10_000));
+    expect(await claim(9_999)).toBeUndefined();
+    expect(await claim(10_000)).toEqual(NOW);
+    expect(await watchLagMs(books.world, NOW, at(10_000))).toBe(10_000);
+    await keepWindow(books.world, NOW, { nextAt: at(20_000), settledTotal: null });
+    expect(await watchLagMs(books.world, NOW, at(11_000))).toBe(0);
+    await forgetWindow(books.world, NOW);
+    expect(await watchLagMs(books.world, NOW, at(11_000)), 'nobody watches').toBeNull();
+  });
+
+  it('is there from a quarter of an hour before the first unpaid payment on, also where nobody has watched since', async () => {
+    expect(await unpaidSince(books.world, at(-WATCHED_FOR_MS), NOW)).toEqual(at(-15 * 60_000));
+    for (const beforeMs of [WATCHED_FOR_MS + WINDOW_MS, 3 * WINDOW_MS, WINDOW_MS])
+      await openedAt(await books.payer(), at(-beforeMs));
+    const since = await unpaidSince(books.world, at(-WATCHED_FOR_MS), NOW);
+    expect(since).toEqual(at(-3 * WINDOW_MS - 15 * 60_000));
+    await openWindows(books.world, since, NOW);
+    const windows = await books.owner
+      .selectFrom('gateway_windows')
+      .select('starts_at')
+      .orderBy('starts_at')
+      .execute();
+    expect(windows.map(({ starts_at: startsAt }) => startsAt)).toEqual(
+      [5, 4, 3, 2, 1, 0].map((nth) => at(-nth * WINDOW_MS)),
+    );
+  });
+});
+
+describe('what is unpaid in a window', () => {
+  it('counts what may have been opened late at the gateway, and nothing that is booked or closed', async () => {
+    expect(await unpaidIn(books.world, NOW)).toEqual({ any: false, transfers: false });
+    const card = await books.payer();
+    await openedAt(card, at(-10 * 60_000));
+    expect(await unpaidIn(books.world, NOW)).toEqual({ any: true, transfers: false });
+    const nextButOne = at(2 * WINDOW_MS);
+    expect(await unpaidIn(books.world, nextButOne)).toEqual({ any: false, transfers: false });
+    const transfer = await books.payer({ method: 'BANK_TRANSFER' });
+    await openedAt(transfer, at(5 * 60_000));
+    expect(await unpaidIn(books.world, NOW)).toEqual({ any: true, transfers: true });
+    expect(
+      await findUnbooked(books.world, [card.reference, transfer.reference, 'of-another-shop']),
+    ).toHaveLength(2);
+    await books.look(card);
+    await closePayment(books.world, transfer.reference, NOW);
+    expect(await unpaidIn(books.world, NOW)).toEqual({ any: false, transfers: false });
+    expect(await findUnbooked(books.world, [card.reference, transfer.reference])).toEqual([]);
+  });
+});
+
+describe('single looks, where the list is away', () => {
+  const unseen = async (nowAfterMs: number, limit: number): Promise<string[]> => {
+    const which = { now: at(nowAfterMs), since: at(-WATCHED_FOR_MS), leastMs: 10_000, limit };
+    return (await findUnseen(books.world, which)).map(({ reference }) => reference);
+  };
+
+  it('take one payment of each account in turn, so that an account with many keeps no other waiting', async () => {
+    const many = await Promise.all(Array.from({ length: 5 }, () => books.payer({ accountId: 'acc-many' })));
+    const few = [await books.payer(), await books.payer()];
+    for (const payer of many) await openedAt(payer, at(-3_600_000));
+    for (const payer of few) await openedAt(payer, at(-60_000));
+    const taken = await unseen(0, 3);
+    expect(taken.filter((reference) => many.some((payer) => payer.reference === reference))).toHaveLength(1);
+    expect(taken).toEqual(expect.arrayContaining(few.map((payer) => payer.reference)));
+  });
+
+  it('come again after a tenth of the waiting, ten seconds at least and a minute at most', async () => {
+    const payer = await books.payer();
+    await openedAt(payer, NOW);
+    expect(await unseen(9_999, 9)).toEqual([]);
+    expect(await unseen(10_001, 9)).toEqual([payer.reference]);
+    await touchPayment(books.world, payer.reference, at(300_000));
+    expect(await unseen(329_000, 9)).toEqual([]);
+    expect(await unseen(334_000, 9)).toEqual([payer.reference]);
+    await touchPayment(books.world, payer.reference, at(36_000_000));
+    expect(await unseen(36_059_000, 9)).toEqual([]);
+    expect(await unseen(36_061_000, 9)).toEqual([payer.reference]);
+  });
+});

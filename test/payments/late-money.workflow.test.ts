@@ -1,0 +1,296 @@
+// Money that comes when its purchase is closed, and baskets that nobody came back to: found in the gateway's list, looked at for the last time after
+// three days, driven with a clock of the test's own, and the hourly sweep itself on the real one.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { findLateMoney } from '../../activities/payments/late-money.ts';
+import { createPaystackGateway, type PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { bookSeen } from '../../src/payments/store/bookings.ts';
+import { beginRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { findPurchaseRow, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { movedBy } from '../support/fundings.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import {
+  atGateway,
+  chargeAt,
+  clearGatewayFaults,
+  confirm,
+  gatewayFaults,
+  looksAtGateway,
+} from '../support/payments.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { startWorkflows, PATIENT, untilRow, type WorkflowHarness } from '../support/workflow-harness.ts';
+
+const HOUR_MS = 3_600_000;
+const noop = (): void => undefined;
+const SILENT = { info: noop, warn: noop, error: noop };
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let gateway: PaystackGateway;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 1n }));
+  gateway = createPaystackGateway({
+    baseUrl: stack.gatewayUrl,
+    secretKey: 'sk_test_simulator',
+    mode: 'test',
+  });
+});
+afterEach(() => clearGatewayFaults(stack));
+afterAll(async () => {
+  gateway.close();
+  await harness.close();
+  await stack.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+/** The sweep's look at this moment of a clock of our own: who was given to a person, and what it found. */
+async function sweepAt(now: Date): Promise<{ late: string[]; called: string[] }> {
+  const called: string[] = [];
+  const deps: Pick<ActivityDeps, 'db' | 'gateway' | 'clock' | 'events' | 'refundTimings'> = {
+    db: stack.world,
+    gateway,
+    clock: { now: () => now },
+    events: {
+      ...createEvents(SILENT),
+      purchaseNeedsAttention: ({ transactionId }) => called.push(transactionId),
+    },
+    refundTimings: PATIENT,
+  };
+  const late = await findLateMoney(deps as ActivityDeps);
+  return { late: late.map(({ transactionId }) => transactionId), called };
+}
+
+/** A purchase that nobody paid in time. `before`: what happened to its page meanwhile. */
+async function expired(before?: (transactionId: string) => Promise<void>): Promise<string> {
+  const timings = { ...PATIENT, checkoutMs: before ? 3_000 : 300 };
+  const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
+  await before?.(transactionId);
+  expect((await untilClosed(stack, transactionId)).reason).toBe('PAYMENT_EXPIRED');
+  await harness.result(transactionId);
+  return transactionId;
+}
+
+const paymentOf = (transactionId: string) =>
+  stack.owner
+    .selectFrom('payments')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .executeTakeFirstOrThrow();
+
+async function hoursAfterTheEnd(transactionId: string, hours: number): Promise<Date> {
+  return new Date((await paymentOf(transactionId)).expires_at.getTime() + hours * HOUR_MS);
+}
+
+const runSweep = () => stack.temporal.schedule.getHandle('sweep-schedule').trigger();
+
+describe('late money that no event tells of', () => {
+  it('is found in the gateway’s list and credited to the wallet, once; the purchase stays as it ended', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const transactionId = await expired();
+    await atGateway(stack, transactionId, 'pay');
+    const before = await buyer.balanceMinor();
+    await until(
+      () => buyer.balanceMinor(),
+      (balance) => balance === before + 230n,
+      { what: 'the money in the wallet' },
+    );
+    expect(await timelineOf(stack, transactionId)).toEqual(['opened', 'failed', 'payment-received-late']);
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PAYMENT_EXPIRED',
+      needs_attention_since: null,
+    });
+    expect(await movedBy(stack, transactionId)).toEqual({
+      'gateway-clearing:USD': -230,
+      [`wallet:${buyer.account.accountId}`]: 230,
+    });
+    await harness.result(`after-${transactionId}`);
+    expect(await stack.supplierOrders(transactionId)).toEqual([]);
+
+    await confirm(stack, buyer.account, transactionId);
+    expect(await buyer.balanceMinor()).toBe(before + 230n);
+  });
+});
+
+describe('the hourly sweep', () => {
+  it('gives a refund that nobody has begun to a workflow', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const transactionId = await expired();
+    await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
+    // As if it were seen in the last moment of the workflow that should have sent it back.
+    const seen = {
+      state: 'paid',
+      netMinor: 230n,
+      currency: 'NGN',
+      gatewayId: '1',
+      gatewayStatus: 'success',
+    } as const;
+    await bookSeen(stack.world, transactionId, seen, new Date());
+    expect((await sweepAt(new Date())).late).toEqual([]);
+    await stack.owner
+      .updateTable('refunds')
+      .set({ created_at: new Date(Date.now() - 2 * HOUR_MS) })
+      .where('transaction_id', '=', transactionId)
+      .execute();
+    await runSweep();
+    await until(
+      () => timelineOf(stack, transactionId),
+      (timeline) => timeline.at(-1) === 'refunded',
+      { what: 'the refund' },
+    );
+    expect(await chargeAt(stack, transactionId)).toMatchObject({ refunds: [{ amountMinor: 230 }] });
+    expect(await movedBy(stack, transactionId)).toEqual({});
+  });
+});
+
+/** How often the sweep asks the gateway at that time. */
+async function looksOfSweep(transactionId: string, hours: number): Promise<number> {
+  const before = await looksAtGateway(stack);
+  expect(await sweepAt(await hoursAfterTheEnd(transactionId, hours))).toEqual({ late: [], called: [] });
+  return (await looksAtGateway(stack)) - before;
+}
+
+describe('for 72 hours after the end', () => {
+  it('an abandoned basket costs no look of its own, and is then closed quietly', async () => {
+    const transactionId = await expired();
+    expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
+    expect((await paymentOf(transactionId)).status).toBe('OPEN');
+    expect(await looksOfSweep(transactionId, 72)).toBe(0);
+    expect((await paymentOf(transactionId)).status).toBe('CLOSED');
+    expect((await findPurchaseRow(stack, transactionId))?.needs_attention_since).toBeNull();
+  });
+
+  it('a payment that has brought its money costs no look either', async () => {
+    const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+    await atGateway(stack, transactionId, 'pay');
+    await untilClosed(stack, transactionId);
+    expect(await looksOfSweep(transactionId, 71.9)).toBe(0);
+    expect(await looksOfSweep(transactionId, 72)).toBe(0);
+    expect((await paymentOf(transactionId)).status).toBe('CLOSED');
+  });
+
+  it.each<{ name: string; make: (transactionId: string) => Promise<unknown> }>([
+    { name: 'a buyer is still on the page', make: () => Promise.resolve() },
+    {
+      name: 'the gateway says a word never seen before',
+      make: () => gatewayFaults(stack, { unknownStatus: 'perhaps' }),
+    },
+    { name: 'the gateway is away', make: () => gatewayFaults(stack, { error: 1 }) },
+    {
+      name: 'the gateway does not know the charge that it took',
+      make: () => gatewayFaults(stack, { otherIntegration: true }),
+    },
+  ])('$name: looked at once more at the end and given to a person, and not before', async ({ make }) => {
+    const transactionId = await expired(openPage);
+    await make(transactionId);
+    expect(await looksOfSweep(transactionId, 71)).toBe(0);
+    const end = await sweepAt(await hoursAfterTheEnd(transactionId, 72));
+    expect(end).toMatchObject({ late: [], called: expect.arrayContaining([transactionId]) as unknown });
+    expect(await findPurchaseRow(stack, transactionId)).toMatchObject({
+      status: 'FAILED',
+      reason: 'PAYMENT_EXPIRED',
+      attention_reason: 'PAYMENT_STILL_OPEN',
+    });
+    expect((await paymentOf(transactionId)).status).toBe('CLOSED');
+  });
+
+  it('what has come by the last look is given to a workflow, and a claim to one that waits for a person', async () => {
+    const late = await expired(openPage);
+    const claimed = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
+    await atGateway(stack, claimed.transactionId, 'pay');
+    await untilClosed(stack, claimed.transactionId);
+    await atGateway(stack, claimed.transactionId, 'reverse');
+    await confirm(stack, buyer.account, claimed.transactionId);
+    await untilRow(
+      stack,
+      claimed.transactionId,
+      (row) => row.attention_reason === 'PAYMENT_REVERSED',
+      'flagged',
+    );
+    await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'transaction/list' } });
+    await atGateway(stack, late, 'pay');
+    const end = await sweepAt(await hoursAfterTheEnd(late, 72));
+    expect(end.late).toEqual(expect.arrayContaining([late, claimed.transactionId]));
+    await clearGatewayFaults(stack);
+    await runSweep();
+    await until(
+      () => timelineOf(stack, late),
+      (timeline) => timeline.includes('payment-received-late'),
+      { what: 'the money booked' },
+    );
+  });
+});
+
+describe('a refund whose payment is taken back first', () => {
+  it('is not needed any more: it ends by itself, the wallet gets nothing, and nobody is called', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop', network: { kind: '500', operation: 'refund/list' } });
+    const before = await buyer.balanceMinor();
+    const { transactionId } = await harness.purchase({
+      account: buyer.account,
+      paidBy: 'CARD',
+      packageCode: 'SIM-OUT-OF-STOCK',
+    });
+    await atGateway(stack, transactionId, 'pay');
+    expect((await untilClosed(stack, transactionId)).reason).toBe('OUT_OF_STOCK');
+    expect(await findOpenRefunds(stack.world, transactionId)).toMatchObject([{ status: 'DUE' }]);
+    await atGateway(stack, transactionId, 'reverse');
+    await clearGatewayFaults(stack);
+    await harness.result(transactionId);
+    expect(await chargeAt(stack, transactionId)).toMatchObject({ status: 'reversed', refunds: [] });
+    expect(await findOpenRefunds(stack.world, transactionId)).toEqual([]);
+    expect((await timelineOf(stack, transactionId)).at(-1)).toBe('payment-reversed');
+    expect(await movedBy(stack, transactionId)).toEqual({});
+    expect(await buyer.balanceMinor()).toBe(before);
+    expect((await findPurchaseRow(stack, transactionId))?.needs_attention_since).toBeNull();
+  });
+});
+
+describe('late money in another currency', () => {
+  it('is sent back every time it comes, also while the last one is still on its way', async () => {
+    await gatewayFaults(stack, { refund: 'pending' });
+    const transactionId = await expired();
+    const refunds = () => findOpenRefunds(stack.world, transactionId);
+    await atGateway(stack, transactionId, 'pay', { currency: 'NGN', amountMinor: 50_000 });
+    await until(refunds, (open) => open.length === 1 && open[0]?.status === 'PENDING', {
+      what: 'a refund on its way',
+    });
+    await atGateway(stack, transactionId, 'pay', { currency: 'NGN', amountMinor: 30_000 });
+    await until(refunds, (open) => open.length === 2, { what: 'a second refund' });
+    await clearGatewayFaults(stack);
+    await harness.result(`after-${transactionId}`);
+    const charge = await chargeAt(stack, transactionId);
+    expect(charge.refunds.map(({ amountMinor }) => amountMinor).toSorted((a, b) => a - b)).toEqual([
+      30_000, 50_000,
+    ]);
+    expect(await refunds()).toEqual([]);
+    expect(await movedBy(stack, transactionId)).toEqual({});
+  });
+
+  it('is asked back by one of two who see the same refund', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const transactionId = await expired();
+    const seen = {
+      state: 'paid',
+      netMinor: 230n,
+      currency: 'NGN',
+      gatewayId: '1',
+      gatewayStatus: 'success',
+    } as const;
+    await bookSeen(stack.world, transactionId, seen, new Date());
+    const [refund] = await findOpenRefunds(stack.world, transactionId);
+    const begun = await Promise.all([1, 2, 3].map(() => beginRefund(stack.world, refund!, new Date())));
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    const [again] = await findOpenRefunds(stack.world, transactionId);
+    expect(await beginRefund(stack.world, again!, new Date())).toBe(true);
+  });
+});
+
+/** Opening the hosted page makes a customer who may still pay. */
+async function openPage(transactionId: string): Promise<void> {
+  const { instructions } = await paymentOf(transactionId);
+  if (instructions?.kind !== 'redirect') throw new Error('no page to open');
+  expect((await fetch(instructions.paymentUrl)).status).toBe(200);
+}

@@ -1,0 +1,295 @@
+// Paying from outside the wallet: how to pay in every answer that may still wait for its money, asking again, and funding a wallet.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { settle } from '../support/http/memory-payments.ts';
+import { shape3 } from '../support/http/shapes.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const FIRST = 'txn-00000000000000000000000000000001';
+const SECOND = 'txn-00000000000000000000000000000002';
+const FUNDING = 'txn-f0000000000000000000000000000001';
+const ESIM = 'esim-00000000000000000000000000000001';
+const METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
+type Method = (typeof METHODS)[number];
+
+const BANK_ACCOUNT = {
+  bankName: 'Example Bank',
+  accountNumber: '0000000001',
+  accountName: 'SIMWAY / EXAMPLE',
+  expiryDate: '2026-01-31T10:00:00.250Z',
+};
+
+/** The fields that say how to pay, for one method. */
+function howToPay(method: Method, reference: string): object {
+  return method === 'BANK_TRANSFER'
+    ? { bankAccounts: [BANK_ACCOUNT], trackingReference: reference }
+    : { paymentUrl: `https://checkout.example.com/${reference}`, gatewayReference: reference };
+}
+
+function referenceOnly(method: Method, reference: string): object {
+  return { [method === 'BANK_TRANSFER' ? 'trackingReference' : 'gatewayReference']: reference };
+}
+
+const BASE_PACKAGE = {
+  packageCode: 'NG-5GB-30D',
+  packageName: 'Nigeria 5GB 30Days',
+  price: 19178.12,
+  currency: 'NGN',
+};
+const TOP_UP_PACKAGE = {
+  packageCode: 'TOPUP_NG-1GB-7D',
+  name: 'Nigeria 1GB 7Days',
+  price: 3835.62,
+  currencyCode: 'NGN',
+  volume: 1_073_741_824,
+  duration: 7,
+};
+/** What mobile money asks for instead of naira. */
+const IN_CEDIS = {
+  BASE: { charge: { amount: 191.78, currency: 'GHS' } },
+  TOPUP: { charge: { amount: 38.35, currency: 'GHS' } },
+};
+
+const post = (target: string, ask: Ask): Promise<Reply> => door.ask(target, { key: 'ngn', ...ask });
+const buyBase = (paymentMethod: string, ask: Ask = {}): Promise<Reply> =>
+  post('/api/esim/buy', {
+    body: { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod },
+    ...ask,
+  });
+const buyTopUp = async (paymentMethod: string): Promise<Reply> => {
+  await buyBase('WALLET');
+  return post('/api/esim/buy', {
+    body: { packageCode: 'TOPUP_NG-1GB-7D', packageType: 'TOPUP', paymentMethod, esimId: ESIM },
+  });
+};
+const read = (transactionId: string): Promise<Reply> =>
+  door.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
+const confirm = (body: unknown, key = 'ngn'): Promise<Reply> =>
+  door.ask('/api/esim/confirm-payment', { key, body });
+
+function timelineOf(what: string): object {
+  return { timeline: [{ at: '2026-01-31T09:30:00.250Z', what }] };
+}
+
+describe.each(METHODS)('%s', (method) => {
+  const expected = {
+    BASE: {
+      transactionId: FIRST,
+      status: 'PENDING',
+      package: BASE_PACKAGE,
+      ...howToPay(method, FIRST),
+      ...(method === 'MOBILE_MONEY' ? IN_CEDIS.BASE : {}),
+    },
+    TOPUP: {
+      transactionId: SECOND,
+      status: 'PENDING',
+      package: TOP_UP_PACKAGE,
+      ...howToPay(method, SECOND),
+      ...(method === 'MOBILE_MONEY' ? IN_CEDIS.TOPUP : {}),
+    },
+  };
+
+  test.each(['BASE', 'TOPUP'] as const)(
+    '%s: PENDING with how to pay, in buy, reads and confirm alike',
+    async (type) => {
+      const balanceMinor = type === 'BASE' ? door.shop.balanceMinor : door.shop.balanceMinor - 1_917_812n;
+      const bought = type === 'BASE' ? await buyBase(method) : await buyTopUp(method);
+      expect([bought.status, bought.json]).toEqual([type === 'BASE' ? 201 : 200, expected[type]]);
+      const { transactionId } = expected[type];
+      expect((await read(transactionId)).json).toEqual({
+        ...expected[type],
+        ...timelineOf('Purchase opened'),
+      });
+      const confirmed = await confirm({ transactionId });
+      expect([confirmed.status, confirmed.json]).toEqual([
+        200,
+        { ...expected[type], ...timelineOf('Payment opened') },
+      ]);
+      expect(door.shop.balanceMinor).toBe(balanceMinor);
+    },
+  );
+
+  test('while the gateway has not answered: the reference alone', async () => {
+    door.shop.payments.gatewayAnswers = false;
+    expect((await buyBase(method)).json).toEqual({
+      transactionId: FIRST,
+      status: 'PENDING',
+      package: BASE_PACKAGE,
+      ...referenceOnly(method, FIRST),
+      ...(method === 'MOBILE_MONEY' ? IN_CEDIS.BASE : {}),
+    });
+  });
+
+  test('paid: nothing to pay any more, and the eSIM on SUCCESS in reads and confirm', async () => {
+    await buyBase(method);
+    settle(door.shop, FIRST, { status: 'PROCESSING' });
+    const told = { transactionId: FIRST, status: 'PROCESSING', package: BASE_PACKAGE };
+    expect((await read(FIRST)).json).toEqual({ ...told, ...timelineOf('Purchase opened') });
+    settle(door.shop, FIRST, { status: 'SUCCESS' });
+    for (const reply of [await read(FIRST), await confirm({ gatewayReference: FIRST })]) {
+      expect(reply.json).toMatchObject({
+        status: 'SUCCESS',
+        esimDetails: { esimId: ESIM, activationCode: 'LPA:1$rsp.example.com$MATCHING-0001' },
+      });
+      expect(reply.text).not.toMatch(/paymentUrl|bankAccounts|Reference|charge/);
+    }
+  });
+
+  test('a top-up that was paid: its totals, in reads and confirm', async () => {
+    await buyTopUp(method);
+    settle(door.shop, SECOND, { status: 'SUCCESS' });
+    for (const reply of [await read(SECOND), await confirm({ trackingReference: SECOND })]) {
+      expect(reply.json).toMatchObject({
+        status: 'SUCCESS',
+        message: 'Top-up successful',
+        esimDetails: { iccid: '8944300000000000001', totalVolume: 6_442_450_944 },
+      });
+    }
+  });
+
+  test('not paid in time: FAILED with its reason, nothing to pay', async () => {
+    await buyBase(method);
+    settle(door.shop, FIRST, { status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    expect((await confirm({ transactionId: FIRST })).json).toEqual({
+      transactionId: FIRST,
+      status: 'FAILED',
+      reason: 'PAYMENT_EXPIRED',
+      package: BASE_PACKAGE,
+      ...timelineOf('Payment opened'),
+    });
+  });
+
+  test('funds a wallet: 201 with how to pay, and no package', async () => {
+    const funded = await post('/api/wallet/fund', { body: { amount: 5000.5, paymentMethod: method } });
+    expect([funded.status, funded.json]).toEqual([
+      201,
+      {
+        transactionId: FUNDING,
+        status: 'PENDING',
+        amount: 5000.5,
+        currency: 'NGN',
+        ...howToPay(method, FUNDING),
+        ...(method === 'MOBILE_MONEY' ? { charge: { amount: 50, currency: 'GHS' } } : {}),
+      },
+    ]);
+  });
+});
+
+test('a transfer for an account in dollars says how many naira', async () => {
+  const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'BANK_TRANSFER' };
+  const reply = await door.ask('/api/esim/buy', { key: 'usduser', body });
+  expect(reply.text).toContain('"charge":{"amount":19178.12,"currency":"NGN"}');
+  expect(reply.json).toMatchObject({
+    package: { price: 12.5, currency: 'USD' },
+    bankAccounts: [BANK_ACCOUNT],
+  });
+});
+
+describe('confirm-payment', () => {
+  test.each(['transactionId', 'gatewayReference', 'trackingReference'])('finds by %s', async (name) => {
+    await buyBase('CARD');
+    expect((await confirm({ [name]: FIRST, color: 'red' })).json).toMatchObject({
+      transactionId: FIRST,
+      status: 'PENDING',
+    });
+  });
+
+  test('a reference of a later attempt is asked for, a transactionId of that form is not', async () => {
+    door.shop.calls.length = 0;
+    await confirm({ gatewayReference: `${FIRST}-2` });
+    expect(door.shop.calls).toEqual(['confirmPayment']);
+    await confirm({ transactionId: `${FIRST}-2` });
+    await confirm({ gatewayReference: `${FIRST}-0` });
+    await confirm({ gatewayReference: `${FIRST}-2-2` });
+    expect(door.shop.calls).toEqual(['confirmPayment']);
+  });
+
+  test("another account's: not found, like one that is not there", async () => {
+    await buyBase('CARD');
+    await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } });
+    for (const transactionId of [FIRST, FUNDING, SECOND]) {
+      const reply = await confirm({ transactionId }, 'usd');
+      expect([reply.status, reply.json]).toEqual([
+        404,
+        shape3(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+      ]);
+    }
+  });
+
+  test('tells how a funding stands: waiting, done, failed with its reason', async () => {
+    await post('/api/wallet/fund', { body: { amount: 100, paymentMethod: 'BANK_TRANSFER' } });
+    const funding = { transactionId: FUNDING, amount: 100, currency: 'NGN', ...timelineOf('Payment opened') };
+    expect((await confirm({ trackingReference: FUNDING })).json).toEqual({
+      ...funding,
+      status: 'PENDING',
+      ...howToPay('BANK_TRANSFER', FUNDING),
+    });
+    const read = await door.ask(`/api/esim/transactions/${FUNDING}`, { key: 'ngn' });
+    expect([read.status, read.json]).toEqual([
+      200,
+      {
+        ...funding,
+        ...timelineOf('Purchase opened'),
+        status: 'PENDING',
+        ...howToPay('BANK_TRANSFER', FUNDING),
+      },
+    ]);
+    settle(door.shop, FUNDING, { status: 'SUCCESS' });
+    expect((await confirm({ transactionId: FUNDING })).json).toEqual({ ...funding, status: 'SUCCESS' });
+    settle(door.shop, FUNDING, { status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
+    expect((await confirm({ transactionId: FUNDING })).json).toEqual({
+      ...funding,
+      status: 'FAILED',
+      reason: 'PAYMENT_EXPIRED',
+    });
+  });
+});
+
+describe('amounts of a funding', () => {
+  const fund = (amount: string, ask: Ask = {}): Promise<Reply> =>
+    post('/api/wallet/fund', { rawBody: `{"amount":${amount},"paymentMethod":"CARD"}`, ...ask });
+
+  test.each([
+    ['100.1', 10_010n, '100.10'],
+    ['100.10', 10_010n, '100.10'],
+    ['100', 10_000n, '100.00'],
+    ['1024.35', 102_435n, '1024.35'],
+    ['8388607.99', 838_860_799n, '8388607.99'],
+    ['10000000', 1_000_000_000n, '10000000.00'],
+    ['10000000.00', 1_000_000_000n, '10000000.00'],
+  ])('%s arrives as %s minor units and leaves as %s', async (written, minor, literal) => {
+    const reply = await fund(written);
+    expect(reply.text).toContain(`"amount":${literal},`);
+    expect(door.shop.payments.fundings[0]?.amount).toEqual({ amountMinor: minor, currency: 'NGN' });
+  });
+
+  test('the same Idempotency-Key: one payment, however the amount is written; another amount: 422', async () => {
+    const headers = { 'idempotency-key': 'fund-1' };
+    const first = await fund('250.5', { headers });
+    const again = await fund('250.50', { headers });
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
+    expect(door.shop.payments.fundings.length).toBe(1);
+    const other = await fund('250.51', { headers });
+    expect([other.status, other.json]).toMatchObject([422, { error: { code: 'IDEMPOTENCY_KEY_REUSED' } }]);
+  });
+
+  test('a refusal by the method is kept under the key as well', async () => {
+    const headers = { 'idempotency-key': 'fund-2' };
+    const first = await fund('1.00', { headers });
+    const again = await fund('1', { headers });
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      400,
+      first.text,
+      'true',
+    ]);
+  });
+});

@@ -1,0 +1,83 @@
+/** One look at a payment with several tries: what it finds of one says nothing of another. */
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ActivityDeps } from '../../activities/index.ts';
+import { lookAtPayment } from '../../activities/payments/payments.ts';
+import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
+import { json, type Answering } from '../support/answering-server.ts';
+import { CHARGE_MINOR, newPayment, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+const server = await startAnsweringGateway();
+const gateway: PaystackGateway = server.gateway();
+afterAll(() => server.close());
+
+/** What the gateway answers about a charge: with its amount where it is paid, `away` with an error, `none` that it does not know it. */
+type Says = 'paid' | 'waiting' | 'away' | 'none';
+let says: Record<string, Says> = {};
+beforeEach(() => {
+  says = {};
+  server.answerWith((response, call) => {
+    const reference = call.path.split('/').at(-1) ?? '';
+    answerOf(says[reference] ?? 'none', reference)(response, call);
+  });
+});
+
+function answerOf(said: Says, reference: string): Answering {
+  if (said === 'away') return json('oh no', 500);
+  if (said === 'none') return json(no('Transaction reference not found'), 404);
+  const status = said === 'paid' ? 'success' : 'ongoing';
+  return json(yes(transaction({ reference, status, amount: Number(CHARGE_MINOR) })));
+}
+
+const look = ({ transactionId }: Payer) => {
+  const events = createEvents(createLogger({ level: 'silent' }));
+  const deps = { db: books.world, gateway, events, clock: { now: () => NOW } };
+  return lookAtPayment(deps as unknown as ActivityDeps, transactionId, 'purchase');
+};
+
+/** With a second try, after the gateway had the first without telling how to pay it. */
+async function twoTries(): Promise<{ payer: Payer; second: string }> {
+  const payer = await books.payer();
+  const next = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
+  return { payer, second: next.reference };
+}
+
+describe('two tries', () => {
+  it.each<[Says, Says, string]>([
+    ['away', 'waiting', 'unknown'],
+    ['waiting', 'away', 'unknown'],
+    ['away', 'none', 'unknown'],
+    ['away', 'away', 'unknown'],
+    ['waiting', 'waiting', 'waiting'],
+    ['waiting', 'none', 'waiting'],
+  ])('the first %s, the second %s: %s', async (first, next, state) => {
+    const { payer, second } = await twoTries();
+    says = { [payer.reference]: first, [second]: next };
+    expect(await look(payer)).toEqual({ state, isKnown: state !== 'unknown' });
+    expect(await books.status(payer)).toBe('PENDING');
+  });
+
+  it('the first paid and the gateway away for it, the second waiting: not known until it answers, and then paid', async () => {
+    const { payer, second } = await twoTries();
+    says = { [payer.reference]: 'away', [second]: 'waiting' };
+    expect(await look(payer)).toMatchObject({ state: 'unknown', isKnown: false });
+    says[payer.reference] = 'paid';
+    expect(await look(payer)).toMatchObject({ state: 'paid', isKnown: true });
+    expect(await books.status(payer)).toBe('PROCESSING');
+  });
+
+  it('a try that the gateway took and does not find is not known, until it finds it again', async () => {
+    const { payer, second } = await twoTries();
+    says = { [second]: 'waiting' };
+    expect(await look(payer)).toEqual({ state: 'unknown', isKnown: false });
+    // It told how to pay the first, and knew the second when we looked.
+    says = { [payer.reference]: 'waiting' };
+    expect(await look(payer)).toEqual({ state: 'unknown', isKnown: false });
+    says = { [payer.reference]: 'waiting', [second]: 'waiting' };
+    expect(await look(payer)).toEqual({ state: 'waiting', isKnown: true });
+  });
+});

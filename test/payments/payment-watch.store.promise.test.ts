@@ -1,0 +1,270 @@
+/**
+ * The watch over unpaid payments, with the clock moved: what it asks of the gateway in a day of 100,000 payments and 300,000 checkouts, and how soon it
+ * finds money that no event told of. Real rows and the real watch; the gateway is a list in memory, and workflows book at once.
+ */
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createPaymentWatch } from '../../src/payments/watch.ts';
+import { watchPaceOf } from '../../src/payments/watch-rules.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { GatewayUnavailable, type ChargeLook, type PaidCharges } from '../../src/payments/port.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { createRandom, size, withSeed } from '../support/size.ts';
+
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks({ maxConnections: 4 });
+});
+afterAll(() => books.close());
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const PAID_A_DAY = 100_000;
+const CHECKOUTS_A_DAY = 300_000;
+/** A page is paid a few minutes after it was opened. */
+const PAID_AFTER_MS = 3 * 60_000;
+/** Of all money, what no event tells of. */
+const LOST_EVENTS = 0.1;
+const PER_PAGE = 100;
+/** With four days behind it, a hundred pages of each hour are read for the first time. */
+const FIRST_ROUND_MS = size({ ci: 5 * 60_000, prove: 30 * 60_000 });
+const pace = watchPaceOf({ pollFirstMs: 5_000 });
+const noop = (): void => undefined;
+
+interface Checkout {
+  readonly reference: string;
+  readonly accountId: string;
+  readonly openedAtMs: number;
+  /** Infinity: never. */
+  readonly paidAtMs: number;
+  readonly isToldOf: boolean;
+}
+
+beforeEach(async () => {
+  await books.owner.deleteFrom('gateway_windows').execute();
+  await books.owner.deleteFrom('payments').execute();
+});
+
+describe('a day of 100,000 payments and 300,000 checkouts', () => {
+  it('takes 6 requests a second in all, and money that no event told of is found within a minute', async () => {
+    await withSeed(async (seed) => {
+      const hours = size({ ci: { before: 8, watched: 0.5 }, prove: { before: 96, watched: 1.5 } });
+      const startMs = NOW.getTime();
+      const checkouts = checkoutsOf(
+        seed,
+        startMs - hours.before * HOUR_MS,
+        startMs + hours.watched * HOUR_MS,
+      );
+      const shop = await openShop(checkouts, startMs);
+      // The first round reads every window once, with all its pages; it does not belong to the steady pace.
+      await shop.watchUntil(startMs + FIRST_ROUND_MS);
+      const [readBefore, looksBefore] = [shop.lists(), shop.singleLooks()];
+      await shop.watchUntil(startMs + hours.watched * HOUR_MS);
+
+      const readerPerSecond =
+        (shop.lists() - readBefore) / ((hours.watched * HOUR_MS - FIRST_ROUND_MS) / 1000);
+      const eventsPerSecond = PAID_A_DAY / 86_400;
+      // Every checkout that nobody paid is looked at once when its time is over.
+      const endsPerSecond = (CHECKOUTS_A_DAY - PAID_A_DAY) / 86_400;
+      const inAll = readerPerSecond + eventsPerSecond + endsPerSecond;
+      const delays = shop.foundAfterMs(startMs + FIRST_ROUND_MS).toSorted((a, b) => a - b);
+      console.log(
+        `the list ${readerPerSecond.toFixed(2)} + events ${eventsPerSecond.toFixed(2)} + ends ${endsPerSecond.toFixed(2)} = ${inAll.toFixed(2)} requests a second; ` +
+          `${delays.length} found after ${(delays.at(Math.trunc(delays.length / 2))! / 1000).toFixed(0)} s (median), ${(delays.at(-1)! / 1000).toFixed(0)} s (most)`,
+      );
+      expect(shop.singleLooks() - looksBefore, 'no single looks while the list is there').toBe(0);
+      expect(inAll).toBeLessThanOrEqual(6);
+      expect(delays.length).toBeGreaterThan(0);
+      expect(delays.at(-1)).toBeLessThanOrEqual(60_000);
+    });
+  });
+});
+
+describe('20,000 open payments', () => {
+  const OPEN = 20_000;
+  const open = (paidAtMs: (index: number) => number): Checkout[] =>
+    Array.from({ length: OPEN }, (_, index) => ({
+      reference: `txn-${index}`,
+      // Half of them are of one account.
+      accountId: `acc-${index % 2 === 0 ? 0 : index % 500}`,
+      openedAtMs: NOW.getTime() - HOUR_MS + Math.trunc((index * HOUR_MS) / OPEN),
+      paidAtMs: paidAtMs(index),
+      isToldOf: false,
+    }));
+
+  it('of which 500 are paid and every event is lost: all are found within a minute, by the list alone', async () => {
+    const paidAtMs = (index: number): number =>
+      index % 40 === 0 ? NOW.getTime() + 60_000 + index : Number.POSITIVE_INFINITY;
+    const shop = await openShop(open(paidAtMs), NOW.getTime());
+    await shop.watchUntil(NOW.getTime() + 180_000);
+    expect(shop.foundAfterMs()).toHaveLength(500);
+    expect(Math.max(...shop.foundAfterMs())).toBeLessThanOrEqual(60_000);
+    expect(shop.singleLooks()).toBe(0);
+  });
+
+  it('with the list away: looked at singly, four a second and no more, and every account has its turn', async () => {
+    const shop = await openShop(
+      open(() => Number.POSITIVE_INFINITY),
+      NOW.getTime(),
+    );
+    shop.breakList();
+    await shop.watchUntil(NOW.getTime() + 300_000);
+    const seconds = (300_000 - pace.behindMs) / 1000;
+    expect(shop.singleLooks()).toBeGreaterThan(seconds);
+    expect(shop.singleLooks()).toBeLessThanOrEqual(seconds * 4 + 20);
+    const { rows } = await sql<{ accounts: number; most: number }>`
+      select count(*)::int as accounts, max(looks)::int as most
+        from (select account_id, count(*) as looks from payments where looked_at is not null group by account_id) looked`.execute(
+      books.owner,
+    );
+    expect(rows[0]!.accounts, 'of 251').toBe(251);
+    // One account has ten thousand of them, and no more looks than its turns.
+    expect(rows[0]!.most).toBeLessThanOrEqual(6);
+  });
+});
+
+function checkoutsOf(seed: number, fromMs: number, toMs: number): Checkout[] {
+  const random = createRandom(seed);
+  const share = (): number => (random.below(1_000_000) + 1) / 1_000_001;
+  const count = Math.trunc(((toMs - fromMs) * CHECKOUTS_A_DAY) / DAY_MS);
+  return Array.from({ length: count }, (_, index) => {
+    const openedAtMs = fromMs + Math.trunc(((toMs - fromMs) * index) / count);
+    const isPaid = share() < PAID_A_DAY / CHECKOUTS_A_DAY;
+    return {
+      reference: `txn-${index}`,
+      accountId: `acc-${index % 200}`,
+      openedAtMs,
+      // Nearly all within two hours: what comes later is looked for more rarely.
+      paidAtMs: isPaid
+        ? openedAtMs + Math.min(-Math.log(share()) * PAID_AFTER_MS, HOUR_MS)
+        : Number.POSITIVE_INFINITY,
+      isToldOf: share() >= LOST_EVENTS,
+    };
+  });
+}
+
+/** A gateway, rows and a clock, with the watch in front of them; its time stands at `startMs`. */
+async function openShop(checkouts: readonly Checkout[], startMs: number) {
+  let nowMs = startMs;
+  let lists = 0;
+  let looks = 0;
+  let isListAway = false;
+  const found: { readonly atMs: number; readonly afterMs: number }[] = [];
+  const byReference = new Map(checkouts.map((checkout) => [checkout.reference, checkout]));
+  await insertPayments(checkouts, startMs);
+  const told = checkouts
+    .filter(({ isToldOf, paidAtMs }) => isToldOf && paidAtMs > startMs && paidAtMs !== Infinity)
+    .toSorted((a, b) => a.paidAtMs - b.paidAtMs);
+  let toldSoFar = 0;
+  const tellEvents = async (): Promise<void> => {
+    const first = toldSoFar;
+    while (toldSoFar < told.length && told[toldSoFar]!.paidAtMs <= nowMs) toldSoFar += 1;
+    await book(told.slice(first, toldSoFar).map(({ reference }) => reference));
+  };
+  const watch = createPaymentWatch({
+    db: books.world,
+    clock: { now: () => new Date(nowMs) },
+    events: createEvents({ info: noop, warn: noop, error: noop }),
+    pace,
+    pacer: {
+      takeSlot: () => {
+        // Four a second.
+        nowMs += 250;
+        return Promise.resolve(true);
+      },
+    },
+    engine: {
+      lookSoon: async ({ transactionId }) => {
+        found.push({ atMs: nowMs, afterMs: nowMs - byReference.get(transactionId)!.paidAtMs });
+        await book([transactionId]);
+      },
+    },
+    gateway: {
+      paidCharges: (from, to, page) => {
+        lists += 1;
+        if (isListAway) return Promise.reject(new GatewayUnavailable('away', { retryable: true }));
+        return Promise.resolve(pageOf(checkouts, [from.getTime(), to.getTime()], nowMs, page));
+      },
+      findCharge: (reference) => {
+        looks += 1;
+        const isPaid = byReference.get(reference)!.paidAtMs <= nowMs;
+        const value = { state: isPaid ? 'paid' : 'abandoned' } as ChargeLook;
+        return Promise.resolve({ outcome: 'done', value });
+      },
+    },
+  });
+  const nextDueMs = async (): Promise<number> => {
+    const { rows } = await sql<{ due: Date | null }>`select min(due_at) as due from gateway_windows`.execute(
+      books.world,
+    );
+    return rows[0]?.due?.getTime() ?? Number.POSITIVE_INFINITY;
+  };
+  return {
+    lists: () => lists,
+    singleLooks: () => looks,
+    /** How long what was found from then on had been paid. */
+    foundAfterMs: (sinceMs = 0) => found.filter(({ atMs }) => atMs >= sinceMs).map(({ afterMs }) => afterMs),
+    breakList: () => {
+      isListAway = true;
+    },
+    watchUntil: async (untilMs: number) => {
+      while (nowMs < untilMs) {
+        await tellEvents();
+        await watch();
+        // Nothing happens in between but the turns of each second, which find nothing due.
+        nowMs = Math.max(nowMs + 1_000, Math.min(await nextDueMs(), nowMs + 10_000, untilMs));
+      }
+    },
+  };
+}
+
+function pageOf(
+  checkouts: readonly Checkout[],
+  [fromMs, toMs]: readonly [number, number],
+  nowMs: number,
+  page: number,
+): PaidCharges {
+  const firstAt = (timeMs: number): number => {
+    let [low, high] = [0, checkouts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (checkouts[middle]!.openedAtMs < timeMs) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const paid = checkouts.slice(firstAt(fromMs), firstAt(toMs)).filter(({ paidAtMs }) => paidAtMs <= nowMs);
+  const rows = paid.toReversed().slice((page - 1) * PER_PAGE, page * PER_PAGE);
+  return {
+    references: rows.map(({ reference }) => reference),
+    count: rows.length,
+    total: paid.length,
+    isLast: page * PER_PAGE >= paid.length,
+  };
+}
+
+/** Those of before are there from the beginning, booked where they were paid. */
+async function insertPayments(checkouts: readonly Checkout[], startMs: number): Promise<void> {
+  const BATCH = 10_000;
+  for (let from = 0; from < checkouts.length; from += BATCH) {
+    const batch = checkouts.slice(from, from + BATCH);
+    await sql`
+      insert into payments (reference, transaction_id, attempt, purpose, account_id, method, status, charge_minor, charge_currency, price_minor,
+                            price_currency, expires_at, booked_minor, booked_currency, created_at)
+      select reference, reference, 1, 'purchase', account_id, 'CARD', 'OPEN', 100, 'USD', 100,
+             'USD', created_at + interval '1 day', case when is_booked then 100 else 0 end, case when is_booked then 'USD' end, created_at
+        from unnest(${batch.map(({ reference }) => reference)}::text[], ${batch.map(({ accountId }) => accountId)}::text[],
+                    ${batch.map(({ openedAtMs }) => new Date(openedAtMs))}::timestamptz[],
+                    ${batch.map(({ paidAtMs }) => paidAtMs <= startMs)}::boolean[]) as made (reference, account_id, created_at, is_booked)`.execute(
+      books.owner,
+    );
+  }
+  await sql`analyze payments`.execute(books.owner);
+}
+
+async function book(references: readonly string[]): Promise<void> {
+  if (references.length === 0) return;
+  await sql`update payments set booked_minor = 100, booked_currency = 'USD' where reference = any(${[...references]})`.execute(
+    books.owner,
+  );
+}

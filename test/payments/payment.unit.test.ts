@@ -1,0 +1,346 @@
+/** What money from outside does: every rule of docs/API.md's table by itself, and over any history never more out than came in. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  atLockedRate,
+  chargeReference,
+  convertBetween,
+  judgePayment,
+  nextPollMs,
+  refundTimingsOf,
+  takesMoneyForMs,
+  type BookedPayment,
+  type Judgement,
+  type OutsideMethod,
+  type ReceivedMoney,
+} from '../../src/payments/rules.ts';
+import { purchaseInput } from '../support/facts.ts';
+import { createRandom, withSeed, type Random } from '../support/size.ts';
+
+const { timings } = purchaseInput({ transactionId: 'txn-1' });
+
+const payment = (given: Partial<BookedPayment> = {}): BookedPayment => ({
+  purpose: 'purchase',
+  chargeMinor: 1_000n,
+  chargeCurrency: 'NGN',
+  priceMinor: 100n,
+  priceCurrency: 'USD',
+  bookedMinor: 0n,
+  refundedMinor: 0n,
+  reversedMinor: 0n,
+  awaited: true,
+  paidBefore: false,
+  passed: false,
+  ...given,
+});
+const paid = (netMinor: bigint, currency = 'NGN'): ReceivedMoney => ({ state: 'paid', netMinor, currency });
+const REVERSED: ReceivedMoney = { state: 'reversed', netMinor: 1_000n, currency: 'NGN' };
+const NOTHING: Judgement = {
+  toHoldMinor: 0n,
+  toWalletMinor: 0n,
+  toReturnMinor: 0n,
+  reversedMinor: 0n,
+  passingMinor: 0n,
+};
+const closed = { awaited: false };
+const funding = { purpose: 'funding' } as const;
+
+describe('judgePayment', () => {
+  it.each<[string, Partial<BookedPayment>, ReceivedMoney, Partial<Judgement>]>([
+    ['exactly', {}, paid(1_000n), { toHoldMinor: 1_000n, what: 'payment-received' }],
+    ['more', {}, paid(1_001n), { toHoldMinor: 1_000n, toWalletMinor: 1n, what: 'payment-received-over' }],
+    [
+      'less',
+      {},
+      paid(999n),
+      { toWalletMinor: 999n, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' },
+    ],
+    [
+      'in another currency',
+      {},
+      paid(1_000n, 'USD'),
+      { toReturnMinor: 1_000n, what: 'payment-received-in-other-currency', ends: 'PAYMENT_WRONG_CURRENCY' },
+    ],
+    [
+      'in another currency, for what is closed',
+      closed,
+      paid(1_000n, 'USD'),
+      { toReturnMinor: 1_000n, what: 'payment-received-in-other-currency' },
+    ],
+    ['late', closed, paid(1_000n), { toWalletMinor: 1_000n, what: 'payment-received-late' }],
+    [
+      'twice',
+      { ...closed, paidBefore: true, bookedMinor: 1_000n },
+      paid(2_000n),
+      { toWalletMinor: 1_000n, what: 'payment-received-again' },
+    ],
+    [
+      'by another of its tries, once it is paid',
+      { ...closed, paidBefore: true },
+      paid(1_000n),
+      { toWalletMinor: 1_000n, what: 'payment-received-again' },
+    ],
+    ['as before', { ...closed, bookedMinor: 1_000n }, paid(1_000n), {}],
+    ['less than before', { ...closed, bookedMinor: 1_000n }, paid(900n), {}],
+    ['nothing', {}, paid(0n), {}],
+    ['into a wallet, exactly', funding, paid(1_000n), { toWalletMinor: 1_000n, what: 'payment-received' }],
+    ['into a wallet, less', funding, paid(10n), { toWalletMinor: 10n, what: 'payment-received' }],
+    [
+      'into a wallet, again',
+      { ...funding, ...closed, bookedMinor: 1_000n },
+      paid(1_500n),
+      { toWalletMinor: 500n, what: 'payment-received' },
+    ],
+    [
+      'into a wallet, in another currency',
+      funding,
+      paid(10n, 'GHS'),
+      { toReturnMinor: 10n, what: 'payment-received-in-other-currency', ends: 'PAYMENT_WRONG_CURRENCY' },
+    ],
+  ])('paid %s', (_how, given, received, expected) => {
+    expect(judgePayment(payment(given), received)).toEqual({ ...NOTHING, ...expected });
+  });
+
+  it.each<[string, Partial<BookedPayment>, Partial<Judgement>]>([
+    ['before we saw it', {}, { passingMinor: 1_000n, what: 'payment-reversed', ends: 'PAYMENT_REVERSED' }],
+    ['before we saw it, for what is closed', closed, { passingMinor: 1_000n, what: 'payment-reversed' }],
+    ['before we saw it, and that is booked', { ...closed, passed: true }, {}],
+    [
+      'after it paid',
+      { ...closed, bookedMinor: 1_000n },
+      { reversedMinor: 1_000n, what: 'payment-reversed' },
+    ],
+    ['and seen before', { ...closed, bookedMinor: 1_000n, reversedMinor: 1_000n }, {}],
+    ['by our own refund', { ...closed, bookedMinor: 1_000n, refundedMinor: 1_000n }, {}],
+    [
+      'beyond our own refund',
+      { ...closed, bookedMinor: 1_500n, refundedMinor: 1_000n },
+      { reversedMinor: 500n, what: 'payment-reversed' },
+    ],
+  ])('reversed %s', (_how, given, expected) => {
+    expect(judgePayment(payment(given), REVERSED)).toEqual({ ...NOTHING, ...expected });
+  });
+
+  it('reversed with more fees than money passes nothing through the ledger', () => {
+    const received = { ...REVERSED, netMinor: -1n };
+    expect(judgePayment(payment(closed), received)).toEqual(NOTHING);
+    expect(judgePayment(payment(), received)).toEqual({
+      ...NOTHING,
+      what: 'payment-reversed',
+      ends: 'PAYMENT_REVERSED',
+    });
+  });
+
+  it.each<[string, Partial<BookedPayment>, ReceivedMoney, Partial<Judgement>]>([
+    ['less than', {}, paid(400n), { confirmedMinor: 400n, what: 'payment-confirmed' }],
+    ['the same as', {}, paid(1_000n), { confirmedMinor: 1_000n, what: 'payment-confirmed' }],
+    [
+      'more than',
+      {},
+      paid(1_300n),
+      { confirmedMinor: 1_000n, toWalletMinor: 300n, what: 'payment-confirmed' },
+    ],
+    [
+      'the rest of',
+      { bookedMinor: 400n, evidenceMinor: 600n },
+      paid(1_000n),
+      { confirmedMinor: 600n, what: 'payment-confirmed' },
+    ],
+    [
+      'more than the rest of',
+      { bookedMinor: 400n, evidenceMinor: 600n },
+      paid(1_001n),
+      { confirmedMinor: 600n, toWalletMinor: 1n, what: 'payment-confirmed' },
+    ],
+    ['nothing new beside', { bookedMinor: 400n, evidenceMinor: 600n }, paid(400n), {}],
+    [
+      'another currency than',
+      {},
+      paid(1_000n, 'GHS'),
+      { toReturnMinor: 1_000n, what: 'payment-received-in-other-currency' },
+    ],
+    [
+      'the same, for a wallet, as',
+      { purpose: 'funding' },
+      paid(1_000n),
+      { confirmedMinor: 1_000n, what: 'payment-confirmed' },
+    ],
+  ])('the gateway says %s what a person vouched for', (_how, given, received, expected) => {
+    const vouched = payment({ ...closed, evidenceMinor: 1_000n, ...given });
+    expect(judgePayment(vouched, received)).toEqual({ ...NOTHING, ...expected });
+  });
+
+  it('waits on for everything that is no money', () => {
+    for (const given of [{}, closed, funding, { ...closed, bookedMinor: 1_000n }]) {
+      const other: ReceivedMoney = { state: 'other', netMinor: 1_000n, currency: 'NGN' };
+      expect(judgePayment(payment(given), other)).toEqual(NOTHING);
+    }
+  });
+});
+
+const HISTORIES = 2_000;
+
+/** A payment that lives: looks come in any order, money grows, comes again and goes back. */
+interface Life {
+  payment: BookedPayment;
+  held: bigint;
+  wallet: bigint;
+  returned: bigint;
+}
+
+/** Applies what a look means, as the store does. */
+function look(life: Life, received: ReceivedMoney): Judgement {
+  const judged = judgePayment(life.payment, received);
+  const cameMinor = judged.toHoldMinor + judged.toWalletMinor + judged.toReturnMinor;
+  const isOver =
+    judged.ends !== undefined ||
+    judged.toHoldMinor > 0n ||
+    (life.payment.purpose === 'funding' && judged.toWalletMinor > 0n);
+  life.payment = {
+    ...life.payment,
+    bookedMinor: life.payment.bookedMinor + cameMinor,
+    refundedMinor: life.payment.refundedMinor + judged.toReturnMinor,
+    reversedMinor: life.payment.reversedMinor + judged.reversedMinor,
+    awaited: life.payment.awaited && !isOver,
+    passed: life.payment.passed || judged.passingMinor > 0n,
+  };
+  life.held += judged.toHoldMinor;
+  life.wallet += judged.toWalletMinor;
+  life.returned += judged.toReturnMinor;
+  return judged;
+}
+
+function live(random: Random): void {
+  const chargeMinor = BigInt(1 + random.below(1_000));
+  const currency = random.pick(['NGN', 'NGN', 'NGN', 'USD']);
+  const life: Life = {
+    payment: payment({ chargeMinor, purpose: random.pick(['purchase', 'purchase', 'funding']) }),
+    held: 0n,
+    wallet: 0n,
+    returned: 0n,
+  };
+  let atGateway = 0n;
+  let seen = 0n;
+  for (let step = 0; step < 12; step += 1) {
+    const deed = random.below(8);
+    if (deed === 0) atGateway += chargeMinor;
+    if (deed === 1) atGateway += BigInt(random.below(1_500));
+    if (deed === 2) life.payment = { ...life.payment, awaited: false };
+    if (deed === 3 && life.held > life.payment.refundedMinor)
+      life.payment = { ...life.payment, refundedMinor: life.held };
+    const state = random.pick(['paid', 'paid', 'paid', 'other', 'reversed'] as const);
+    // An answer may be older than the one before.
+    const netMinor = random.below(6) === 0 ? seen : atGateway;
+    if (state === 'paid' && netMinor > seen) seen = netMinor;
+    const received: ReceivedMoney = { state, netMinor, currency };
+    const wasAwaited = life.payment.awaited;
+    const judged = look(life, received);
+    expect(judged.ends === undefined || wasAwaited).toBe(true);
+    expect(judged.toHoldMinor === 0n || (wasAwaited && judged.toHoldMinor === chargeMinor)).toBe(true);
+    expect(look(life, received), 'the same look again').toEqual(NOTHING);
+  }
+  expect(life.held + life.wallet + life.returned, 'out is what was seen to come in').toBe(seen);
+  expect(life.payment.bookedMinor).toBe(seen);
+  expect(life.held === 0n || life.held === chargeMinor, 'paid once').toBe(true);
+  expect(life.payment.reversedMinor <= seen, 'no more goes back than came').toBe(true);
+}
+
+it(`over ${HISTORIES} histories of looks puts every unit that came somewhere, once`, async () => {
+  await withSeed((seed) => {
+    const random = createRandom(seed);
+    for (let history = 0; history < HISTORIES; history += 1) live(random);
+  });
+});
+
+describe('atLockedRate', () => {
+  const amount = fc.bigInt({ min: 1n, max: 10n ** 15n });
+  const locked = fc.record({ chargeMinor: amount, priceMinor: amount }).map((each) => payment(each));
+  const RUNS = 20_000;
+
+  it('gives the price for the charge, and the same amount where both have one currency', () => {
+    expect(atLockedRate(1_000n, payment())).toBe(100n);
+    expect(atLockedRate(1_001n, payment({ priceCurrency: 'NGN' }))).toBe(1_001n);
+    expect(atLockedRate(4n, payment())).toBe(0n);
+    expect(atLockedRate(5n, payment()), 'the half goes up').toBe(1n);
+  });
+
+  it('drifts by one minor unit at most, however the money is split, and never the other way', async () => {
+    await withSeed((seed) => {
+      fc.assert(
+        fc.property(locked, amount, amount, (each, one, other) => {
+          expect(atLockedRate(each.chargeMinor, each)).toBe(each.priceMinor);
+          const whole = atLockedRate(one + other, each);
+          const parts = atLockedRate(one, each) + atLockedRate(other, each);
+          const drift = whole > parts ? whole - parts : parts - whole;
+          expect(drift <= 1n).toBe(true);
+          expect(atLockedRate(one + other, each) >= atLockedRate(one, each)).toBe(true);
+          const off = 2n * (atLockedRate(one, each) * each.chargeMinor - one * each.priceMinor);
+          expect(-each.chargeMinor < off && off <= each.chargeMinor, 'to the nearest, half up').toBe(true);
+        }),
+        { numRuns: RUNS, seed },
+      );
+    });
+  });
+});
+
+const METHODS = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY', 'BANK_TRANSFER'] as const;
+
+describe('nextPollMs', () => {
+  it.each<[number, OutsideMethod, number]>([
+    [0, 'CARD', 2_000],
+    [20_000, 'CARD', 2_000],
+    [30_000, 'CARD', 3_000],
+    [180_000, 'MOBILE_MONEY', 18_000],
+    [600_000, 'MOBILE_MONEY', 40_000],
+    [900_000, 'CARD', 60_000],
+    [7_199_999, 'APPLE_PAY', 60_000],
+    [7_200_000, 'APPLE_PAY', 600_000],
+    [1_800_000, 'BANK_TRANSFER', 180_000],
+    [28_799_999, 'BANK_TRANSFER', 240_000],
+    [86_400_000, 'CARD', 600_000],
+  ])('after %i ms of waiting for %s: %i ms', (waitedMs, method, pauseMs) => {
+    expect(nextPollMs(waitedMs, method, timings)).toBe(pauseMs);
+  });
+
+  it('is bounded, whatever it is asked, and no pause is shorter than the first', () => {
+    fc.assert(
+      fc.property(fc.nat(1_000_000_000), fc.constantFrom(...METHODS), (waitedMs, method) => {
+        const pauseMs = nextPollMs(waitedMs, method, timings);
+        expect(pauseMs).toBeGreaterThanOrEqual(timings.pollFirstMs);
+        expect(pauseMs).toBeLessThanOrEqual(timings.pollMaxMs);
+        const rare = { ...timings, pollFirstMs: 3_600_000, pollMaxMs: 3_600_000 };
+        expect(nextPollMs(waitedMs, method, rare), 'tests scale it').toBe(3_600_000);
+      }),
+    );
+  });
+});
+
+describe('how long, under which name, how much', () => {
+  it('a refund is looked for at its own pace, which is all that it is given', () => {
+    expect(refundTimingsOf({ ...timings, refundLookFirstMs: 7, refundLookMaxMs: 70 })).toEqual({
+      refundLookFirstMs: 7,
+      refundLookMaxMs: 70,
+    });
+  });
+
+  it('a transfer account takes money for a shorter time than a page', () => {
+    expect(takesMoneyForMs('BANK_TRANSFER', timings)).toBe(1_800_000);
+    for (const method of ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'] as const)
+      expect(takesMoneyForMs(method, timings)).toBe(86_400_000);
+  });
+
+  it('the first try carries our own id, later ones their number, all in the alphabet of the gateway', () => {
+    const id = 'txn-0123456789abcdef0123456789abcdef';
+    const references = [1, 2, 3, 99].map((attempt) => chargeReference(id, attempt));
+    expect(references).toEqual([id, `${id}-2`, `${id}-3`, `${id}-99`]);
+    for (const reference of references) expect(reference).toMatch(/^[A-Za-z0-9-]{1,50}$/);
+  });
+
+  it('a charge in another currency goes over the dollar, half up', () => {
+    const [dollar, naira, cedi] = [1_000_000n, 1_600_000_000n, 15_500_000n];
+    expect(convertBetween(230n, dollar, naira)).toBe(368_000n);
+    expect(convertBetween(368_000n, naira, dollar)).toBe(230n);
+    expect(convertBetween(368_000n, naira, cedi)).toBe(3_565n);
+    expect(convertBetween(1n, 2n, 1n), 'the half goes up').toBe(1n);
+  });
+});

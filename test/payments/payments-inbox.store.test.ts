@@ -1,0 +1,149 @@
+/** The inbox worked off: each event once, in spite of one that cannot be applied; where nobody can be asked, all of them stay. */
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import { applyInbox, createGatewayDoor, type EventDeps } from '../../src/payments/gateway-events.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import type { GatewayEvent } from '../../src/payments/port.ts';
+import { EngineUnavailable, type WhosePayment } from '../../src/purchases/engine.ts';
+import { createEventKeeper, type KeepEvent, type KeptEvent } from '../../src/payments/store/gateway-events.ts';
+import { touchPayment } from '../../src/payments/store/payments.ts';
+import { until } from '../support/until.ts';
+import { usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+
+/** Who was looked at, and what a look does. */
+let looked: string[] = [];
+let keepEvent: KeepEvent;
+let look: (whose: WhosePayment) => Promise<void>;
+/** What the door hears, whatever the bytes. */
+let verified: Partial<GatewayEvent> | undefined;
+beforeEach(async () => {
+  keepEvent = createEventKeeper(books.world);
+  looked = [];
+  look = () => Promise.resolve();
+  await books.owner.deleteFrom('gateway_events').execute();
+});
+
+const deps = (): EventDeps => ({
+  db: books.world,
+  events: createEvents(createLogger({ level: 'silent' })),
+  gateway: {
+    name: 'paystack',
+    verifyWebhook: () =>
+      verified && {
+        eventKey: randomUUID(),
+        type: 'charge.success',
+        about: 'charge',
+        reference: null,
+        email: null,
+        amount: null,
+        ...verified,
+      },
+  } as Partial<EventDeps['gateway']> as EventDeps['gateway'],
+  engine: {
+    look: (whose: WhosePayment) => look(whose),
+    lookSoon: async (whose: WhosePayment) => {
+      await look(whose);
+      looked.push(whose.transactionId);
+    },
+  } as Partial<EventDeps['engine']> as EventDeps['engine'],
+});
+
+async function keep(payer: Payer, about = 'charge'): Promise<void> {
+  const event: KeptEvent = {
+    gateway: 'paystack',
+    eventKey: randomUUID(),
+    type: 'charge.success',
+    about,
+    reference: payer.reference,
+    email: null,
+  };
+  await keepEvent(event);
+}
+
+async function notes(): Promise<(string | null)[]> {
+  const rows = await books.world.selectFrom('gateway_events').select('note').orderBy('id').execute();
+  return rows.map((row) => row.note);
+}
+
+it('all that is in it, however much, in one run', async () => {
+  const payers = await Promise.all(Array.from({ length: 30 }, () => books.payer()));
+  for (const payer of payers) await keep(payer);
+  expect(await applyInbox(deps())).toBe(30);
+  expect(new Set(await notes())).toEqual(new Set(['looked at']));
+  expect(looked.toSorted()).toEqual(payers.map((payer) => payer.transactionId).toSorted());
+  expect(await applyInbox(deps())).toBe(0);
+});
+
+it('one that cannot be applied keeps nobody waiting, stays, and is told of', async () => {
+  const [disputed, other] = [await books.payer(), await books.payer()];
+  await keep(disputed, 'dispute');
+  for (let count = 0; count < 10; count += 1) await keep(other);
+  await expect(applyInbox(deps())).rejects.toThrow('1 gateway events are left');
+  expect((await notes()).filter((note) => note === null)).toHaveLength(1);
+  look = ({ transactionId }) => touchPayment(books.world, transactionId, new Date());
+  expect(await applyInbox(deps())).toBe(1);
+  expect((await notes())[0]).toBe('nothing of it is here');
+});
+
+it('where nobody can be asked: it stops, and all of them stay', async () => {
+  const payer = await books.payer();
+  for (let count = 0; count < 20; count += 1) await keep(payer);
+  let asked = 0;
+  look = () => {
+    asked += 1;
+    return Promise.reject(new EngineUnavailable('away'));
+  };
+  await expect(applyInbox(deps())).rejects.toThrow('away');
+  expect(asked).toBeLessThan(10);
+  expect((await notes()).filter((note) => note !== null)).toEqual([]);
+});
+
+it('the door applies what it kept, and leaves to the inbox what it cannot', async () => {
+  const payer = await books.payer();
+  verified = { reference: payer.reference };
+  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  await until(notes, (all) => all[0] === 'looked at');
+  let asked = 0;
+  look = () => {
+    asked += 1;
+    return Promise.reject(new EngineUnavailable('away'));
+  };
+  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  await until(
+    () => asked,
+    (times) => times === 1,
+  );
+  look = () => Promise.resolve();
+  expect(await applyInbox(deps())).toBe(1);
+  expect(await notes()).toEqual(['looked at', 'looked at']);
+  verified = undefined;
+  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('refused');
+  expect(await notes()).toHaveLength(2);
+});
+
+it('keeps no text that Postgres would refuse', async () => {
+  verified = { reference: 'txn-\0', email: 'a\0@test.example' };
+  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  await until(notes, (all) => all[0] === 'about no payment of ours');
+});
+
+it('two processes keep the same burst in opposite orders at once: both get through, each event is there once', async () => {
+  const burst = Array.from({ length: 400 }, (): KeptEvent => ({
+    gateway: 'paystack',
+    eventKey: randomUUID(),
+    type: 'charge.success',
+    about: 'charge',
+    reference: null,
+    email: null,
+  }));
+  for (let round = 0; round < 10; round += 1) {
+    await books.owner.deleteFrom('gateway_events').execute();
+    // The first goes alone; the rest share the commit after it.
+    const process = (events: readonly KeptEvent[]) => Promise.all(events.map(createEventKeeper(books.world)));
+    const ids = await Promise.all([process(burst), process(burst.toReversed())]);
+    expect(ids.flat().filter((id) => id !== undefined)).toHaveLength(burst.length);
+  }
+});

@@ -1,0 +1,240 @@
+/** Looks at one payment at the same moment, and with whatever else moves its purchase: exactly one wins, nobody waits for ever. */
+import { describe, expect, it } from 'vitest';
+import { closeFundingUnpaid } from '../../src/payments/store/fundings.ts';
+import { findPayments, nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { untilSomeoneWaits } from '../support/books.ts';
+import { createRandom, withSeed } from '../support/size.ts';
+import {
+  CHARGE_MINOR,
+  newPayment,
+  paid,
+  PRICE_MINOR,
+  usePaymentBooks,
+  type Payer,
+} from './payments.support.ts';
+
+const books = usePaymentBooks();
+const LANES = 8;
+const ROUNDS = 40;
+const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+
+const together = <T>(act: (lane: number) => Promise<T>, lanes = LANES): Promise<T[]> =>
+  Promise.all(Array.from({ length: lanes }, (_, lane) => act(lane)));
+
+const close = ({ transactionId }: Payer) => closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED');
+
+describe('eight looks at once', () => {
+  it.each([
+    ['as asked', CHARGE_MINOR, 'PROCESSING', 0n],
+    ['short', 1_600_000n, 'FAILED, PAYMENT_UNDERPAID', 1_000n],
+    ['over', CHARGE_MINOR + 160_000n, 'PROCESSING', 100n],
+  ])('paid %s: booked once', async (_how, netMinor, status, walletMinor) => {
+    for (let round = 0; round < 5; round += 1) {
+      const payer = await books.payer();
+      const judged = await together(() => books.look(payer, paid(netMinor)));
+      expect(judged.filter((one) => one.what !== undefined)).toHaveLength(1);
+      expect(await books.status(payer)).toBe(status);
+      expect(await books.balance(payer)).toBe(walletMinor);
+    }
+  });
+
+  it('that saw different moments of it: all that came is booked, once', async () => {
+    await withSeed(async (seed) => {
+      const random = createRandom(seed);
+      for (let round = 0; round < 5; round += 1) {
+        const payer = await books.payer();
+        await together(() => books.look(payer, paid(BigInt(1 + random.below(3)) * CHARGE_MINOR)));
+        await books.look(payer, paid(3n * CHARGE_MINOR));
+        expect(await books.balance(payer)).toBe(2n * PRICE_MINOR);
+        expect((await books.payment(payer)).booked_minor).toBe(3n * CHARGE_MINOR);
+      }
+    });
+  });
+
+  it('whose answers come in the wrong order: the older one books nothing any more', async () => {
+    const payer = await books.payer();
+    await close(payer);
+    const at = (seconds: number) => new Date(Date.parse('2026-03-01T11:00:00.000Z') + seconds * 1_000);
+    // Asked while the money was there, answered when a later look had booked that it came and went.
+    await books.look(payer, { ...paid(), state: 'reversed' }, at(2));
+    expect((await books.look(payer, paid(), at(1))).what).toBeUndefined();
+    expect(await books.balance(payer)).toBe(0n);
+    expect((await books.payment(payer)).looked_at).toEqual(at(2));
+  });
+
+  it('at two tries of it, both paid: one pays, the other is in the wallet', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const payer = await books.payer();
+      const next = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
+      const second = { ...payer, reference: next.reference };
+      await together((lane) => books.look(lane % 2 === 0 ? payer : second));
+      const tries = await findPayments(books.world, payer.transactionId);
+      expect(tries.filter((one) => one.paid_hold)).toHaveLength(1);
+      expect(await books.balance(payer)).toBe(PRICE_MINOR);
+    }
+  });
+
+  it('at what was taken back: claimed once', async () => {
+    const payer = await books.payer();
+    await books.look(payer);
+    const judged = await together(() => books.look(payer, { state: 'reversed' }));
+    expect(judged.filter((one) => one.reversedMinor > 0n)).toHaveLength(1);
+  });
+});
+
+describe('closing it unpaid and paying it at the same moment', () => {
+  /** What must be so whoever came first: the two agree on who did. */
+  async function expectOneWinner(payer: Payer, closed: 'closed' | 'paid'): Promise<void> {
+    const isPaid = closed === 'paid';
+    expect(await books.status(payer)).toBe(isPaid ? 'PROCESSING' : 'FAILED, PAYMENT_EXPIRED');
+    expect(await books.balance(payer)).toBe(isPaid ? 0n : PRICE_MINOR);
+    expect((await books.payment(payer)).paid_hold).toBe(isPaid);
+    expect((await books.timeline(payer)).slice(1)).toEqual(
+      isPaid ? ['payment-received'] : ['failed', 'payment-received-late'],
+    );
+  }
+
+  it('paying holds the purchase while closing waits for it: paid', async () => {
+    const payer = await books.payer();
+    const locked = await lock(payer);
+    const looking = books.look(payer);
+    await untilSomeoneWaits(books.owner);
+    const closing = close(payer);
+    await untilSomeoneWaits(books.owner, 2);
+    await locked.letGo();
+    await looking;
+    await expectOneWinner(payer, await closing);
+    expect(await closing).toBe('paid');
+  });
+
+  it('closing holds the purchase while paying waits for it: closed', async () => {
+    const payer = await books.payer();
+    const locked = await lock(payer);
+    const closing = close(payer);
+    await untilSomeoneWaits(books.owner);
+    const looking = books.look(payer);
+    await untilSomeoneWaits(books.owner, 2);
+    await locked.letGo();
+    await looking;
+    await expectOneWinner(payer, await closing);
+    expect(await closing).toBe('closed');
+  });
+
+  it(`${ROUNDS} rounds of both, with four looks beside: exactly one wins`, async () => {
+    const won = { closed: 0, paid: 0 };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const payer = await books.payer();
+      const [first, ...others] = [
+        () => close(payer),
+        ...Array.from({ length: 4 }, () => () => books.look(payer)),
+      ];
+      const started = round % 2 === 0 ? [first, ...others] : [...others, first];
+      const ended = await Promise.all(started.map((start) => start()));
+      const closed = ended.find((end) => end === 'closed' || end === 'paid') as 'closed' | 'paid';
+      won[closed] += 1;
+      await expectOneWinner(payer, closed);
+    }
+    expect(won.closed + won.paid).toBe(ROUNDS);
+  });
+
+  it('the same for a wallet that is funded', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payer = await books.payer({ purpose: 'funding' });
+      const [closed] = await Promise.all([
+        closeFundingUnpaid(books.world, payer.transactionId, 'PAYMENT_EXPIRED'),
+        books.look(payer),
+      ]);
+      expect(await books.status(payer)).toBe(closed === 'paid' ? 'SUCCESS' : 'FAILED, PAYMENT_EXPIRED');
+      expect(await books.balance(payer)).toBe(PRICE_MINOR);
+    }
+  });
+});
+
+describe('looking while the purchase is closed', () => {
+  it.each(['SUCCESS', 'FAILED'] as const)('as %s: both go through, nobody is a victim', async (end) => {
+    for (let round = 0; round < 10; round += 1) {
+      const payer = await books.payer();
+      await books.look(payer);
+      const closing =
+        end === 'SUCCESS'
+          ? settlePurchase(books.world, payer.transactionId)
+          : failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+      await Promise.all([closing, together(() => books.look(payer, paid(2n * CHARGE_MINOR)), 6)]);
+      expect((await books.status(payer)).split(',')[0]).toBe(end);
+      expect(await books.balance(payer)).toBe(PRICE_MINOR);
+    }
+  });
+
+  it('giving back waits at the purchase while a look has the payment: no deadlock', async () => {
+    const payer = await books.payer();
+    await books.look(payer);
+    const locked = await lock(payer);
+    const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+    await untilSomeoneWaits(books.owner);
+    const looking = books.look(payer, paid(2n * CHARGE_MINOR));
+    await untilSomeoneWaits(books.owner, 2);
+    await locked.letGo();
+    await Promise.all([failing, looking]);
+    expect(await books.status(payer)).toBe('FAILED, OUT_OF_STOCK');
+  });
+
+  it('given up while it is being paid: it goes back to where it came from, or is late', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payer = await books.payer();
+      const locked = await lock(payer);
+      const paying = books.look(payer);
+      await untilSomeoneWaits(books.owner);
+      const failing = failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+      await untilSomeoneWaits(books.owner, 2);
+      await locked.letGo();
+      await Promise.all([paying, failing]);
+      expect(await findOpenRefunds(books.world, payer.transactionId)).toHaveLength(1);
+      expect(await books.balance(payer)).toBe(0n);
+    }
+  });
+
+  it('taken back and given back at the same moment: it goes back once', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const payer = await books.payer();
+      await books.look(payer);
+      await Promise.all([
+        failPurchase(books.world, payer.transactionId, OUT_OF_STOCK),
+        books.look(payer, { state: 'reversed' }),
+      ]);
+      const due = await books.world
+        .selectFrom('refunds')
+        .selectAll()
+        .where('transaction_id', '=', payer.transactionId)
+        .execute();
+      const { reversed_minor } = await books.payment(payer);
+      expect(due.length === 1).toBe(reversed_minor === 0n);
+    }
+  });
+});
+
+/** The purchase's row, held by somebody else until they let go. */
+async function lock({ transactionId }: Payer): Promise<{ letGo: () => Promise<void> }> {
+  let letGo!: () => void;
+  const released = new Promise<void>((resolve) => (letGo = resolve));
+  let holds!: () => void;
+  const held = new Promise<void>((resolve) => (holds = resolve));
+  const done = books.owner.transaction().execute(async (trx) => {
+    await trx
+      .selectFrom('purchases')
+      .select('transaction_id')
+      .where('transaction_id', '=', transactionId)
+      .forUpdate()
+      .execute();
+    holds();
+    await released;
+  });
+  await held;
+  return {
+    letGo: () => {
+      letGo();
+      return done;
+    },
+  };
+}

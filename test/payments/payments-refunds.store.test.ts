@@ -1,0 +1,148 @@
+/** Money on its way back: on record before it is asked for, ended once, in suspense until then. */
+import { describe, expect, it } from 'vitest';
+import { findPayment } from '../../src/payments/store/payments.ts';
+import { failPurchase } from '../../src/purchases/store/purchases.ts';
+import {
+  beginRefund,
+  closeRefundDone,
+  closeRefundTakenBack,
+  creditRefund,
+  findOpenRefunds,
+  keepRefundState,
+  type RefundRow,
+} from '../../src/payments/store/refunds.ts';
+import { entriesOf } from '../support/payment-books.ts';
+import { NOW, paid, PRICE_MINOR, usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+const DONE = { refundId: '7', gatewayStatus: 'processed' };
+
+/** Paid, not deliverable, and so to be refunded. */
+async function refunding(): Promise<{ payer: Payer; refund: RefundRow }> {
+  const payer = await books.payer();
+  await books.look(payer);
+  for (let again = 0; again < 2; again += 1)
+    await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+  const [refund, ...others] = await findOpenRefunds(books.world, payer.transactionId);
+  expect(others).toEqual([]);
+  return { payer, refund: refund! };
+}
+
+const suspense = async (payer: Payer) =>
+  (await entriesOf(books.owner, payer)).filter((line) => line.includes('suspense'));
+const credit = async ({ reference }: Payer, refund: RefundRow) =>
+  creditRefund(books.world, refund, (await findPayment(books.world, reference))!);
+const last = async (payer: Payer) => (await books.timeline(payer)).at(-1);
+
+describe('a refund', () => {
+  it('is due once, for the charge, in the currency it was paid in', async () => {
+    const { payer, refund } = await refunding();
+    expect(refund).toMatchObject({
+      refund_key: `${payer.reference}-not-delivered`,
+      amount_minor: 2_000_000n,
+      currency: 'NGN',
+      status: 'DUE',
+      closed_at: null,
+    });
+    expect(await suspense(payer)).toEqual([
+      'void: held:USD -1250, exchange:USD 1250, exchange:NGN -2000000, suspense:NGN 2000000',
+    ]);
+  });
+
+  it('that the gateway has sent is done, once', async () => {
+    const { payer, refund } = await refunding();
+    const ended = await Promise.all(
+      Array.from({ length: 6 }, () => closeRefundDone(books.world, refund, DONE)),
+    );
+    expect(ended.filter(Boolean)).toHaveLength(1);
+    expect(await credit(payer, refund)).toBe(false);
+    expect((await suspense(payer)).slice(1)).toEqual([
+      'refund: suspense:NGN -2000000, gateway-clearing:NGN 2000000',
+    ]);
+    expect(await books.balance(payer)).toBe(0n);
+    expect(await last(payer)).toBe('refunded');
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+  });
+
+  it('that the gateway cannot send is credited to the wallet, once', async () => {
+    const { payer, refund } = await refunding();
+    const ended = await Promise.all(Array.from({ length: 6 }, () => credit(payer, refund)));
+    expect(ended.filter(Boolean)).toHaveLength(1);
+    expect(await closeRefundDone(books.world, refund, DONE)).toBe(false);
+    expect(await books.balance(payer)).toBe(PRICE_MINOR);
+    expect(await last(payer)).toBe('refund-credited-to-wallet');
+  });
+
+  it('done and credited at the same moment is one of the two', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { payer, refund } = await refunding();
+      const ended = await Promise.all([
+        closeRefundDone(books.world, refund, DONE),
+        credit(payer, refund),
+        closeRefundDone(books.world, refund, DONE),
+        credit(payer, refund),
+      ]);
+      expect(ended.filter(Boolean)).toHaveLength(1);
+      expect(await books.balance(payer)).toBe(ended[1] || ended[3] ? PRICE_MINOR : 0n);
+    }
+  });
+
+  it('whose payment is taken back before it is sent ends so, once: a reversal, no claim, and nothing for the wallet', async () => {
+    const { payer, refund } = await refunding();
+    const reversed = { state: 'reversed', gatewayStatus: 'reversed' } as const;
+    await books.look(payer, reversed);
+    const ended = await Promise.all([
+      ...Array.from({ length: 6 }, () => closeRefundTakenBack(books.world, refund)),
+      books.look(payer, reversed),
+    ]);
+    expect(ended.filter((one) => one === true)).toHaveLength(1);
+    expect((await suspense(payer)).slice(1)).toEqual([
+      'payment-reversed: suspense:NGN -2000000, gateway-clearing:NGN 2000000',
+    ]);
+    expect(await books.payment(payer)).toMatchObject({ reversed_minor: 2_000_000n });
+    expect([await credit(payer, refund), await closeRefundDone(books.world, refund, DONE)]).toEqual([
+      false,
+      false,
+    ]);
+    expect(await books.balance(payer)).toBe(0n);
+    expect(await last(payer)).toBe('payment-reversed');
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+    const before = await entriesOf(books.owner, payer);
+    await books.look(payer, reversed);
+    expect(await entriesOf(books.owner, payer), 'a later look finds nothing new').toEqual(before);
+  });
+
+  it('is asked for by one of those who read it, and by the next only where that one is known', async () => {
+    const { payer, refund } = await refunding();
+    const begun = await Promise.all(Array.from({ length: 8 }, () => beginRefund(books.world, refund, NOW)));
+    expect(begun.filter(Boolean)).toHaveLength(1);
+    const [asked] = await findOpenRefunds(books.world, payer.transactionId);
+    expect(asked).toMatchObject({ status: 'ASKED', asked_at: NOW });
+    expect(await beginRefund(books.world, refund, new Date())).toBe(false);
+    expect(await beginRefund(books.world, asked!, new Date())).toBe(true);
+    await closeRefundDone(books.world, refund, DONE);
+    expect(await beginRefund(books.world, asked!, new Date())).toBe(false);
+  });
+
+  it('that is stuck stays so, keeps the word of the gateway and its money in suspense, until it ends', async () => {
+    const { payer, refund } = await refunding();
+    const stuck = { status: 'STUCK', refundId: null, gatewayStatus: 'refused' } as const;
+    for (let again = 0; again < 2; again += 1) await keepRefundState(books.world, refund, stuck);
+    expect(await books.timeline(payer)).toEqual(['opened', 'payment-received', 'failed', 'refund-blocked']);
+    const [row] = await findOpenRefunds(books.world, payer.transactionId);
+    expect(row).toMatchObject({ status: 'STUCK', gateway_status: 'refused' });
+    expect(await suspense(payer)).toHaveLength(1);
+    await closeRefundDone(books.world, row!, DONE);
+    await keepRefundState(books.world, refund, stuck);
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+  });
+
+  it('of another currency is never credited: no rate was locked for it', async () => {
+    const payer = await books.payer();
+    await books.look(payer, paid(5_000n, 'GHS'));
+    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    expect(await credit(payer, refund!)).toBe(false);
+    expect(await books.balance(payer)).toBe(0n);
+    expect(await findOpenRefunds(books.world, payer.transactionId)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,167 @@
+// Payments in a test's own Postgres: purchases and fundings that wait for money, and what the gateway says of it. After every test all
+// that must hold of the books is looked at.
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, expect } from 'vitest';
+import type { ChargeQuote, OutsideMethod, PaymentPurpose } from '../../src/payments/rules.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { insertAccount } from '../../src/accounts/store/accounts.ts';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { findFunding, openFunding } from '../../src/payments/store/fundings.ts';
+import { findWallet } from '../../src/ledger/store/ledger.ts';
+import { bookSeen, type SeenCharge } from '../../src/payments/store/bookings.ts';
+import {
+  beginPayment,
+  findPayment,
+  keepInstructions,
+  type NewPayment,
+  type PaymentRow,
+} from '../../src/payments/store/payments.ts';
+import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import { auditBooks, openBooks, type Books } from '../support/books.ts';
+import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
+import { paymentViolations } from '../support/payment-books.ts';
+
+export const NOW = new Date('2026-03-01T10:00:00.000Z');
+const LATER = new Date('2026-03-02T10:00:00.000Z');
+/** USD 12.50 asked for as NGN 20,000.00. */
+export const PRICE_MINOR = 1_250n;
+export const CHARGE_MINOR = 2_000_000n;
+
+/** These two know holds that a wallet placed; paymentViolations knows the others. */
+const OF_WALLETS_ONLY = [
+  'a hold was not booked once, or closed otherwise than its row says',
+  'a hold moved another amount than its own',
+];
+
+export interface Payer {
+  readonly transactionId: string;
+  readonly accountId: string;
+  readonly reference: string;
+  readonly input: PurchaseInput;
+}
+
+export interface PayerOptions {
+  readonly purpose?: PaymentPurpose;
+  readonly method?: OutsideMethod;
+  readonly charge?: ChargeQuote;
+  readonly accountId?: string;
+}
+
+export interface PaymentBooks {
+  readonly url: string;
+  readonly world: WorldDb;
+  readonly owner: WorldDb;
+  /** Something that waits for a payment that can be paid. */
+  payer(options?: PayerOptions): Promise<Payer>;
+  /** Another account in accounts.accounts, by its e-mail address. */
+  account(email: string): Promise<string>;
+  /** `askedAt`: when the gateway was asked; all at one moment where it is not given. */
+  look(payer: Payer, seen?: Partial<SeenCharge>, askedAt?: Date): ReturnType<typeof bookSeen>;
+  payment(payer: Payer): Promise<PaymentRow>;
+  /** `status`, or `status, reason`. */
+  status(payer: Payer): Promise<string>;
+  balance(payer: Payer): Promise<bigint>;
+  timeline(payer: Payer): Promise<string[]>;
+}
+
+/** What the gateway says of a charge that was paid as asked. */
+export const paid = (netMinor = CHARGE_MINOR, currency = 'NGN'): Partial<SeenCharge> => ({
+  netMinor,
+  currency,
+});
+
+export function newPayment(payer: Pick<Payer, 'input'>, options: PayerOptions = {}): NewPayment {
+  const { input } = payer;
+  return {
+    transactionId: input.transactionId,
+    purpose: options.purpose ?? 'purchase',
+    accountId: input.accountId,
+    method: options.method ?? 'CARD',
+    charge: options.charge ?? { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] },
+    price: { amountMinor: PRICE_MINOR, currency: 'USD' },
+    expiresAt: LATER,
+  };
+}
+
+/** A database for the tests of one file. */
+export function usePaymentBooks(): PaymentBooks {
+  let books: Books;
+  beforeAll(async () => {
+    books = await openBooks({ maxConnections: 10 });
+    await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  });
+  afterEach(async () => {
+    expect(await auditBooks(books.owner, { except: OF_WALLETS_ONLY })).toEqual([]);
+    expect(await paymentViolations(books.owner)).toEqual([]);
+  });
+  afterAll(() => books.close());
+  return {
+    get url() {
+      return books.url;
+    },
+    get world() {
+      return books.world;
+    },
+    get owner() {
+      return books.owner;
+    },
+    payer: (options) => newPayer(books.world, options),
+    account: async (email) => {
+      const account = newAccount({ email });
+      await insertAccount(books.accounts, account);
+      return account.id;
+    },
+    look: (payer, seen, askedAt) => look(books.world, payer, seen, askedAt),
+    payment: async ({ reference }) => (await findPayment(books.world, reference))!,
+    status: (payer) => statusOf(books.world, payer),
+    balance: async ({ accountId }) => (await findWallet(books.world, accountId))?.balance.amountMinor ?? 0n,
+    timeline: async ({ transactionId }) =>
+      (await findTimeline(books.world, transactionId)).map((event) => event.what),
+  };
+}
+
+async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Payer> {
+  const input = purchaseInput({
+    transactionId: `txn-${randomUUID()}`,
+    accountId: options.accountId ?? `acc-${randomUUID()}`,
+    paymentMethod: options.method ?? 'CARD',
+  });
+  const { transactionId, accountId } = input;
+  const payment = newPayment({ input }, options);
+  if (payment.purpose === 'funding') {
+    const { charge, method: paymentMethod } = payment;
+    const amount = { amountMinor: String(PRICE_MINOR), currency: 'USD' } as const;
+    await openFunding(world, { ...input, ...amount, charge, paymentMethod }, NOW);
+  } else {
+    await openPurchase(world, input, { now: NOW, supplier: 's', keepRefusal: () => false });
+  }
+  const { reference } = await beginPayment(world, payment);
+  const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
+  await keepInstructions(world, reference, page, undefined);
+  return { transactionId, accountId, reference, input };
+}
+
+function look(
+  world: WorldDb,
+  { reference }: Payer,
+  seen: Partial<SeenCharge> = {},
+  askedAt = NOW,
+): ReturnType<typeof bookSeen> {
+  const charge: SeenCharge = {
+    state: 'paid',
+    netMinor: CHARGE_MINOR,
+    currency: 'NGN',
+    gatewayId: '1',
+    gatewayStatus: 'success',
+    ...seen,
+  };
+  return bookSeen(world, reference, charge, askedAt);
+}
+
+async function statusOf(world: WorldDb, { transactionId }: Payer): Promise<string> {
+  const row =
+    (await findPurchase(world, transactionId))?.purchase ?? (await findFunding(world, transactionId));
+  return [row?.status, row?.reason].filter(Boolean).join(', ');
+}

@@ -1,0 +1,137 @@
+// What is asked at the gateway for one refund, over HTTP, with answers written here: the doubt after a lost answer, and attempts that a person
+// asked for.
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { moveRefunds } from '../../activities/payments/refunds.ts';
+import type { ActivityDeps } from '../../activities/deps.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { failPurchase } from '../../src/purchases/store/purchases.ts';
+import { findOpenRefunds, keepRefundState, tryRefundAgain } from '../../src/payments/store/refunds.ts';
+import { json, type Answering, type Call } from '../support/answering-server.ts';
+import {
+  refundRow,
+  startAnsweringGateway,
+  transaction,
+  yes,
+  type AnsweringGateway,
+} from '../support/answering-gateway.ts';
+import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+
+const books = usePaymentBooks();
+let server: AnsweringGateway;
+beforeAll(async () => {
+  server = await startAnsweringGateway();
+});
+afterAll(() => server.close());
+
+let payer: Payer;
+let nowMs: number;
+/** What the gateway lists; a refund that is asked for is answered with it, or not at all. */
+let listed: object[];
+let answersRefund: boolean;
+beforeEach(async () => {
+  payer = await books.payer();
+  await books.look(payer);
+  await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+  nowMs = NOW.getTime();
+  listed = [];
+  answersRefund = true;
+  server.answerWith(gateway);
+});
+
+const gateway: Answering = (response, call) => {
+  const { pathname } = new URL(call.path, 'http://gateway.test');
+  if (call.method === 'POST' && !answersRefund) response.destroy();
+  else json(yes(...answerTo(pathname, call)))(response, call);
+};
+
+function answerTo(pathname: string, { method, body }: Call): [unknown, object?] {
+  if (pathname.startsWith('/transaction/verify/'))
+    return [transaction({ reference: payer.reference, amount: Number(CHARGE_MINOR) })];
+  if (method === 'GET') return [listed, { total: listed.length, page: 1, pageCount: 1 }];
+  return [row('pending', (JSON.parse(body) as { merchant_note: string }).merchant_note)];
+}
+
+const row = (status: string, merchantNote: string, id = 3_018_284) =>
+  refundRow({ id, status, merchant_note: merchantNote, amount: Number(CHARGE_MINOR) });
+
+/** One pass over the refunds, at the time that the test says. */
+function pass() {
+  const nowhere = { write: () => undefined };
+  const deps = {
+    db: books.world,
+    gateway: server.gateway(),
+    clock: { now: () => new Date(nowMs) },
+    events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
+  } as unknown as ActivityDeps;
+  return moveRefunds(deps, payer.transactionId);
+}
+
+/** The keys that refunds were asked for under. */
+const askedUnder = (): string[] =>
+  server.calls
+    .filter(({ method }) => method === 'POST')
+    .map(({ body }) => (JSON.parse(body) as { merchant_note: string }).merchant_note);
+
+const open = async () => (await findOpenRefunds(books.world, payer.transactionId))[0]!;
+
+it('sends nothing while an ask whose answer was lost may still arrive, and asks again after that', async () => {
+  answersRefund = false;
+  expect(await pass()).toMatchObject({ open: 1 });
+  const first = askedUnder().length;
+  expect(first).toBeGreaterThan(0);
+  answersRefund = true;
+  // The gateway does not list it yet.
+  nowMs += 29_000;
+  expect(await pass()).toMatchObject({ open: 1 });
+  expect(askedUnder()).toHaveLength(first);
+  nowMs += 2_000;
+  expect(await pass()).toMatchObject({ open: 1 });
+  expect(askedUnder()).toHaveLength(first + 1);
+});
+
+it('asks anew under a key of its own only for one that the gateway lists as failed, and finds it again', async () => {
+  const { refund_key: key } = await open();
+  await keepRefundState(books.world, await open(), {
+    status: 'STUCK',
+    refundId: '1',
+    gatewayStatus: 'failed',
+  });
+  listed = [row('failed', key, 1)];
+  await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
+  expect(await pass()).toMatchObject({ open: 1, needsPerson: null });
+  expect(askedUnder()).toEqual([`${key}-2`]);
+  listed = [row('failed', key, 1), row('processing', `${key}-2`, 2)];
+  nowMs += 60_000;
+  await pass();
+  listed = [row('failed', key, 1), row('processed', `${key}-2`, 2)];
+  expect(await pass()).toMatchObject({ open: 0 });
+  expect(askedUnder()).toEqual([`${key}-2`]);
+  const closed = await books.owner
+    .selectFrom('refunds')
+    .selectAll()
+    .where('refund_key', '=', key)
+    .executeTakeFirst();
+  expect(closed).toMatchObject({ status: 'DONE', attempt: 2, gateway_refund_id: '2' });
+});
+
+it('counts an earlier attempt that turns out to be on its way, and asks for no other', async () => {
+  const { refund_key: key } = await open();
+  await keepRefundState(books.world, await open(), {
+    status: 'STUCK',
+    refundId: null,
+    gatewayStatus: 'reversed',
+  });
+  await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
+  listed = [row('processing', key, 1)];
+  expect(await pass()).toMatchObject({ open: 1 });
+  expect(askedUnder()).toEqual([]);
+});
+
+it('what was known of an attempt is not written over the next one', async () => {
+  const before = await open();
+  await keepRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
+  await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
+  await keepRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
+  expect(await open()).toMatchObject({ status: 'DUE', attempt: 2, gateway_refund_id: null });
+});

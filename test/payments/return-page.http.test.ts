@@ -1,0 +1,212 @@
+// The page after a hosted checkout, as bytes: what it says, what it may load, and what happens to references that are none.
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { PaymentStanding } from '../../src/platform/composition/views.ts';
+import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
+import { html } from '../../src/payments/http/return-page/html.ts';
+import { DomainError } from '../../src/domain/errors.ts';
+import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { shape3 } from '../support/http/shapes.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor({ live: true });
+});
+afterEach(() => door.close());
+
+const REFERENCE = `txn-${'a'.repeat(32)}`;
+
+function stands(changes: Partial<PaymentStanding> & { readonly environment?: 'test' | 'live' } = {}): void {
+  door.shop.payments.standings.set(REFERENCE, {
+    environment: 'live',
+    reference: REFERENCE,
+    purpose: 'purchase',
+    status: 'PENDING',
+    reason: null,
+    packageName: 'Nigeria 5GB 30Days',
+    charge: { amountMinor: 1_917_812n, currency: 'NGN' },
+    ...changes,
+  });
+}
+
+const open = (query = `reference=${REFERENCE}&trxref=${REFERENCE}`): Promise<Reply> =>
+  door.ask(`/pay/return?${query}`);
+const titleOf = (reply: Reply): string | undefined => /<h1>([^<]*)<\/h1>/.exec(reply.text)?.[1];
+
+describe('what it says', () => {
+  test.each([
+    [{ status: 'PENDING' }, 'Checking your payment'],
+    [{ status: 'PROCESSING' }, 'Paid. Preparing your eSIM'],
+    [{ status: 'SUCCESS' }, 'Done. Your eSIM is ready'],
+    [{ status: 'FAILED', reason: 'PAYMENT_EXPIRED' }, 'Not completed'],
+    [{ status: 'PENDING', purpose: 'funding', packageName: null }, 'Checking your payment'],
+    [{ status: 'SUCCESS', purpose: 'funding', packageName: null }, 'Done. The money is in your wallet'],
+  ] as const)('%o: %s', async (standing, title) => {
+    stands(standing);
+    const reply = await open();
+    expect([reply.status, reply.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+    expect(titleOf(reply)).toBe(title);
+    expect(reply.text).toContain(`<title>${title}</title>`);
+    expect(reply.text).toContain('19178.12 NGN');
+    expect(reply.text).toContain(REFERENCE);
+    expect(reply.text.includes('Nigeria 5GB 30Days')).toBe(!('packageName' in standing));
+  });
+
+  test('a moving payment looks again by script or by reloading, a settled one does neither', async () => {
+    for (const status of ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const) {
+      stands({ status });
+      const { text } = await open();
+      const isMoving = status === 'PENDING' || status === 'PROCESSING';
+      expect(/<noscript><meta http-equiv="refresh" content="5" ?\/?><\/noscript>/.test(text)).toBe(isMoving);
+      expect(text.includes(`data-ask="/pay/status?reference=${REFERENCE}"`)).toBe(isMoving);
+      expect(text.includes('<script>')).toBe(isMoving);
+      expect(text).toContain(`data-status="${status}"`);
+    }
+  });
+
+  test.each([...Object.keys(FAILURE_REASONS), 'NEVER_HEARD_OF', 'constructor', null])(
+    'every reason in plain words: %s',
+    async (reason) => {
+      stands({ status: 'FAILED', reason });
+      const { text } = await open();
+      const words = /<p>([^<]+)<\/p>/.exec(text)?.[1] ?? '';
+      expect(words).toMatch(/^[A-Z][^_]{20,}\.$/);
+      if (reason !== null) expect(text).not.toContain(reason);
+    },
+  );
+
+  test('names from outside are text, never markup', async () => {
+    stands({ packageName: `<img src=x onerror="alert(1)">&'` });
+    const { text } = await open();
+    expect(text).toContain('&lt;img src=x onerror=&quot;alert(1)&quot;&gt;&amp;&#39;');
+    expect(text).not.toContain('<img');
+  });
+});
+
+describe('which payment', () => {
+  test.each(['live', 'test'] as const)('of %s, without a key', async (environment) => {
+    stands({ environment });
+    expect((await open()).status).toBe(200);
+    const asked = environment === 'live' ? 1 : 2;
+    expect(door.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStanding'));
+  });
+
+  test('with a key only its own world is looked in', async () => {
+    stands({ environment: 'live' });
+    expect((await door.ask(`/pay/status?reference=${REFERENCE}`, { key: 'ngn' })).status).toBe(404);
+    expect((await door.ask(`/pay/status?reference=${REFERENCE}`, { key: 'live/ngn' })).status).toBe(200);
+  });
+
+  test.each([`reference=${REFERENCE}`, `trxref=${REFERENCE}`, `reference=${REFERENCE}&trxref=x&color=red`])(
+    'by %s',
+    async (query) => {
+      stands();
+      expect((await open(query)).status).toBe(200);
+    },
+  );
+
+  test.each([
+    '',
+    'reference=',
+    `reference=txn-${'b'.repeat(32)}`,
+    'reference=<script>alert(1)</script>',
+    'reference=%3Cscript%3Ealert(1)%3C%2Fscript%3E',
+    'reference=%22%20onload%3Dalert(1)',
+    'reference=%00',
+    'reference=%E0%A4%A',
+    'reference=%ED%A0%80',
+    `reference=${'a'.repeat(9_000)}`,
+    `reference=${REFERENCE}&reference=${REFERENCE}`,
+    `reference[]=${REFERENCE}`,
+    Array.from({ length: 60 }, (_, index) => `p${index}=1`).join('&'),
+  ])('unknown or garbage: a friendly 404 page that repeats nothing (%s)', async (query) => {
+    stands();
+    const reply = await open(query);
+    expect([reply.status, reply.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(titleOf(reply)).toBe('We do not know this payment');
+    expect(reply.text).not.toMatch(/alert|<script|onload|txn-/);
+    expect(door.logLines.some((line) => line.includes('"level":"error"'))).toBe(false);
+  });
+
+  test('in trouble it is a page as well, with the headers of the refusal', async () => {
+    stands();
+    door.shop.failNext = new Error('secret plan');
+    const broken = await open();
+    expect([broken.status, titleOf(broken)]).toEqual([500, 'Not available right now']);
+    expect(broken.text).not.toContain('secret plan');
+    door.shop.failNext = new DomainError('SERVICE_UNAVAILABLE', 'words');
+    const away = await open();
+    expect([away.status, away.headers['retry-after']]).toEqual([503, '5']);
+    const limited = await openDoor({ settings: { publicRequestsPerMinute: 1 } });
+    try {
+      await limited.ask('/pay/return');
+      const reply = await limited.ask('/pay/return');
+      expect([reply.status, titleOf(reply)]).toEqual([429, 'A moment, please']);
+      expect(Number(reply.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    } finally {
+      await limited.close();
+    }
+  });
+});
+
+test('the policy lets in its own style and script by their hashes, and nothing else', async () => {
+  stands();
+  const { text, headers } = await open();
+  const policy = String(headers['content-security-policy']);
+  for (const name of ['style', 'script']) {
+    const [, content = ''] = new RegExp(`<${name}>([\\s\\S]*?)</${name}>`).exec(text) ?? [];
+    const hash = createHash('sha256').update(content).digest('base64');
+    expect(policy).toContain(`${name}-src 'sha256-${hash}';`);
+  }
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).not.toMatch(/https?:|\*|unsafe|'self'.*'self'/);
+  expect(text).not.toMatch(/\son\w+=|\sstyle=|src=|https?:/);
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+  });
+});
+
+describe('its status for the script', () => {
+  test('JSON with the harmless fields and no more', async () => {
+    stands({ status: 'FAILED', reason: 'PAYMENT_UNDERPAID' });
+    const reply = await door.ask(`/pay/status?reference=${REFERENCE}`);
+    expect([reply.status, reply.json]).toEqual([
+      200,
+      {
+        reference: REFERENCE,
+        purpose: 'purchase',
+        status: 'FAILED',
+        reason: 'PAYMENT_UNDERPAID',
+        packageName: 'Nigeria 5GB 30Days',
+        amount: 19178.12,
+        currency: 'NGN',
+      },
+    ]);
+    expect(reply.headers['cache-control']).toBe('no-store');
+  });
+
+  test.each(['', 'reference=x', `reference=txn-${'b'.repeat(32)}`])('unknown: 404 (%s)', async (query) => {
+    const reply = await door.ask(`/pay/status?${query}`);
+    expect([reply.status, reply.json]).toEqual([
+      404,
+      shape3(404, 'TRANSACTION_NOT_FOUND', 'Transaction not found'),
+    ]);
+  });
+
+  test('said twice: 400', async () => {
+    const reply = await door.ask('/pay/status?reference=a&reference=b');
+    expect([reply.status, reply.json]).toEqual([
+      400,
+      shape3(400, 'VALIDATION_ERROR', 'reference: must be given once'),
+    ]);
+  });
+});
+
+test('templates escape whatever goes into them, once', () => {
+  const inner = html`<b>${'<&>'}</b>`;
+  expect(html`<p title="${`"'`}">${inner}</p>`.markup).toBe(
+    '<p title="&quot;&#39;"><b>&lt;&amp;&gt;</b></p>',
+  );
+});

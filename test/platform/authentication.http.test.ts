@@ -1,0 +1,145 @@
+// Who may do what: every route of the table against every kind of key, worlds included. A route added to the table is in here at once.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import type { Route } from '../../src/platform/http/route.ts';
+import { openDoor, type Door } from '../support/http/door.ts';
+import { keyOf } from '../support/http/memory-use-cases.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const all = createRouteTable({ version: '1.2.3', brand: 'simway' });
+const isForPeople = ({ key }: Route): boolean => key === 'session' || key === 'login';
+const routes = all.filter((route) => route.key !== 'vendor' && !isForPeople(route));
+
+function targetOf(route: Route): string {
+  return route.path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => route.params?.[name]?.example ?? '');
+}
+
+/** Status with a key; a body-less POST is enough, since keys are checked before bodies. */
+async function statusOf(route: Route, rawKey?: string | string[]): Promise<number> {
+  const reply = await door.ask(targetOf(route), {
+    method: route.method,
+    ...(rawKey === undefined ? {} : { rawKey }),
+  });
+  return reply.status;
+}
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s',
+  (_name, route) => {
+    test('without a key', async () => {
+      const status = await statusOf(route);
+      if (route.key === 'required') expect(status).toBe(401);
+      else expect([200, 404]).toContain(status);
+    });
+
+    test.each([
+      ['junk', 'junk'],
+      ['an empty key', ''],
+      ['a very long key', 'k'.repeat(5_000)],
+      ['a key of another brand', keyOf('test', 'ngn').replace('simway', 'other')],
+      ['a key in lower case', keyOf('test', 'ngn').toUpperCase()],
+      ['a good key with something behind it', `${keyOf('test', 'ngn')}x`],
+      ['a good key twice', [keyOf('test', 'ngn'), keyOf('test', 'ngn')]],
+      ['a good and a bad key', [keyOf('test', 'ngn'), 'junk']],
+      ['a good key in a list', `${keyOf('test', 'ngn')}, ${keyOf('test', 'usd')}`],
+      ['a Bearer word in front', `Bearer ${keyOf('test', 'ngn')}`],
+    ])('with %s: 401 and nothing asked', async (_why, rawKey) => {
+      expect(await statusOf(route, rawKey)).toBe(401);
+      expect(door.shop.calls).toEqual([]);
+    });
+
+    test('with a good key it gets past authentication', async () => {
+      expect([200, 400, 404]).toContain(await statusOf(route, keyOf('test', 'ngn')));
+    });
+
+    test('scopes: GET needs read, the rest purchase, public routes nothing', async () => {
+      const [readonly, buyonly] = [
+        await statusOf(route, keyOf('test', 'readonly')),
+        await statusOf(route, keyOf('test', 'buyonly')),
+      ];
+      expect(readonly === 403).toBe(route.scope === 'purchase');
+      expect(buyonly === 403).toBe(route.scope === 'read');
+      if (route.key === 'required') expect(route.scope).toBe(route.method === 'GET' ? 'read' : 'purchase');
+      else expect(route.scope).toBeUndefined();
+    });
+
+    test('a live key while live is off: 503, checked first', async () => {
+      expect(await statusOf(route, keyOf('live', 'ngn'))).toBe(503);
+      expect(await statusOf(route, keyOf('live', 'unknown'))).toBe(401);
+      expect(door.shop.calls).toEqual([]);
+    });
+  },
+);
+
+describe.each(
+  all
+    .filter((route) => route.key === 'vendor')
+    .map((route) => [`${route.method} ${route.path}`, route] as const),
+)('%s, where only vendors come', (_name, route) => {
+  test.each([undefined, 'junk', '', 'k'.repeat(5_000), keyOf('test', 'ngn'), keyOf('live', 'ngn')])(
+    'a key changes nothing: %s',
+    async (rawKey) => {
+      const { accounts } = door.shop.useCases;
+      accounts.authenticate = () => Promise.reject(new Error('no key is looked at here'));
+      // An event without a signature, at a world that is on; nothing at all at one that is off.
+      expect(await statusOf(route, rawKey)).toBe(route.world === 'test' ? 401 : 404);
+      expect([...door.limiter.counts]).toEqual([]);
+    },
+  );
+
+  test('is no place for scopes, shapes of their own, or the reference', () => {
+    expect([route.scope, route.docs, route.shapes]).toEqual([undefined, undefined, ['shape-3']]);
+  });
+});
+
+test('a key that is far too long is not even looked up', async () => {
+  const { accounts } = door.shop.useCases;
+  let asked = 0;
+  const original = accounts.authenticate.bind(accounts);
+  accounts.authenticate = (rawKey) => {
+    asked += 1;
+    return original(rawKey);
+  };
+  await door.ask('/api/wallet/balance', { rawKey: 'k'.repeat(201) });
+  expect(asked).toBe(0);
+  await door.ask('/api/wallet/balance', { rawKey: 'k'.repeat(200) });
+  expect(asked).toBe(1);
+});
+
+test('the Authorization header is not a key', async () => {
+  const reply = await door.ask('/api/wallet/balance', { headers: { authorization: keyOf('test', 'ngn') } });
+  expect(reply.status).toBe(401);
+});
+
+describe('worlds', () => {
+  test.each([
+    ['live on', true, undefined, 'live'],
+    ['live on', true, 'ngn', 'test'],
+    ['live on', true, 'live/ngn', 'live'],
+    ['live off', false, undefined, 'test'],
+    ['live off', false, 'ngn', 'test'],
+  ] as const)('%s (%s), key %s: served by %s', async (_why, live, key, expected) => {
+    const other = await openDoor({ live });
+    try {
+      const asked: string[] = [];
+      const { worlds } = other.shop.useCases;
+      for (const world of [worlds.test, worlds.live]) {
+        if (!world) continue;
+        const original = world.getExchangeRate.bind(world);
+        world.getExchangeRate = () => {
+          asked.push(world.environment);
+          return original();
+        };
+      }
+      await other.ask('/api/settings/exchange-rate', key === undefined ? {} : { key });
+      expect(asked).toEqual([expected]);
+    } finally {
+      await other.close();
+    }
+  });
+});

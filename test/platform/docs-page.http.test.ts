@@ -1,0 +1,47 @@
+// The reference page: served from here alone, under a policy that lets nothing in from elsewhere.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDoor, type Door } from '../support/http/door.ts';
+
+let door: Door;
+beforeAll(async () => {
+  door = await openDoor();
+});
+afterAll(() => door.close());
+
+test('the page and everything it names are there', async () => {
+  const page = await door.ask('/docs');
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  const named = Array.from(page.text.matchAll(/(?:src|href)="([^"]+)"/g), (match) => match[1] ?? '');
+  expect(named.length).toBe(4);
+  for (const target of named) {
+    expect(target).toMatch(/^\/docs\//);
+    const file = await door.ask(target);
+    expect(file.status).toBe(200);
+    expect(file.text.length).toBeGreaterThan(100);
+    expect(file.headers['content-type']).toMatch(/^(text\/css|text\/javascript|image\/png)/);
+    expect(file.headers['x-content-type-options']).toBe('nosniff');
+  }
+});
+
+test('the policy allows nothing from elsewhere, and no inline script', async () => {
+  const page = await door.ask('/docs');
+  const policy = String(page.headers['content-security-policy']);
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).not.toMatch(/https?:|\*|unsafe-eval/);
+  expect(page.text).not.toMatch(/<script>|\son\w+=/);
+});
+
+test.each([
+  'package.json',
+  '..%2fpackage.json',
+  '%2e%2e%2f%2e%2e%2fpackage.json',
+  'swagger-ui.js.map',
+  'index.html',
+  '__proto__',
+  '%00',
+  'SWAGGER-UI.CSS',
+])('no other file is served: %s', async (name) => {
+  const reply = await door.ask(`/docs/${name}`);
+  expect([reply.status, reply.text.includes('NOT_FOUND')]).toEqual([404, true]);
+});

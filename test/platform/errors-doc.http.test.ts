@@ -1,0 +1,138 @@
+// docs/ERRORS.md and docs/API.md say what the code does: codes, statuses, limits, routes, and the examples are run.
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PLAN_REQUESTS_PER_MINUTE } from '../../src/domain/account.ts';
+import { ERROR_CODES } from '../../src/domain/errors.ts';
+import { formatMinor } from '../../src/domain/money.ts';
+import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
+import { DEFAULT_APP_SETTINGS } from '../../src/platform/http/app.ts';
+import { shapeOf, STATUS_OF } from '../../src/platform/http/errors.ts';
+import * as limits from '../../src/platform/http/limits.ts';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { openDoor, type Door } from '../support/http/door.ts';
+import { keyOf } from '../support/http/memory-use-cases.ts';
+
+const errors = readFileSync(new URL('../../docs/ERRORS.md', import.meta.url), 'utf8');
+const api = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');
+
+/** Cells of the table under a heading. */
+function tableUnder(text: string, heading: string): string[][] {
+  const section = text.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const rows = section.split('\n').filter((line) => /^\|(?!\s*-)/.test(line));
+  return rows.slice(1).map((line) =>
+    line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  );
+}
+
+describe('docs/ERRORS.md', () => {
+  const rows = tableUnder(errors, 'Codes');
+
+  test('lists exactly the codes there are, in their order, with their statuses', () => {
+    expect(rows.map(([code, status]) => [code, status])).toEqual(
+      ERROR_CODES.map((code) => [`\`${code}\``, String(STATUS_OF[code])]),
+    );
+  });
+
+  test('says of each what it means and what to do', () => {
+    for (const row of rows) {
+      expect(row.length).toBe(4);
+      expect(row[2]).toMatch(/^\S.+\.$/);
+      expect(row[3]).toMatch(/^\S.+\.$/);
+    }
+  });
+
+  test('names the general codes', () => {
+    const section = errors.split('The general codes always come in shape 3:')[1]?.split('\n\n')[0] ?? '';
+    const named = Array.from(section.matchAll(/`([A-Z_]+)`/g), (match) => match[1]);
+    const general = ERROR_CODES.filter((code) => shapeOf(code, 'shape-1') === 'shape-3');
+    expect(named.sort()).toEqual([...general].sort());
+  });
+});
+
+describe('docs/API.md', () => {
+  test('lists every limit with its number', () => {
+    const expected: Record<string, number | string> = {
+      'requests a minute, Standard plan': PLAN_REQUESTS_PER_MINUTE.STANDARD,
+      'requests a minute, Premium plan': PLAN_REQUESTS_PER_MINUTE.PREMIUM,
+      'requests a minute, Enterprise plan': 'agreed per account',
+      'public requests without a key, a minute and address (IPv6: a /64)':
+        DEFAULT_APP_SETTINGS.publicRequestsPerMinute,
+      'failed authentications, a minute and address (IPv6: a /64)': DEFAULT_APP_SETTINGS.failedAuthPerMinute,
+      'request body, bytes': limits.MAX_BODY_BYTES,
+      'event of the payment gateway, bytes': limits.MAX_EVENT_BYTES,
+      'nesting of a body, levels': limits.MAX_JSON_DEPTH,
+      'fields and items in a body, all levels together': limits.MAX_JSON_MEMBERS,
+      'request line and headers, bytes': limits.MAX_HEADER_BYTES,
+      'parameters in a query': limits.MAX_QUERY_PARAMETERS,
+      '`page`, at most': limits.MAX_PAGE,
+      '`limit`, default': limits.DEFAULT_PAGE_LIMIT,
+      '`limit`, at most': limits.MAX_PAGE_LIMIT,
+      '`search`, characters': limits.MAX_SEARCH_CHARACTERS,
+      '`amount` of a funding, at least': formatMinor(limits.MIN_FUNDING_MINOR),
+      '`amount` of a funding, at most': formatMinor(limits.MAX_FUNDING_MINOR),
+      '`amount` of a low balance, at most': formatMinor(limits.MAX_LOW_BALANCE_MINOR),
+      'webhook endpoints of an account, in each environment': MAX_ENDPOINTS,
+      '`url` of a webhook endpoint, characters': limits.MAX_WEBHOOK_URL_CHARACTERS,
+      'failed webhook messages sent again, days back': MAX_RECOVER_MS / 86_400_000,
+      '`packageCode`, characters': limits.MAX_PACKAGE_CODE_CHARACTERS,
+      '`regionCode`, characters': limits.MAX_REGION_CODE_CHARACTERS,
+      '`Idempotency-Key`, characters': limits.MAX_IDEMPOTENCY_KEY_CHARACTERS,
+      '`X-Request-Id`, characters': limits.MAX_REQUEST_ID_CHARACTERS,
+      'time to send the headers, seconds': limits.HEADERS_TIMEOUT_MS / 1000,
+      'time to send the whole request, seconds': limits.REQUEST_TIMEOUT_MS / 1000,
+      'idle connection kept open, seconds': limits.KEEP_ALIVE_TIMEOUT_MS / 1000,
+    };
+    expect(Object.fromEntries(tableUnder(api, 'Limits'))).toEqual(
+      Object.fromEntries(Object.entries(expected).map(([name, value]) => [name, String(value)])),
+    );
+  });
+
+  test('names every API route, and no status that does not exist', () => {
+    const routes = createRouteTable({ version: '1', brand: 'simway' });
+    for (const route of routes.filter(({ path }) => !path.startsWith('/ops')))
+      expect(api).toContain(route.path.replace('/{file}', ''));
+    const named = tableUnder(api, 'Answers and errors').flatMap(([cell]) =>
+      (cell ?? '').split(', ').map(Number),
+    );
+    const possible = [...new Set([200, 201, ...Object.values(STATUS_OF)])];
+    expect(named.sort()).toEqual(possible.sort());
+  });
+});
+
+describe('the examples of docs/API.md answer as they say', () => {
+  let door: Door;
+  beforeAll(async () => {
+    door = await openDoor();
+  });
+  afterAll(() => door.close());
+
+  const examples = Array.from(api.matchAll(/# (\d{3})\n(curl (?:.*\\\n)*.*)/g), ([, status, command]) => ({
+    status: Number(status),
+    command: (command ?? '').replaceAll('\\\n', ''),
+  }));
+
+  test('there are some, and every curl line is one of them', () => {
+    expect(examples.length).toBeGreaterThanOrEqual(7);
+    expect(api.match(/^curl /gm)?.length).toBe(examples.length);
+  });
+
+  test.each(examples.map(({ status, command }) => [command, status] as const))(
+    '%s',
+    async (command, status) => {
+      const target = (/"\$URL([^"]*)"/.exec(command)?.[1] ?? '').replace('SIM-OK', 'NG-5GB-30D');
+      const headers = Object.fromEntries(
+        Array.from(command.matchAll(/-H "([^:]+): ([^"]+)"/g), ([, name = '', value = '']) => [
+          name.toLowerCase(),
+          value.replace('$KEY', keyOf('test', 'ngn')),
+        ]),
+      );
+      // The one package that is on sale behind this door.
+      const rawBody = /-d '([^']+)'/.exec(command)?.[1]?.replace('SIM-OK', 'NG-5GB-30D');
+      const reply = await door.ask(target, { headers, ...(rawBody === undefined ? {} : { rawBody }) });
+      expect(reply.status).toBe(status);
+    },
+  );
+});

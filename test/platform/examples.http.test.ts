@@ -1,0 +1,80 @@
+// The examples of the reference: each is true of its route. Requests are taken, answers have the route's schema, refusals are what it can say.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { renderError, STATUS_OF } from '../../src/platform/http/errors.ts';
+import { DomainError, type ErrorCode } from '../../src/domain/errors.ts';
+import { errorCodesOf } from '../../src/platform/http/docs/openapi.ts';
+import { EXAMPLES } from '../../src/platform/http/docs/examples.ts';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { parseJson } from '../../src/platform/http/json.ts';
+import { openDoor, type Door } from '../support/http/door.ts';
+
+interface Media {
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+}
+interface Documented {
+  readonly requestBody?: { readonly content: Readonly<Record<string, Media>> };
+  readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>;
+}
+
+const routes = createRouteTable({ version: '1.2.3', brand: 'simway' }).filter(
+  (route) => route.docs && route.path.startsWith('/api/') && route.path !== '/api/openapi.json',
+);
+let door: Door;
+let paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+beforeAll(async () => {
+  door = await openDoor();
+  paths = ((await door.ask('/api/openapi.json')).json as { paths: typeof paths }).paths;
+});
+afterAll(() => door.close());
+
+const named = (media: Media | undefined) =>
+  Object.entries(media?.examples ?? {}).map(([name, { value }]) => [name, value] as const);
+
+describe.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
+  '%s',
+  (_name, route) => {
+    const documented = () => paths[route.path]![route.method.toLowerCase()]!;
+
+    test('requests are taken by its schema', () => {
+      const examples = named(documented().requestBody?.content['application/json']);
+      expect(examples.length > 0).toBe(route.body !== undefined);
+      for (const [name, value] of examples) {
+        expect(route.body?.safeParse(parseJson(JSON.stringify(value))).error, name).toBeUndefined();
+        expect(route.missing?.({ query: new Map(), body: value as Record<string, unknown> })).toBeUndefined();
+      }
+    });
+
+    test('every answer has examples, with the fields of its schema and no others', () => {
+      for (const [status, { schema }] of Object.entries(route.responses)) {
+        const examples = named(documented().responses[status]?.content?.['application/json']);
+        expect(examples.length, status).toBeGreaterThan(0);
+        for (const [name, value] of examples) expect(schema.parse(value), name).toEqual(value);
+      }
+    });
+
+    test('every code it can refuse with has an example under its status, in a body of its own shapes', () => {
+      for (const code of errorCodesOf(route)) {
+        const media = documented().responses[String(STATUS_OF[code])]?.content?.['application/json'];
+        const mine = named(media).filter(([name]) => name === code || name.startsWith(`${code}, `));
+        expect(mine.length, code).toBeGreaterThan(0);
+        for (const [name, value] of mine) expect(isBodyOf(value, code, route.shapes), name).toBe(true);
+      }
+    });
+  },
+);
+
+/** Whether this is what one of these shapes makes of the code. */
+function isBodyOf(value: unknown, code: ErrorCode, shapes: (typeof routes)[number]['shapes']): boolean {
+  const text = JSON.stringify(value);
+  const fields = (body: string): string =>
+    JSON.stringify(JSON.parse(body), (_key, one: unknown) => (typeof one === 'string' ? '' : one));
+  return shapes.some(
+    (shape) =>
+      text.includes(`"${code}"`) &&
+      fields(renderError(new DomainError(code, 'x', { details: 'y' }), shape).body) === fields(text),
+  );
+}
+
+test('there are examples of no other operation', () => {
+  expect(Object.keys(EXAMPLES).sort()).toEqual(routes.map((route) => route.docs?.operationId).sort());
+});

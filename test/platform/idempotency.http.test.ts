@@ -1,0 +1,185 @@
+// The Idempotency-Key header at the door: what is handed to the use cases, what is replayed, and what is never kept.
+import { createHash } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DomainError } from '../../src/domain/errors.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const BODY = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+
+function buy(idempotencyKey: string | string[], changes: Ask = {}): Promise<Reply> {
+  const { headers, ...rest } = changes;
+  return door.ask('/api/esim/buy', {
+    key: 'ngn',
+    body: BODY,
+    ...rest,
+    headers: { ...headers, 'idempotency-key': idempotencyKey },
+  });
+}
+
+test('the same key and body: the first answer again, status and bytes, and one purchase', async () => {
+  const first = await buy('order-1');
+  expect(first.headers['idempotent-replayed']).toBeUndefined();
+  for (let round = 0; round < 3; round += 1) {
+    const again = await buy('order-1');
+    expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([
+      201,
+      first.text,
+      'true',
+    ]);
+    expect(again.headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(again.headers['x-request-id']).not.toBe(first.headers['x-request-id']);
+  }
+  expect(door.shop.purchases.length).toBe(1);
+});
+
+test('what is compared is the path and the validated fields: order, blanks and unknown fields do not matter', async () => {
+  const first = await buy('order-2');
+  const rawBody =
+    '{ "color":"red", "esimId":null,"packageType" : "BASE","paymentMethod":"WALLET","packageCode":"NG-5GB-30D"}';
+  const again = await buy('order-2', { rawBody });
+  expect([again.status, again.text]).toEqual([201, first.text]);
+  const fields = '{"packageCode":"NG-5GB-30D","packageType":"BASE","paymentMethod":"WALLET"}';
+  const [kept] = door.shop.answers.values();
+  expect(kept?.tag).toEqual({
+    key: 'order-2',
+    path: '/api/esim/buy',
+    fingerprint: createHash('sha256').update(`/api/esim/buy\n${fields}`).digest('hex'),
+  });
+});
+
+test('another body under the key: 422 in the route shape', async () => {
+  await buy('order-3');
+  const reply = await buy('order-3', { body: { ...BODY, packageCode: 'OTHER' } });
+  expect([reply.status, reply.json]).toEqual([
+    422,
+    {
+      success: false,
+      message: 'This Idempotency-Key was used for another request',
+      error: { code: 'IDEMPOTENCY_KEY_REUSED', details: 'This Idempotency-Key was used for another request' },
+    },
+  ]);
+  const topUp = await buy('order-3', { body: { ...BODY, packageType: 'TOPUP', esimId: 'x' } });
+  expect([topUp.status, topUp.json]).toMatchObject([
+    422,
+    { statusCode: 422, code: 'IDEMPOTENCY_KEY_REUSED' },
+  ]);
+});
+
+test('while the first request runs: 409 with Retry-After', async () => {
+  await buy('order-4');
+  for (const kept of door.shop.answers.values()) delete kept.answer;
+  const reply = await buy('order-4');
+  expect([reply.status, reply.headers['retry-after']]).toEqual([409, '1']);
+  expect(reply.text).toContain('IDEMPOTENCY_KEY_IN_USE');
+});
+
+test("another account's key is another key", async () => {
+  await buy('order-5');
+  const other = await buy('order-5', { key: 'usd' });
+  expect(other.headers['idempotent-replayed']).toBeUndefined();
+  expect(door.shop.purchases.length).toBe(2);
+});
+
+test('a refusal by the purchase itself is kept and replayed', async () => {
+  door.shop.balanceMinor = 0n;
+  const first = await buy('order-6');
+  expect(first.status).toBe(400);
+  door.shop.balanceMinor = 5_000_000n;
+  const again = await buy('order-6');
+  expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([400, first.text, 'true']);
+});
+
+describe('never kept', () => {
+  const kept = (): number => [...door.shop.answers.values()].filter((one) => one.answer !== undefined).length;
+
+  test('answers given before the purchase began', async () => {
+    const asks: [Ask, number][] = [
+      [{ body: { ...BODY, packageType: 'X' } }, 400],
+      [{ rawBody: '{' }, 400],
+      [{ rawBody: 'x', headers: { 'content-type': 'text/plain' } }, 415],
+      [{ rawBody: 'x'.repeat(70_000) }, 413],
+      [{ key: 'readonly' }, 403],
+      [{ key: 'elsewhere' }, 403],
+      [{ rawKey: 'junk' }, 401],
+      [{ body: { ...BODY, packageCode: 'NOPE' } }, 404],
+    ];
+    for (const [ask, status] of asks) expect((await buy('order-7', ask)).status).toBe(status);
+    expect(kept()).toBe(0);
+    expect((await buy('order-7')).status).toBe(201);
+  });
+
+  test.each([
+    new DomainError('SERVICE_UNAVAILABLE', 'later'),
+    new DomainError('INTERNAL_ERROR', 'x'),
+    new Error('boom'),
+  ])('answers of 500 and above: %s', async (error) => {
+    await buy('order-8');
+    for (const one of door.shop.answers.values()) delete one.answer;
+    door.shop.answers.clear();
+    door.shop.failNext = error;
+    expect((await buy('order-8')).status).toBeGreaterThanOrEqual(500);
+    expect(door.shop.calls.filter((name) => name === 'storeAnswer').length).toBe(1);
+  });
+
+  test.each(['IDEMPOTENCY_KEY_IN_USE', 'IDEMPOTENCY_KEY_REUSED'] as const)(
+    '%s, when the purchase itself finds out',
+    async (code) => {
+      door.shop.failNext = new DomainError(code, 'words');
+      await buy('order-9');
+      expect(door.shop.calls).toEqual(['buy']);
+    },
+  );
+});
+
+test('an answer that cannot be kept is still given, and the failure is logged', async () => {
+  const { test: world } = door.shop.useCases.worlds;
+  world.storeAnswer = () => Promise.reject(new Error('storage is away'));
+  expect((await buy('order-10')).status).toBe(201);
+  expect(
+    door.logLines.some((line) => line.includes('storage is away') && line.includes('"level":"error"')),
+  ).toBe(true);
+});
+
+describe('the header itself', () => {
+  test.each([
+    ['one character', 'a'],
+    ['255 characters', 'k'.repeat(255)],
+    ['blanks and punctuation inside', 'a b/c, d~!'],
+  ])('%s is fine', async (_why, key) => {
+    expect((await buy(key)).status).toBe(201);
+    expect([...door.shop.answers.values()][0]?.tag.key).toBe(key);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['blank', '   '],
+    ['256 characters', 'k'.repeat(256)],
+    ['not ASCII', 'caf\u00e9'],
+    ['a tab inside', 'a\tb'],
+    ['given twice', ['a', 'b']],
+    ['given twice, the same', ['a', 'a']],
+  ])('%s is refused', async (_why, key) => {
+    const reply = await buy(key);
+    expect(reply.json).toMatchObject({
+      error: {
+        code: 'VALIDATION_ERROR',
+        details: 'Idempotency-Key: must be given once, with 1 to 255 printable characters',
+      },
+    });
+    expect([reply.status, door.shop.calls.length]).toEqual([400, 0]);
+  });
+
+  test('means nothing on a read', async () => {
+    const reply = await door.ask('/api/esim/regions', {
+      key: 'ngn',
+      headers: { 'idempotency-key': 'a'.repeat(999) },
+    });
+    expect([reply.status, door.shop.answers.size]).toEqual([200, 0]);
+  });
+});

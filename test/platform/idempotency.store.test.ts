@@ -1,0 +1,107 @@
+/** Answers kept for Idempotency-Keys: the first one stays, each account has its own, and thirty days later they are forgotten. */
+import { sql } from 'kysely';
+import { afterAll, describe, expect, it } from 'vitest';
+import { findIdempotencyKey, forgetOldKeys, keepAnswer } from '../../src/platform/idempotency/store.ts';
+import { openBooks, refusalOf, type Books } from '../support/books.ts';
+
+const books: Books = await openBooks();
+afterAll(() => books.close());
+
+const plant = (accountId: string, key: string, createdAt?: Date) =>
+  books.world
+    .insertInto('idempotency_keys')
+    .values({
+      account_id: accountId,
+      key,
+      path: '/api/esim/buy',
+      fingerprint: 'f',
+      transaction_id: 'txn-1',
+      refusal_reason: null,
+      refusal_detail: null,
+      answer_status: null,
+      answer_body: null,
+      ...(createdAt === undefined ? {} : { created_at: createdAt }),
+    })
+    .execute();
+
+describe('kept answers', () => {
+  it('are unknown, then running, then answered', async () => {
+    expect(await findIdempotencyKey(books.world, 'acc-1', 'k')).toBeUndefined();
+    expect(await keepAnswer(books.world, 'acc-1', 'k', { statusCode: 201, body: '{}' })).toBe(false);
+    await plant('acc-1', 'k');
+    expect(await findIdempotencyKey(books.world, 'acc-1', 'k')).toMatchObject({
+      path: '/api/esim/buy',
+      fingerprint: 'f',
+      transactionId: 'txn-1',
+      refusal: undefined,
+      answer: undefined,
+    });
+    expect(await keepAnswer(books.world, 'acc-1', 'k', { statusCode: 201, body: '{"a":1.00}' })).toBe(true);
+    expect((await findIdempotencyKey(books.world, 'acc-1', 'k'))?.answer).toEqual({
+      statusCode: 201,
+      body: '{"a":1.00}',
+    });
+  });
+
+  it('stay the first ones', async () => {
+    await plant('acc-1', 'first');
+    const bodies = Array.from({ length: 8 }, (_, i) => `{"answer":${i}}`);
+    const kept = await Promise.all(
+      bodies.map((body) => keepAnswer(books.world, 'acc-1', 'first', { statusCode: 201, body })),
+    );
+    expect(kept.filter(Boolean)).toHaveLength(1);
+    const answer = (await findIdempotencyKey(books.world, 'acc-1', 'first'))?.answer;
+    expect(answer?.body).toBe(bodies[kept.indexOf(true)]);
+    expect(await keepAnswer(books.world, 'acc-1', 'first', { statusCode: 200, body: 'later' })).toBe(false);
+    expect((await findIdempotencyKey(books.world, 'acc-1', 'first'))?.answer).toEqual(answer);
+  });
+
+  it('come back byte for byte, whatever the key is', async () => {
+    const key = 'ключ \'\\ " % _ \u2028 🔑'.padEnd(255, '.');
+    await plant('acc-1', key);
+    const body = '{"note":"\u0001ac\u0001 é \\u0000 \\ud83d"}';
+    await keepAnswer(books.world, 'acc-1', key, { statusCode: 201, body });
+    expect((await findIdempotencyKey(books.world, 'acc-1', key))?.answer?.body).toBe(body);
+  });
+
+  it('are each account’s own', async () => {
+    await plant('acc-2', 'k');
+    expect((await findIdempotencyKey(books.world, 'acc-2', 'k'))?.answer).toBeUndefined();
+    expect(await findIdempotencyKey(books.world, 'acc-3', 'k')).toBeUndefined();
+    expect(await refusalOf(plant('acc-2', 'k'))).toBe('idempotency_keys_pkey');
+  });
+
+  it.each(['', 'x'.repeat(256)])('have a key of 1 to 255 characters, not %j', async (key) => {
+    expect(await refusalOf(plant('acc-1', key))).toBe('idempotency_keys_key_check');
+  });
+
+  it('are forgotten when they are older than asked for', async () => {
+    const now = Date.UTC(2026, 5, 1);
+    const day = 24 * 3_600_000;
+    for (const age of [29, 30, 31, 400]) await plant('acc-old', `${age} days`, new Date(now - age * day));
+    expect(await forgetOldKeys(books.world, new Date(now - 30 * day))).toBe(2);
+    const left = await Promise.all(
+      [29, 30, 31, 400].map(
+        async (age) => (await findIdempotencyKey(books.world, 'acc-old', `${age} days`)) !== undefined,
+      ),
+    );
+    expect(left).toEqual([true, true, false, false]);
+  });
+
+  it('are forgotten a thousand at a time, so that nobody waits long for the rows', async () => {
+    await sql`
+      create table batches (rows bigint);
+      create function count_batch() returns trigger language plpgsql security definer set search_path = test as $$
+        begin insert into batches select count(*) from gone; return null; end $$;
+      create trigger count_batch after delete on idempotency_keys referencing old table as gone
+        for each statement execute function count_batch()`.execute(books.owner);
+    await sql`
+      insert into idempotency_keys (account_id, key, path, fingerprint, transaction_id, created_at)
+      select 'acc-many', 'k' || i, '/', 'f', 'txn-many-' || i, timestamptz '2020-01-01' from generate_series(1, 2500) i`.execute(
+      books.owner,
+    );
+    expect(await forgetOldKeys(books.world, new Date('2021-01-01'))).toBe(2_500);
+    const { rows } = await sql<{ rows: bigint }>`select rows from batches`.execute(books.owner);
+    expect(rows.map((batch) => Number(batch.rows))).toEqual([1_000, 1_000, 500]);
+  });
+});

@@ -1,0 +1,341 @@
+/** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions that meet at one purchase wait for each other, and never in a circle. */
+import { randomUUID } from 'node:crypto';
+import { expect, it } from 'vitest';
+import type { Move } from '../../src/operations/rules.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
+import { bookDispute, keepDisputes, tellReturned } from '../../src/payments/store/disputes.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { LOCK_ORDER } from '../../src/payments/store/lock-order.ts';
+import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
+import { beginMove, makeMove, type MoveStage } from '../../src/operations/store/actions.ts';
+import { bookSeen, type SeenCharge } from '../../src/payments/store/bookings.ts';
+import { flagMoney } from '../../src/payments/store/payments.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import {
+  closeRefundDone,
+  closeRefundTakenBack,
+  creditRefund,
+  findOpenRefunds,
+  keepRefundState,
+  type RefundRow,
+} from '../../src/payments/store/refunds.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import { nameOfRefusal, untilSomeoneWaits } from '../support/books.ts';
+import { purchaseInput } from '../support/facts.ts';
+import { locksOf, locksTakenBy } from '../support/locks.ts';
+import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+
+const books = usePaymentBooks();
+const ROUNDS = 25;
+const LIMITS = { limits: {}, now: NOW };
+const DONE = { refundId: '7', gatewayStatus: 'processed' };
+
+/** Paid and not delivered; the gateway would not send the refund, and a person was called. */
+async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
+  const payer = await books.payer();
+  await books.look(payer);
+  await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+  const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+  await keepRefundState(books.world, refund!, {
+    status: 'STUCK',
+    refundId: '7',
+    gatewayStatus: 'failed',
+  });
+  await flagMoney(books.world, payer.transactionId, 'REFUND_STUCK');
+  return { payer, refund: refund! };
+}
+
+async function begun({ transactionId }: Payer, move: Move = 'credit-wallet'): Promise<string> {
+  const moveId = `move-${randomUUID().replaceAll('-', '')}`;
+  const wish = {
+    moveId,
+    transactionId,
+    move,
+    by: 'ada',
+    reason: 'a test',
+    goodwill: true,
+    evidence: 'https://tickets.test.example/4711',
+    moveKey: moveId,
+    outcome: 'won',
+  } as const;
+  expect(await beginMove(books.world, wish, LIMITS)).toMatchObject({ outcome: 'go' });
+  return moveId;
+}
+
+/** The refund's row, held by somebody else until they let go. */
+async function holdRefund(refund: RefundRow): Promise<() => Promise<unknown>> {
+  const trx = await books.owner.startTransaction().execute();
+  await trx
+    .selectFrom('refunds')
+    .select('status')
+    .where('refund_key', '=', refund.refund_key)
+    .forUpdate()
+    .execute();
+  return () => trx.rollback().execute();
+}
+
+const ends = {
+  'the refund is sent': (refund: RefundRow, db: WorldDb) => closeRefundDone(db, refund, DONE),
+  'the refund is credited': async (refund: RefundRow, db: WorldDb) => {
+    const payment = await books.world
+      .selectFrom('payments')
+      .selectAll()
+      .where('reference', '=', refund.reference)
+      .executeTakeFirstOrThrow();
+    return creditRefund(db, refund, payment);
+  },
+  'the payment was taken back': (refund: RefundRow, db: WorldDb) => closeRefundTakenBack(db, refund),
+};
+
+it.each(Object.entries(ends))(
+  `%s while an operator credits it, ${ROUNDS} times: no deadlock, one end`,
+  async (_name, end) => {
+    const failures: string[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const { payer, refund } = await waitingRefund();
+      const moveId = await begun(payer);
+      const letGo = await holdRefund(refund);
+      const starts = [
+        () => end(refund, books.world),
+        () => makeMove(books.world, moveId, { stage: 'closed', now: NOW }),
+      ];
+      const running: Promise<unknown>[] = [];
+      for (const [nth, start] of (round % 2 === 0 ? starts : starts.toReversed()).entries()) {
+        running.push(start().catch((error: unknown) => failures.push(nameOfRefusal(error))));
+        await untilSomeoneWaits(books.owner, nth + 1);
+      }
+      await letGo();
+      await Promise.all(running);
+      expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
+    }
+    expect(failures).toEqual([]);
+  },
+);
+
+const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+type Act = (db: WorldDb) => Promise<unknown>;
+
+const made = async (payer: Payer, move: Move, stage: MoveStage): Promise<Act> => {
+  const moveId = await begun(payer, move);
+  // Its order is taken back first.
+  if (stage === 'delivering') await beginWithdrawal(books.world, payer.transactionId, NOW);
+  return async (db) =>
+    expect(await makeMove(db, moveId, { stage, now: NOW })).toMatchObject({ outcome: 'done' });
+};
+const seen =
+  (payer: Payer, charge: Partial<SeenCharge>): Act =>
+  (db) =>
+    bookSeen(
+      db,
+      payer.reference,
+      {
+        state: 'paid',
+        netMinor: CHARGE_MINOR,
+        currency: 'NGN',
+        gatewayId: '1',
+        gatewayStatus: 's',
+        ...charge,
+      },
+      NOW,
+    );
+
+async function paidPayer(more: Partial<SeenCharge> = {}): Promise<Payer> {
+  const payer = await books.payer();
+  await books.look(payer, more);
+  return payer;
+}
+
+async function delivered(): Promise<Payer> {
+  const payer = await paidPayer();
+  await settlePurchase(books.world, payer.transactionId);
+  return payer;
+}
+
+/** A purchase from a wallet that is held; or still to be opened. */
+async function fromWallet({ isOpened }: { readonly isOpened: boolean }): Promise<PurchaseInput> {
+  const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId: `acc-${randomUUID()}` });
+  const { accountId } = input;
+  await ensureWallet(books.world, accountId, 'USD');
+  const amount = { amountMinor: 10_000n, currency: 'USD' };
+  await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
+  if (isOpened) await openPurchase(books.world, input, OPEN);
+  return input;
+}
+const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
+
+/** Each transaction about money, with the tables that it must be seen to lock. */
+const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
+  [
+    'opening from the wallet',
+    ['wallets'],
+    async () => {
+      const input = await fromWallet({ isOpened: false });
+      return (db) => openPurchase(db, input, OPEN);
+    },
+  ],
+  ['a look that finds the money', ['payments', 'purchases'], async () => seen(await books.payer(), {})],
+  [
+    'a look that finds too little',
+    ['payments', 'purchases', 'esims', 'wallets'],
+    async () => seen(await books.payer(), { netMinor: 160_000n }),
+  ],
+  [
+    'a look that finds money of another currency',
+    ['payments', 'purchases', 'esims'],
+    async () => seen(await books.payer(), { currency: 'GHS' }),
+  ],
+  [
+    'a look that finds money for a wallet',
+    ['payments', 'fundings', 'wallets'],
+    async () => seen(await books.payer({ purpose: 'funding' }), {}),
+  ],
+  [
+    'a look that finds it taken back',
+    ['payments', 'purchases'],
+    async () => seen(await delivered(), { state: 'reversed' }),
+  ],
+  [
+    'a dispute',
+    ['payments', 'purchases'],
+    async () => {
+      const { reference } = await delivered();
+      return (db) => bookDispute(db, reference);
+    },
+  ],
+  [
+    'settling',
+    ['purchases', 'holds', 'esims'],
+    async () => {
+      const { transactionId } = await paidPayer();
+      return (db) => settlePurchase(db, transactionId);
+    },
+  ],
+  [
+    'giving back what came from outside',
+    ['payments', 'purchases', 'esims', 'holds'],
+    async () => {
+      const { transactionId } = await paidPayer();
+      return (db) => failPurchase(db, transactionId, OUT_OF_STOCK);
+    },
+  ],
+  [
+    'giving back what the wallet paid',
+    ['payments', 'purchases', 'esims', 'holds', 'wallets'],
+    async () => {
+      const { transactionId } = await fromWallet({ isOpened: true });
+      return (db) => failPurchase(db, transactionId, OUT_OF_STOCK);
+    },
+  ],
+  [
+    'closing unpaid',
+    ['purchases', 'esims'],
+    async () => {
+      const { transactionId } = await books.payer();
+      return (db) => closeUnpaid(db, transactionId, 'PAYMENT_EXPIRED');
+    },
+  ],
+  ...Object.entries(ends).map(([name, end]): [string, string[], () => Promise<Act>] => [
+    name,
+    ['payments', 'purchases', 'refunds'],
+    async () => {
+      const { refund } = await waitingRefund();
+      return (db) => end(refund, db);
+    },
+  ]),
+  [
+    'an operator credits a refund',
+    ['operator_moves', 'payments', 'purchases', 'refunds', 'wallets'],
+    async () => made((await waitingRefund()).payer, 'credit-wallet', 'closed'),
+  ],
+  [
+    'an operator closes a refund by hand',
+    ['operator_moves', 'payments', 'purchases', 'refunds'],
+    async () => made((await waitingRefund()).payer, 'refund-to-source', 'closed'),
+  ],
+  [
+    'an operator cancels what is not paid',
+    ['operator_moves', 'payments', 'purchases', 'esims'],
+    async () => made(await books.payer(), 'cancel', 'awaiting-money'),
+  ],
+  [
+    'an operator cancels what is paid',
+    ['operator_moves', 'payments', 'purchases', 'esims', 'holds'],
+    async () => made(await paidPayer(), 'cancel', 'delivering'),
+  ],
+  [
+    'an operator credits what is paid',
+    ['operator_moves', 'payments', 'purchases', 'holds', 'wallets'],
+    async () => made(await paidPayer(), 'credit-wallet', 'delivering'),
+  ],
+  [
+    'an operator vouches for a payment',
+    ['operator_moves', 'payments', 'purchases'],
+    async () => made(await books.payer(), 'mark-paid', 'awaiting-money'),
+  ],
+  [
+    'an operator refunds as goodwill',
+    ['operator_moves', 'payments', 'purchases'],
+    async () => made(await delivered(), 'refund-to-source', 'closed'),
+  ],
+  [
+    'an operator refunds out of the wallet',
+    ['operator_moves', 'payments', 'purchases', 'wallets'],
+    async () => made(await paidPayer({ netMinor: 160_000n }), 'refund-to-source', 'closed'),
+  ],
+  [
+    'an operator settles a claim',
+    ['operator_moves', 'payments', 'purchases'],
+    async () => {
+      const payer = await delivered();
+      const won = { disputeId: '1', state: 'won', gatewayStatus: 'resolved: declined' } as const;
+      await keepDisputes(books.world, payer.reference, [won], NOW);
+      return made(payer, 'settle-claim', 'closed');
+    },
+  ],
+  [
+    'the bank returned transfers',
+    ['purchases'],
+    async () => {
+      const email = `${randomUUID()}@buyer.example`;
+      await books.payer({ method: 'BANK_TRANSFER', accountId: await books.account(email) });
+      return (db) => tellReturned(db, email, 'k');
+    },
+  ],
+  [
+    'a low balance is set',
+    ['wallets'],
+    async () => {
+      const { accountId } = await fromWallet({ isOpened: false });
+      return (db) => setLowBalance(db, { accountId, currency: 'USD' }, 1n, NOW);
+    },
+  ],
+];
+
+it.each(TRANSACTIONS)('%s: locks in the written order', async (_name, expected, prepare) => {
+  const taken = (await locksTakenBy(books.url, await prepare())).filter(isOrdered);
+  const places = [...new Set(taken.map((table) => LOCK_ORDER[table]))];
+  expect(places).toEqual(places.toSorted((a, b) => a - b));
+  // It is seen at all.
+  expect(taken).toEqual(expect.arrayContaining(expected));
+});
+
+it('reads the locks of a statement', () => {
+  const locks = (sql: string, parameters: unknown[] = []) => locksOf({ sql, parameters });
+  expect(locks('select a from "payments" where b = (select c from x) for no key update')).toEqual([
+    'payments',
+  ]);
+  expect(
+    locks(
+      'with r as (select 1 from purchases join holds on true for update), u as (update esims set a = 1) select 1',
+    ),
+  ).toEqual(['purchases', 'holds', 'esims']);
+  expect(locks('select a from payments')).toEqual([]);
+  expect(locks('insert into ledger_entries values ($1)', ['wallet:acc-1'])).toEqual(['wallets']);
+  expect(locks('insert into ledger_entries values ($1)', ['held:USD'])).toEqual([]);
+});
+
+function isOrdered(table: string): table is keyof typeof LOCK_ORDER {
+  return table in LOCK_ORDER;
+}

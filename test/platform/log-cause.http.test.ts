@@ -1,0 +1,83 @@
+// Why a caller was told to come back stands in that request's own log line, for whoever is called at night; never in the answer, and
+// never with a secret.
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
+import { DomainError } from '../../src/domain/errors.ts';
+import { EngineUnavailable } from '../../src/purchases/engine.ts';
+import { openDoor, type Door } from '../support/http/door.ts';
+import { keyOf } from '../support/http/memory-use-cases.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+function unavailable(cause?: unknown): DomainError {
+  const error = new DomainError('SERVICE_UNAVAILABLE', 'Try again in a moment');
+  error.cause = cause;
+  return error;
+}
+
+/** The answer's text and the request's one line in the log. */
+async function lineFor(failure: Error) {
+  door.shop.failNext = failure;
+  const reply = await door.ask('/api/wallet/balance', {
+    key: 'ngn',
+    headers: { 'x-request-id': 'night-call' },
+  });
+  const lines = await expect
+    .poll(() =>
+      door.logLines.filter((line) => line.includes('"request answered"') && line.includes('night-call')),
+    )
+    .toHaveLength(1)
+    .then(() => door.logLines.filter((line) => line.includes('"request answered"')));
+  return { reply, line: JSON.parse(lines[0]!) as Record<string, unknown>, text: lines[0]! };
+}
+
+describe('the line of a request that was answered 503', () => {
+  it('has the whole chain of causes, outermost first, and stands out', async () => {
+    const grpc = Object.assign(new Error('14 UNAVAILABLE: connection dropped'), { code: 14 });
+    const { reply, line } = await lineFor(
+      unavailable(new EngineUnavailable('Temporal took no purchase', { cause: grpc })),
+    );
+    expect(reply.status).toBe(503);
+    expect(reply.text).not.toContain('Temporal');
+    expect(line).toMatchObject({
+      level: 'warn',
+      requestId: 'night-call',
+      status: 503,
+      errorCode: 'SERVICE_UNAVAILABLE',
+      cause: 'Temporal took no purchase: 14 UNAVAILABLE: connection dropped',
+    });
+  });
+
+  it.each([
+    [
+      'a cause without words by its code',
+      Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' }),
+      'ECONNREFUSED',
+    ],
+    ['a cause without either by its name', new RangeError(), 'RangeError'],
+    ['a cause that is no error', 'gone', 'gone'],
+    ['no cause by what the caller was told', undefined, 'Try again in a moment'],
+  ])('tells %s', async (_what, cause, words) => {
+    expect((await lineFor(unavailable(cause))).line).toMatchObject({ cause: words });
+  });
+
+  it('holds no secret, whatever the cause says, and has an end', async () => {
+    const loop = new Error(
+      `postgres://simway:hunter2hunter2@10.0.0.1/x ${keyOf('test', 'someone')} ${'x'.repeat(2_000)}`,
+    );
+    loop.cause = loop;
+    const { text } = await lineFor(unavailable(loop));
+    expect(text).not.toContain('hunter2');
+    expect(text).not.toContain('someone');
+    expect(text.length).toBeLessThan(1_500);
+  });
+});
+
+test('a refusal that is nobody’s fault has no cause, and is no warning', async () => {
+  const { line } = await lineFor(new DomainError('PACKAGE_NOT_FOUND', 'Package not found'));
+  expect(line).toMatchObject({ level: 'info', status: 404 });
+  expect(line).not.toHaveProperty('cause');
+});

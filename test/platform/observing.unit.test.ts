@@ -1,0 +1,205 @@
+// What watches the service, piece by piece: what a log line is about, settings of those who run it, spans with ids and nothing else, and that
+// nothing of OpenTelemetry is loaded where nobody wants traces.
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { readConfig } from '../../src/platform/config/config.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../src/platform/telemetry/logger.ts';
+import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
+import { createOpenTelemetry } from '../../src/platform/telemetry/open-telemetry.ts';
+import { currentRequestId, noteTransaction, runAbout } from '../../src/platform/telemetry/subject.ts';
+import { startTraceCollector } from '../support/trace-collector.ts';
+import { until } from '../support/until.ts';
+import { sourceFiles, textOf } from '../tidy/source-files.ts';
+
+const NEEDED = {
+  DATABASE_URL: 'postgres://u@127.0.0.1/x',
+  TEMPORAL_ADDRESS: '127.0.0.1:7233',
+  SIMWAY_ID_SECRET: 'x'.repeat(32),
+  SIMWAY_SECRETS_KEY: '0'.repeat(64),
+  SIMWAY_TEST_SUPPLIER_URL: 'http://127.0.0.1:1',
+  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'x',
+};
+
+describe('settings of those who run it', () => {
+  it('are off unless asked for', () => {
+    const { config, secrets } = readConfig(NEEDED);
+    expect(config.tracing).toBeUndefined();
+    expect(config.deployment).toBeUndefined();
+    expect(config.admin).toEqual({ host: '127.0.0.1', apiPort: 3001, workerPort: 3002 });
+    expect(secrets.tracingHeaders).toEqual({});
+  });
+
+  it('take a collector, its headers and a share', () => {
+    const { config, secrets } = readConfig({
+      ...NEEDED,
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x-tenant=me',
+      SIMWAY_TRACE_SHARE: '0.25',
+    });
+    expect(config.tracing).toEqual({ endpoint: 'http://collector:4318', share: 0.25 });
+    expect(secrets.tracingHeaders).toEqual({ authorization: 'Bearer abc', 'x-tenant': 'me' });
+    expect(inspect(config, { depth: null })).not.toContain('abc');
+  });
+
+  it('take a build, whose deployment has a name', () => {
+    const { config } = readConfig({ ...NEEDED, SIMWAY_DEPLOYMENT_BUILD_ID: '1.4.0+3f2a' });
+    expect(config.deployment).toEqual({ name: 'simway', buildId: '1.4.0+3f2a' });
+  });
+
+  it.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector'],
+    ['OTEL_EXPORTER_OTLP_HEADERS', 'no pair'],
+    ['SIMWAY_TRACE_SHARE', '1.5'],
+    ['SIMWAY_DEPLOYMENT_BUILD_ID', 'a build'],
+    ['SIMWAY_WORKER_ADMIN_PORT', '70000'],
+  ])('refuse %s=%s, naming it and never its value', (name, value) => {
+    const read = () => readConfig({ ...NEEDED, [name]: value });
+    expect(read).toThrow(name);
+    expect(read).not.toThrow(value);
+  });
+});
+
+describe('what a log line is about', () => {
+  const written = (log: (logger: ReturnType<typeof createLogger>) => void): Record<string, unknown>[] => {
+    const lines: string[] = [];
+    log(createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } }));
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  };
+
+  it('is the request and, once known, the transaction, however deep and however late', async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
+    await runAbout({ requestId: 'r-1' }, async () => {
+      logger.info({}, 'before');
+      await Promise.resolve();
+      noteTransaction('txn-1');
+      await new Promise((resolve) => setImmediate(resolve));
+      logger.child({ part: 'x' }).info({ more: 1 }, 'after');
+      expect(currentRequestId()).toBe('r-1');
+    });
+    logger.info({}, 'outside');
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+      { msg: 'before', requestId: 'r-1' },
+      { msg: 'after', requestId: 'r-1', transactionId: 'txn-1', part: 'x', more: 1 },
+      { msg: 'outside' },
+    ]);
+    expect(lines[0]).not.toContain('transactionId');
+    expect(lines[2]).not.toContain('requestId');
+    expect(currentRequestId()).toBeUndefined();
+  });
+
+  it('keeps two requests apart that run at the same time', async () => {
+    const about = (requestId: string, transactionId: string) =>
+      runAbout({ requestId }, async () => {
+        await new Promise((resolve) => setImmediate(resolve));
+        noteTransaction(transactionId);
+        await new Promise((resolve) => setImmediate(resolve));
+        return written((logger) => logger.info({}, 'x'))[0];
+      });
+    expect(await Promise.all([about('r-1', 'txn-1'), about('r-2', 'txn-2')])).toMatchObject([
+      { requestId: 'r-1', transactionId: 'txn-1' },
+      { requestId: 'r-2', transactionId: 'txn-2' },
+    ]);
+  });
+
+  it('gives way to the line’s own fields, and is blanked like them', () => {
+    const key = `simway_live_${'A'.repeat(38)}`;
+    const [line] = runAbout({ requestId: key }, () =>
+      written((logger) => logger.info({ transactionId: 'its own' }, 'x')),
+    );
+    expect(line).toMatchObject({ transactionId: 'its own', requestId: '[redacted]' });
+  });
+});
+
+describe('events', () => {
+  it('are told and counted; without metrics only told', async () => {
+    const told: string[] = [];
+    const tell = (_fields: object, message: string): void => void told.push(message);
+    const log = { info: tell, warn: tell, error: tell };
+    const metrics = createMetrics({ processMetrics: false });
+    const counted = createEvents(log, metrics.world('live'));
+    const attempt = { messageId: 'm', endpointId: 'e', attempt: 1, status: null, ms: 1 };
+    counted.purchaseFailed({ transactionId: 't', reason: 'PACKAGE_WITHDRAWN', detail: '' });
+    counted.webhookAttempted({ ...attempt, outcome: 'timed-out' });
+    createEvents(log).purchaseDelivered({ transactionId: 't' });
+    expect(told).toEqual(['purchase failed, money given back', 'webhook attempted', 'purchase delivered']);
+    const text = await metrics.registry.metrics();
+    expect(text).toContain(
+      'simway_purchases_closed_total{environment="live",status="FAILED",reason="PACKAGE_WITHDRAWN"} 1',
+    );
+    expect(text).toContain('simway_webhook_attempts_total{environment="live",outcome="timed-out"} 1');
+    expect(text).not.toContain('status="SUCCESS"');
+  });
+});
+
+describe('traces', () => {
+  it('hold ids and outcomes, never the words of an error, and blank what looks like a key', async () => {
+    const collector = await startTraceCollector();
+    const tracing = createOpenTelemetry({
+      endpoint: collector.url,
+      headers: {},
+      share: 1,
+      serviceName: 'a-test',
+      version: '1',
+    });
+    const key = `simway_live_${'A'.repeat(38)}`;
+    const parent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const failing = tracing.step(
+      { name: 'step', traceparent: parent, attempt: 3, ids: { requestId: key } },
+      () => Promise.reject(new RangeError(`the password is ${key}`)),
+    );
+    await expect(failing).rejects.toThrow(RangeError);
+    await tracing.stop();
+    const [span] = await until(
+      () => collector.spans,
+      (spans) => spans.length > 0,
+    );
+    expect(span).toMatchObject({
+      traceId: parent.split('-')[1],
+      parentSpanId: parent.split('-')[2],
+      statusCode: 2,
+    });
+    expect(collector.received()).toContain('RangeError');
+    expect(collector.received()).not.toContain(key);
+    await collector.close();
+  });
+
+  it('are of the share that was asked for: none of it where nobody wants any', async () => {
+    const collector = await startTraceCollector();
+    const options = { endpoint: collector.url, headers: {}, serviceName: 'a-test', version: '1' };
+    const none = createOpenTelemetry({ ...options, share: 0 });
+    await none.request({ method: 'GET', traceparent: undefined }, () => {
+      expect(none.current()).toBeUndefined();
+      return Promise.resolve({ route: '/', status: 200, ids: {} });
+    });
+    await none.stop();
+    expect(collector.spans).toEqual([]);
+    await collector.close();
+  });
+
+  it('outlive a collector that is not there', async () => {
+    const tracing = createOpenTelemetry({
+      endpoint: 'http://127.0.0.1:1',
+      headers: {},
+      share: 1,
+      serviceName: 'a-test',
+      version: '1',
+    });
+    await tracing.request({ method: 'GET', traceparent: 'nonsense' }, () =>
+      Promise.resolve({ route: '/', status: 200, ids: {} }),
+    );
+    await tracing.stop();
+  });
+
+  it('are loaded by one file, which is loaded where somebody asked for traces only', () => {
+    const files = sourceFiles(['src', 'workflows', 'activities']);
+    const naming = (text: string) => files.filter((file) => textOf(file).includes(text));
+    expect(naming("'@opentelemetry/")).toEqual(['src/platform/telemetry/open-telemetry.ts']);
+    const loaders = naming('/open-telemetry.ts');
+    const asked =
+      /if \(!config\.tracing\) return undefined;\n\s+const \{ createOpenTelemetry \} = await import\('\.\.\/observe\/open-telemetry\.ts'\);/;
+    expect(loaders).toEqual(['src/cli/processes/observing.ts']);
+    expect(textOf('src/cli/processes/observing.ts')).toMatch(asked);
+  });
+});

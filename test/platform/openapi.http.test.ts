@@ -1,0 +1,321 @@
+// The OpenAPI document: complete, sound, and true of what the service answers.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ERROR_CODES } from '../../src/domain/errors.ts';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { readContract, type Contract, type JsonSchema, type Operation } from '../support/http/contract.ts';
+import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+import { WEBHOOK_ASKS, type DocumentedAsk } from '../support/http/webhook-asks.ts';
+
+let door: Door;
+let contract: Contract;
+beforeAll(async () => {
+  door = await openDoor();
+  contract = await readContract(door);
+});
+afterAll(() => door.close());
+beforeEach(() => {
+  door.shop.balanceMinor = 1_000_000_000n;
+});
+
+// What is under /ops has a document of its own, for people who have signed in (ops.test.ts).
+const routes = createRouteTable({ version: '1.2.3', brand: 'simway' }).filter(
+  (route) => !route.path.startsWith('/ops'),
+);
+
+test('every route of the table is in the document, and nothing else', () => {
+  const documented = contract.operations.map(({ method, path }) => `${method} ${path}`).sort();
+  const inTable = routes.filter((route) => route.docs).map(({ method, path }) => `${method} ${path}`);
+  expect(documented).toEqual(inTable.sort());
+  expect(routes.filter((route) => !route.docs).map((route) => route.path)).toEqual([
+    '/docs',
+    '/docs/{file}',
+    '/pay/return',
+    '/pay/status',
+    '/webhooks/paystack/live',
+    '/webhooks/paystack/test',
+  ]);
+});
+
+test('the specification is in it: its eight endpoints, their parameters and values', () => {
+  const parametersOf = (path: string): Record<string, unknown> => {
+    const found = contract.operations.find((one) => one.path === path);
+    return Object.fromEntries(
+      (found?.operation.parameters ?? []).map(({ name, in: place, required, schema }) => {
+        const rules = Object.fromEntries(Object.entries(schema).filter(([word]) => word !== 'description'));
+        return [`${place} ${name}`, { ...(required ? { required } : {}), ...rules }];
+      }),
+    );
+  };
+  expect(parametersOf('/api/esim/regions')).toEqual({ 'query type': { type: 'integer', enum: [1, 2] } });
+  expect(parametersOf('/api/esim/packages')).toEqual({
+    'query regionCode': { required: true, type: 'string', minLength: 1, maxLength: 64, example: 'NG' },
+    'query type': { type: 'string', enum: ['BASE', 'TOPUP'], default: 'BASE' },
+    'query regionType': { type: 'string', enum: ['LC', 'RG', 'GL'] },
+    'query packageCode': { type: 'string', minLength: 1, maxLength: 64 },
+    'query currency': { type: 'string', pattern: '^[A-Z]{3}$', default: 'USD', example: 'NGN' },
+  });
+  expect(parametersOf('/api/esim/packages/{packageCode}')).toMatchObject({
+    'path packageCode': { required: true, type: 'string' },
+    'query type': { enum: ['BASE', 'TOPUP'], default: 'BASE' },
+    'query currency': { default: 'USD' },
+  });
+  expect(parametersOf('/api/esim/my-esims')).toMatchObject({
+    'query page': { type: 'integer', minimum: 1, default: 1 },
+    'query limit': { type: 'integer', minimum: 1, maximum: 100, default: 10 },
+    'query status': { enum: ['ACTIVE', 'EXPIRED', 'PENDING', 'FAILED', 'CANCELLED'] },
+    'query search': { type: 'string', maxLength: 100 },
+  });
+  const paths = contract.operations.map((one) => one.path);
+  for (const path of [
+    '/api/esim/buy',
+    '/api/esim/{esimId}',
+    '/api/wallet/balance',
+    '/api/settings/exchange-rate',
+  ]) {
+    expect(paths).toContain(path);
+  }
+  expect(contract.document.components.schemas['BuyRequest']).toMatchObject({
+    required: ['packageCode', 'paymentMethod', 'packageType'],
+    properties: { paymentMethod: { enum: ['WALLET', 'CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] } },
+  });
+});
+
+describe('soundness', () => {
+  test('version, information, security', () => {
+    expect(contract.document).toMatchObject({
+      openapi: '3.1.0',
+      info: { title: 'eSIM Reseller API', version: '1.2.3', license: { identifier: 'Apache-2.0' } },
+      components: { securitySchemes: { ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } } },
+    });
+  });
+
+  test('every operation says what it is, under a tag that is listed', () => {
+    const ids = contract.operations.map((one) => one.operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    const tags = contract.document.tags.map((tag) => tag.name);
+    for (const { operation } of contract.operations) {
+      expect(operation.summary).toMatch(/^[A-Z].{5,60}[^.]$/);
+      expect(operation.description?.length).toBeGreaterThan(20);
+      expect(operation.tags?.every((tag) => tags.includes(tag))).toBe(true);
+      expect(operation.security).toBeDefined();
+      for (const parameter of operation.parameters ?? []) expect(parameter.description).not.toBe('');
+    }
+  });
+
+  test('path parameters are declared, once each', () => {
+    for (const { path, operation } of contract.operations) {
+      const inPath = Array.from(path.matchAll(/\{(\w+)\}/g), (match) => match[1]);
+      const declared = (operation.parameters ?? []).filter((one) => one.in === 'path').map((one) => one.name);
+      expect(declared).toEqual(inPath);
+    }
+  });
+
+  test('every reference resolves and every component is used', () => {
+    const text = JSON.stringify(contract.document);
+    const referred = new Set(
+      Array.from(text.matchAll(/"#\/components\/schemas\/(\w+)"/g), (match) => match[1]),
+    );
+    expect([...referred].sort()).toEqual(Object.keys(contract.document.components.schemas).sort());
+  });
+
+  test('every operation documents its refusals, limits and headers', () => {
+    for (const { operation } of contract.operations) {
+      const statuses = Object.keys(operation.responses);
+      expect(statuses).toEqual(expect.arrayContaining(['400', '401', '403', '429', '500', '503']));
+      for (const [status, response] of Object.entries(operation.responses)) {
+        expect(response.description).not.toBe('');
+        expect(Object.keys(response.headers ?? {})).toEqual(
+          expect.arrayContaining([
+            'X-Request-Id',
+            'X-RateLimit-Limit',
+            'X-RateLimit-Remaining',
+            'X-RateLimit-Reset',
+          ]),
+        );
+        if (status === '429' || status === '503') expect(response.headers).toHaveProperty('Retry-After');
+      }
+    }
+  });
+
+  test('refusals name their codes, and a scope brings FORBIDDEN along', () => {
+    for (const route of routes) {
+      const found = contract.operations.find((one) => one.path === route.path && one.method === route.method);
+      if (!found) continue;
+      const { responses } = found.operation;
+      expect(responses['403']?.description.includes('`FORBIDDEN`')).toBe(route.scope !== undefined);
+      expect(responses['401']?.description.includes('`INVALID_TOKEN`')).toBe(route.keyErrors !== 'wallet');
+      const named = Object.values(responses).flatMap((one) => one.description.match(/`[A-Z_]+`/g) ?? []);
+      for (const code of route.errors) expect(named).toContain(`\`${code}\``);
+    }
+  });
+
+  test('error codes are the closed vocabulary', () => {
+    expect(contract.document.components.schemas['ErrorCode']).toMatchObject({ enum: [...ERROR_CODES] });
+  });
+
+  test('keys: required, optional or none, as the table says', () => {
+    for (const route of routes) {
+      const found = contract.operations.find((one) => one.path === route.path && one.method === route.method);
+      if (!found) continue;
+      const expected = {
+        required: [{ ApiKey: [] }],
+        optional: [{}, { ApiKey: [] }],
+        public: [],
+        vendor: undefined,
+        session: undefined,
+        login: undefined,
+      };
+      expect(found.operation.security).toEqual(expected[route.key]);
+    }
+  });
+});
+
+describe('answers are as documented', () => {
+  const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+  const ESIM = 'esim-00000000000000000000000000000001';
+  const methodOf = (ask: Ask): string =>
+    ask.method ?? (ask.body === undefined && ask.rawBody === undefined ? 'GET' : 'POST');
+  const ASKS: readonly DocumentedAsk[] = [
+    ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', body: BASE, headers: { 'idempotency-key': 'k' } }, 201],
+    ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', body: BASE, headers: { 'idempotency-key': 'k' } }, 201],
+    [
+      '/api/esim/buy',
+      '/api/esim/buy',
+      { key: 'ngn', body: { ...BASE, packageCode: 'X' }, headers: { 'idempotency-key': 'k' } },
+      422,
+    ],
+    [
+      '/api/esim/buy',
+      '/api/esim/buy',
+      { key: 'ngn', body: { ...BASE, packageType: 'TOPUP', packageCode: 'TOPUP_NG-1GB-7D', esimId: ESIM } },
+      200,
+    ],
+    ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', body: { ...BASE, packageType: 'TOPUP' } }, 400],
+    ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', body: {} }, 400],
+    ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', rawBody: '{' }, 400],
+    ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', rawBody: 'x'.repeat(70_000) }, 413],
+    [
+      '/api/esim/buy',
+      '/api/esim/buy',
+      { key: 'ngn', body: BASE, headers: { 'content-type': 'text/plain' } },
+      415,
+    ],
+    ['/api/esim/buy', '/api/esim/buy', { key: 'readonly', body: BASE }, 403],
+    ['/api/esim/buy', '/api/esim/buy', { body: BASE }, 401],
+    ['/api/esim/regions', '/api/esim/regions', { key: 'ngn' }, 200],
+    ['/api/esim/regions', '/api/esim/regions', { key: 'live/ngn' }, 503],
+    ['/api/esim/packages', '/api/esim/packages?regionCode=NG', { key: 'ngn' }, 200],
+    [
+      '/api/esim/packages',
+      '/api/esim/packages?regionCode=NG&type=TOPUP&packageCode=NG-5GB-30D',
+      { key: 'ngn' },
+      200,
+    ],
+    ['/api/esim/packages', '/api/esim/packages', { key: 'ngn' }, 400],
+    ['/api/esim/packages', '/api/esim/packages?type=TOPUP', { key: 'ngn' }, 400],
+    ['/api/esim/packages', '/api/esim/packages?regionCode=XX', { key: 'ngn' }, 404],
+    ['/api/esim/packages/{packageCode}', '/api/esim/packages/NG-5GB-30D', {}, 200],
+    ['/api/esim/packages/{packageCode}', '/api/esim/packages/X', {}, 404],
+    ['/api/esim/my-esims', '/api/esim/my-esims', { key: 'ngn' }, 200],
+    ['/api/esim/{esimId}', `/api/esim/${ESIM}`, { key: 'ngn' }, 200],
+    ['/api/esim/{esimId}', `/api/esim/${ESIM}`, { key: 'usd' }, 403],
+    ['/api/esim/{esimId}', '/api/esim/x', { key: 'ngn' }, 404],
+    [
+      '/api/esim/transactions/{transactionId}',
+      '/api/esim/transactions/txn-00000000000000000000000000000001',
+      { key: 'ngn' },
+      200,
+    ],
+    [
+      '/api/esim/transactions/{transactionId}',
+      '/api/esim/transactions/txn-00000000000000000000000000000002',
+      { key: 'ngn' },
+      200,
+    ],
+    ['/api/esim/transactions/{transactionId}', '/api/esim/transactions/x', { key: 'ngn' }, 404],
+    ...['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'].flatMap(
+      (paymentMethod): (readonly [string, string, Ask, number])[] => [
+        ['/api/esim/buy', '/api/esim/buy', { key: 'ngn', body: { ...BASE, paymentMethod } }, 201],
+        ['/api/esim/buy', '/api/esim/buy', { key: 'usduser', body: { ...BASE, paymentMethod } }, 201],
+        [
+          '/api/wallet/fund',
+          '/api/wallet/fund',
+          { key: 'usduser', body: { amount: 100.5, paymentMethod } },
+          201,
+        ],
+      ],
+    ),
+    ['/api/wallet/fund', '/api/wallet/fund', { key: 'ngn', body: { amount: 1, paymentMethod: 'CARD' } }, 400],
+    ['/api/wallet/fund', '/api/wallet/fund', { key: 'ngn', body: {} }, 400],
+    ['/api/wallet/fund', '/api/wallet/fund', { rawKey: 'x', body: {} }, 401],
+    [
+      '/api/esim/confirm-payment',
+      '/api/esim/confirm-payment',
+      { key: 'ngn', body: { transactionId: 'txn-00000000000000000000000000000001' } },
+      200,
+    ],
+    [
+      '/api/esim/confirm-payment',
+      '/api/esim/confirm-payment',
+      { key: 'usduser', body: { trackingReference: 'txn-f0000000000000000000000000000002' } },
+      200,
+    ],
+    [
+      '/api/esim/confirm-payment',
+      '/api/esim/confirm-payment',
+      { key: 'ngn', body: { transactionId: 'x' } },
+      404,
+    ],
+    ['/api/esim/confirm-payment', '/api/esim/confirm-payment', { key: 'ngn', body: {} }, 400],
+    ['/api/wallet/balance', '/api/wallet/balance', { key: 'ngn' }, 200],
+    ['/api/wallet/balance', '/api/wallet/balance', { rawKey: 'x' }, 401],
+    ['/api/wallet/balance', '/api/wallet/balance', { key: 'elsewhere' }, 403],
+    ['/api/settings/exchange-rate', '/api/settings/exchange-rate', {}, 200],
+    ['/api/openapi.json', '/api/openapi.json', {}, 200],
+    ...WEBHOOK_ASKS,
+  ];
+
+  test.each(ASKS.map((one, index) => [index, ...one] as const))(
+    '%i: %s',
+    async (_index, path, target, ask, status) => {
+      const operation = contract.operations.find(
+        (one) => one.path === path && one.method === methodOf(ask),
+      ) as Operation;
+      const reply = await door.ask(target, ask);
+      expect(reply.status).toBe(status);
+      expect(contract.judge(operation, reply)).toBeUndefined();
+    },
+  );
+
+  test('every operation was asked', () => {
+    expect([...new Set(ASKS.map(([path, , ask]) => `${methodOf(ask)} ${path}`))].sort()).toEqual(
+      contract.operations.map((one) => `${one.method} ${one.path}`).sort(),
+    );
+  });
+
+  test('the judge is strict: an undocumented field, status, type or missing header is noticed', async () => {
+    const operation = contract.operations.find((one) => one.path === '/api/wallet/balance') as Operation;
+    const reply = await door.ask('/api/wallet/balance', { key: 'ngn' });
+    const data = (reply.json as { data: object }).data;
+    const changed = (change: object): string | undefined =>
+      contract.judge(operation, { ...reply, json: { success: true, data: { ...data, ...change } } });
+    expect(changed({})).toBeUndefined();
+    expect(changed({ cost: 1 })).toBeDefined();
+    expect(changed({ balance: '1' })).toBeDefined();
+    expect(changed({ currency: 'EUR' })).toBeDefined();
+    expect(contract.judge(operation, { ...reply, status: 202 })).toBeDefined();
+    expect(contract.judge(operation, { ...reply, headers: {} })).toBeDefined();
+  });
+
+  test('examples in the document fit their own schemas', () => {
+    const check = (schema: JsonSchema): void => {
+      const types = [schema['type']].flat();
+      if (typeof schema['example'] === 'string') expect(types).toContain('string');
+      if (typeof schema['example'] === 'number')
+        expect(types.some((type) => type === 'number' || type === 'integer')).toBe(true);
+      for (const inner of Object.values((schema['properties'] ?? {}) as Record<string, JsonSchema>))
+        check(inner);
+    };
+    for (const schema of Object.values(contract.document.components.schemas)) check(schema);
+  });
+});

@@ -1,0 +1,102 @@
+/** The arithmetic of pacing under random arrivals, and the breaker that keeps a hanging dependency from holding everybody. */
+import { stat } from 'node:fs/promises';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createBreaker, type BreakerOptions } from '../../src/platform/redis/breaker.ts';
+import { paceOf, takeFrom } from '../../src/platform/redis/slots.ts';
+
+describe('slots', () => {
+  it('never give more than n in any window, never out of order, never late without need', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 12 }),
+        fc.array(fc.tuple(fc.nat({ max: 700 }), fc.nat({ max: 4000 })), { maxLength: 80 }),
+        (rate, arrivals) => {
+          const pace = paceOf(rate);
+          const granted: number[] = [];
+          const all: number[] = [];
+          let nowMs = 1000;
+          for (const [laterMs, withinMs] of arrivals) {
+            nowMs += laterMs;
+            const atMs = takeFrom(granted, nowMs, withinMs, pace);
+            const earliest = Math.max(nowMs, (all.at(-pace.calls) ?? -Infinity) + pace.windowMs);
+            expect(atMs).toBe(earliest - nowMs <= withinMs ? earliest : null);
+            if (atMs !== null) all.push(atMs);
+          }
+          expect(all).toEqual([...all].sort((a, b) => a - b));
+          for (let i = pace.calls; i < all.length; i += 1) {
+            expect(all[i]! - all[i - pace.calls]!).toBeGreaterThanOrEqual(pace.windowMs);
+          }
+          expect(granted.length).toBeLessThanOrEqual(pace.calls);
+        },
+      ),
+    );
+  });
+
+  it.each([
+    [8, { calls: 8, windowMs: 1100 }],
+    [2.5, { calls: 2, windowMs: 900 }],
+    [0.5, { calls: 1, windowMs: 2100 }],
+  ])('%s a second', (rate, pace) => {
+    expect(paceOf(rate)).toEqual(pace);
+  });
+});
+
+describe('breaker', () => {
+  const breakerWith = (options: Partial<BreakerOptions> = {}) =>
+    createBreaker({ deadlineMs: 30, failuresToOpen: 2, openForMs: 80, ...options });
+  const hang = (): Promise<string> => new Promise(() => undefined);
+  const answer = (): Promise<string> => Promise.resolve('answer');
+  const fail = (): Promise<string> => Promise.reject(new Error('no'));
+  const standIn = (): string => 'stand-in';
+
+  it('answers what the call answers, and the stand-in for one that fails, throws or hangs', async () => {
+    const breaker = breakerWith({ failuresToOpen: 100 });
+    const throws = (): Promise<string> => {
+      throw new Error('at once');
+    };
+    expect(await breaker.run(answer, standIn)).toBe('answer');
+    for (const call of [fail, hang, throws]) expect(await breaker.run(call, standIn)).toBe('stand-in');
+    expect(await breaker.run(answer, standIn)).toBe('answer');
+  });
+
+  it('opens after failures in a row, sends one probe at a time, and closes when one is answered', async () => {
+    const changes: string[] = [];
+    const breaker = breakerWith({ onChange: (state) => changes.push(state) });
+    await breaker.run(fail, standIn);
+    await breaker.run(answer, standIn);
+    await breaker.run(fail, standIn);
+    expect(changes).toEqual([]);
+    await breaker.run(fail, standIn);
+    expect(changes).toEqual(['open']);
+
+    let calls = 0;
+    const counted = (call: () => Promise<string>) => () => {
+      calls += 1;
+      return call();
+    };
+    expect(await breaker.run(counted(answer), standIn)).toBe('stand-in');
+    expect(calls).toBe(0);
+    await expect.poll(() => breaker.run(counted(hang), standIn).then(() => calls), { interval: 10 }).toBe(1);
+    expect(await breaker.run(counted(answer), standIn)).toBe('stand-in');
+
+    const together = () =>
+      Promise.all(Array.from({ length: 10 }, () => breaker.run(counted(answer), standIn)));
+    await expect.poll(together, { interval: 10 }).toContain('answer');
+    expect(calls).toBe(2);
+    expect(changes).toEqual(['open', 'closed']);
+    expect(await together()).toEqual(Array<string>(10).fill('answer'));
+  });
+
+  it('does not blame the call for a pause of this process', async () => {
+    const breaker = breakerWith({ deadlineMs: 20 });
+    const askAndPause = (resolve: (outcome: string) => void): void => {
+      void breaker.run(() => stat(import.meta.dirname).then(() => 'answer'), standIn).then(resolve);
+      const until = performance.now() + 80;
+      while (performance.now() < until);
+    };
+    // After immediates come timers and only then what has arrived: the deadline is seen before the answer.
+    const outcome = new Promise<string>((resolve) => setImmediate(() => askAndPause(resolve)));
+    expect(await outcome).toBe('answer');
+  });
+});

@@ -1,0 +1,208 @@
+// The files that production starts from: they hold together, name only what there is, and bring no secret of their own.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CHECKOUT, fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
+import { pathExists, projectFiles, textOf } from '../tidy/source-files.ts';
+
+const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');
+const compose = readCompose('docker-compose.yml');
+const watching = readCompose('ops/compose.watching.yml');
+const services = Object.entries(compose.services);
+const ours = services.filter(([, { build }]) => build !== undefined);
+const dockerfile = read('Dockerfile');
+
+const SECRET = /PASSWORD|SECRET|KEY|CODE|TOKEN|HEADERS/;
+/** Names that look like secrets and are none. */
+const NO_SECRET: ReadonlySet<string> = new Set(['SIMWAY_TEST_SUPPLIER_ACCESS_CODE']);
+
+/** What nobody sets in .env, and why. */
+const DECIDED: Readonly<Record<string, string>> = {
+  SIMWAY_HTTP_PORT: 'published by the file',
+  SIMWAY_ADMIN_PORT: 'asked by the health check',
+  SIMWAY_WORKER_ADMIN_PORT: 'asked by the health check',
+  SIMWAY_STOP_DEADLINE_MS: 'fits the grace period that the file gives',
+  SIMWAY_WORKER_GRACE_MS: 'fits the grace period that the file gives',
+  SIMWAY_NAMESPACE_PREFIX: 'the Temporal server belongs to this installation',
+  SIMWAY_DEPLOYMENT_NAME: 'the Temporal server belongs to this installation',
+  SIMWAY_WORKFLOW_BUNDLE: 'built into the image',
+  TEMPORAL_UI_URL: 'read by npm start alone',
+};
+
+/** Every name that the configuration reads. */
+const settings = new Set(
+  projectFiles()
+    .filter((file) => /^src\/config(-\w+)?\.ts$/.test(file))
+    .flatMap((file) => textOf(file).match(/\b(?:SIMWAY|OTEL|TEMPORAL|REDIS|DATABASE)_[A-Z_]+\b/g) ?? []),
+);
+
+describe('docker-compose.yml', () => {
+  it('has Postgres, Redis, Temporal with its UI, the API, a worker and the migrations as a job', () => {
+    expect(Object.keys(compose.services)).toEqual(
+      expect.arrayContaining(['postgres', 'redis', 'temporal', 'temporal-ui', 'api', 'worker', 'migrate']),
+    );
+    expect(compose.services['migrate']?.command).toEqual(['migrate']);
+    for (const name of ['api', 'worker'])
+      expect(compose.services[name]?.depends_on?.['migrate']).toEqual({
+        condition: 'service_completed_successfully',
+      });
+  });
+
+  it('has no default secret: each must be given, or stays empty', () => {
+    const all = read('docker-compose.yml') + read('ops/compose.watching.yml');
+    const secrets = variablesOf(all).filter(({ name }) => SECRET.test(name));
+    expect(secrets.length).toBeGreaterThan(8);
+    expect(secrets.filter(({ fallback }) => fallback !== '')).toEqual([]);
+    const written = services.flatMap(([service, { environment = {} }]) =>
+      Object.entries(environment)
+        .filter(([name, value]) => SECRET.test(name) && !NO_SECRET.has(name) && value !== '')
+        .filter(([, value]) => !/^\$\{\w+:[?-]\}$/.test(value))
+        .map(([name]) => `${service} ${name}`),
+    );
+    expect(written).toEqual([]);
+    expect(all).not.toMatch(/:\/\/\w+:[^$@\s]+@/);
+  });
+
+  it('stops with the name of what is missing', () => {
+    const { DATABASE_URL = '' } = compose.services['api']?.environment ?? {};
+    expect(() => fillIn(DATABASE_URL, {})).toThrow('SIMWAY_APP_PASSWORD');
+    expect(fillIn(DATABASE_URL, { SIMWAY_APP_PASSWORD: 'given' })).toContain(':given@');
+  });
+
+  it('gives our services only settings that there are', () => {
+    const unknown = ours.flatMap(([service, { environment = {} }]) =>
+      Object.keys(environment)
+        .filter((name) => !settings.has(name))
+        .map((name) => `${service} ${name}`),
+    );
+    expect(unknown).toEqual([]);
+  });
+
+  it('passes on every setting, but those that the file itself decides', () => {
+    const passed = new Set(ours.flatMap(([, { environment = {} }]) => Object.keys(environment)));
+    const missing = [...settings].filter(
+      (name) => !passed.has(name) && !(name in DECIDED) && !name.startsWith('SIMWAY_TEST_'),
+    );
+    expect(missing).toEqual([]);
+    expect(Object.keys(DECIDED).filter((name) => passed.has(name) || !settings.has(name))).toEqual([]);
+  });
+
+  it('tells of each service whether it is well, unless it is a job or nobody waits for it', () => {
+    const jobs = new Set(
+      services.flatMap(([, { depends_on = {} }]) =>
+        Object.entries(depends_on)
+          .filter(([, { condition }]) => condition === 'service_completed_successfully')
+          .map(([name]) => name),
+      ),
+    );
+    const waitedFor = services.flatMap(([, { depends_on = {} }]) =>
+      Object.entries(depends_on).filter(([, { condition }]) => condition === 'service_healthy'),
+    );
+    for (const [name] of waitedFor) expect(compose.services[name]?.healthcheck, name).toBeDefined();
+    for (const name of ['api', 'worker']) expect(compose.services[name]?.healthcheck, name).toBeDefined();
+    expect([...jobs].toSorted()).toEqual(['migrate', 'temporal-schema']);
+    for (const name of jobs) expect(compose.services[name]?.restart).toMatch(/^on-failure/);
+  });
+
+  it('refers to services, volumes and files that are there', () => {
+    const missing = services.flatMap(([service, { depends_on = {}, volumes = [] }]) => [
+      ...Object.keys(depends_on)
+        .filter((name) => !(name in compose.services))
+        .map((name) => `${service} ${name}`),
+      ...mountsOf({ volumes }, compose.volumes).map((mount) => `${service} ${mount}`),
+    ]);
+    expect(missing).toEqual([]);
+    const watched = Object.values(watching.services).flatMap((service) =>
+      mountsOf(service, watching.volumes),
+    );
+    expect(watched).toEqual([]);
+  });
+
+  it('shows nobody but this machine a port that asks for no password', () => {
+    const open = [...services, ...Object.entries(watching.services)].flatMap(([service, { ports = [] }]) =>
+      ports
+        .filter((port) => !/^(127\.0\.0\.1|\$\{SIMWAY_API_BIND:-127\.0\.0\.1\}):/.test(port))
+        .map((port) => `${service} ${port}`),
+    );
+    expect(open).toEqual([]);
+    expect(compose.services['postgres']?.ports).toBeUndefined();
+    expect(compose.services['redis']?.ports).toBeUndefined();
+  });
+
+  it('pins every image to a version', () => {
+    const images = [...services, ...Object.entries(watching.services)].flatMap(
+      ([, { image }]) => image ?? [],
+    );
+    expect(images.filter((image) => !/:(\$\{\w+:-)?[\w.]*\d|^simway:/.test(image))).toEqual([]);
+    expect(images.filter((image) => image.includes('latest'))).toEqual([]);
+  });
+});
+
+/** What is mounted and not there: a file that must exist, or a volume that must be named. */
+function mountsOf({ volumes = [] }: Pick<ComposeService, 'volumes'>, named: object): string[] {
+  return volumes
+    .map((volume) => volume.split(':', 1)[0] ?? '')
+    .filter((source) => (source.startsWith('../unit/') ? !pathExists(source) : !(source in named)));
+}
+
+describe('.env.example', () => {
+  const lines = read('.env.example').split('\n');
+  const given = new Map(
+    lines.flatMap((line) => {
+      const [, name, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
+      return name === undefined ? [] : [[name, value ?? ''] as const];
+    }),
+  );
+
+  it('names everything that the compose file needs, without a value', () => {
+    const needed = new Set(
+      variablesOf(read('docker-compose.yml'))
+        .filter(({ isNeeded }) => isNeeded)
+        .map(({ name }) => name),
+    );
+    expect([...needed].filter((name) => given.get(name) !== '')).toEqual([]);
+    const line = lines.findIndex((text) => text.startsWith('# ---'));
+    const above = new Set(lines.slice(0, line).map((text) => text.split('=', 1)[0]));
+    expect([...needed].filter((name) => !above.has(name))).toEqual([]);
+  });
+
+  it('names nothing that the compose file does not read, and holds no secret', () => {
+    const known = new Set(variablesOf(read('docker-compose.yml')).map(({ name }) => name));
+    expect([...given.keys()].filter((name) => !known.has(name))).toEqual([]);
+    expect([...given].filter(([name, value]) => SECRET.test(name) && value !== '')).toEqual([]);
+  });
+
+  it('is filled in as .env, which is never committed', () => {
+    expect(read('.gitignore').split('\n')).toContain('.env');
+  });
+});
+
+describe('Dockerfile', () => {
+  const copied = Array.from(dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm), ([, files = '']) =>
+    files.split(' '),
+  ).flat();
+
+  it('copies what is there, and .dockerignore lets it through', () => {
+    expect(copied.length).toBeGreaterThan(5);
+    expect(copied.filter((file) => !pathExists(file))).toEqual([]);
+    const admitted = read('.dockerignore').split('\n');
+    expect(admitted).toContain('*');
+    expect(copied.filter((file) => !admitted.includes(`!${file}`))).toEqual([]);
+  });
+
+  it('runs the Node that the scripts run on, as nobody in particular', () => {
+    const manifest = JSON.parse(read('package.json')) as { dependencies: Record<string, string> };
+    const bases = Array.from(dockerfile.matchAll(/^FROM (\S+)/gm), ([, base = '']) => base);
+    expect(bases).toEqual(bases.map(() => `node:${manifest.dependencies['node']}-bookworm-slim`));
+    const user = dockerfile.lastIndexOf('\nUSER node\n');
+    expect(user).toBeGreaterThan(dockerfile.lastIndexOf('\nFROM '));
+    expect(user).toBeLessThan(dockerfile.indexOf('\nENTRYPOINT '));
+    expect(dockerfile).toContain('\nHEALTHCHECK ');
+  });
+
+  it('has more than one stage, the last without what only installs', () => {
+    const last = dockerfile.slice(dockerfile.lastIndexOf('\nFROM '));
+    expect(last).not.toContain('npm');
+    expect(last).toContain('COPY --from=');
+  });
+});

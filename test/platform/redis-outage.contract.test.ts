@@ -1,0 +1,179 @@
+/** A Redis of its own that is stopped, killed, made read-only and brought back: nothing hangs, nothing throws, limits go on. */
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
+import { createInProcessPacer } from '../../src/platform/redis/in-process.ts';
+import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
+import { createRedisJsonCache } from '../../src/platform/redis/rate-cache.ts';
+import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
+import type { RunningRedis } from '../../src/dev/redis.ts';
+import { startTestRedis } from '../support/services.ts';
+import { makeTestFolder } from '../support/test-folder.ts';
+
+/** No call may take longer for Redis' sake. */
+const MOST_MS = 250;
+let folder: string;
+let server: RunningRedis;
+let redis: RedisConnection;
+let lines: string[];
+
+beforeAll(async () => {
+  folder = await makeTestFolder();
+  server = await startTestRedis(folder);
+});
+afterAll(async () => {
+  await server.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  lines = [];
+  redis = createRedis({
+    url: server.url,
+    logger: { info: (message) => lines.push(message), warn: (_fields, message) => lines.push(message) },
+  });
+  expect(await redis.isReady(5000)).toBe(true);
+});
+afterEach(() => redis.close());
+
+let made = 0;
+function parts() {
+  const keyPrefix = `outage-${(made += 1)}:`;
+  return {
+    limiter: createRedisRateLimiter({ redis, keyPrefix }),
+    cache: createRedisJsonCache({ redis, keyPrefix }),
+    pacer: createRedisPacer({
+      redis,
+      key: `${keyPrefix}pace`,
+      requestsPerSecond: 1000,
+      withoutRedis: createInProcessPacer({ requestsPerSecond: 3 }),
+    }),
+    keyPrefix,
+  };
+}
+
+async function timed<T>(times: number[], call: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const value = await call();
+  times.push(performance.now() - startedAt);
+  return value;
+}
+
+/** Whether counting goes through Redis again: a count made there directly shows in the verdict. */
+async function countsInRedis({ limiter, keyPrefix }: ReturnType<typeof parts>): Promise<boolean> {
+  const bucket = `again-${(made += 1)}`;
+  await limiter.consume(bucket, 10);
+  const counted = await redis.attempt<string | null>(
+    (client) => client.get(`${keyPrefix}:${bucket}`),
+    () => null,
+  );
+  return counted === '1';
+}
+
+const outages: [string, { begin: () => Promise<void>; end: () => Promise<void> }][] = [
+  [
+    'hangs',
+    {
+      begin: () => Promise.resolve(void process.kill(server.pid, 'SIGSTOP')),
+      end: () => Promise.resolve(void process.kill(server.pid, 'SIGCONT')),
+    },
+  ],
+  ['is killed', { begin: () => server.kill(), end: () => server.start() }],
+  [
+    'is read-only',
+    {
+      begin: async () => {
+        await redis.client.replicaof('127.0.0.1', 1);
+      },
+      end: async () => {
+        await expect
+          .poll(() => redis.client.replicaof('NO', 'ONE').then(String, () => 'not yet'), { timeout: 5000 })
+          .toBe('OK');
+      },
+    },
+  ],
+];
+
+describe.each(outages)('when Redis %s', (name, outage) => {
+  it('limits go on in this process, quickly, and are shared again afterwards', async () => {
+    const made = parts();
+    expect(await countsInRedis(made)).toBe(true);
+    await outage.begin();
+    try {
+      const times: number[] = [];
+      const verdicts = [];
+      for (let i = 0; i < 60; i += 1) verdicts.push(await timed(times, () => made.limiter.consume('b', 40)));
+      expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(40);
+      expect(verdicts.at(-1)).toMatchObject({ allowed: false, limit: 40, remaining: 0 });
+      expect(Math.max(...times)).toBeLessThan(MOST_MS);
+      // Not every call pays: two found out, the rest went straight on.
+      expect(times.filter((time) => time > 50).length).toBeLessThanOrEqual(3);
+    } finally {
+      await outage.end();
+    }
+    await expect.poll(() => countsInRedis(made), { timeout: 8000 }).toBe(true);
+  });
+
+  it('many calls at once are answered too', async () => {
+    const { limiter } = parts();
+    await outage.begin();
+    try {
+      const times: number[] = [];
+      const verdicts = await Promise.all(
+        Array.from({ length: 200 }, () => timed(times, () => limiter.consume('b', 150))),
+      );
+      expect(verdicts.filter((verdict) => verdict.allowed)).toHaveLength(150);
+      expect(Math.max(...times)).toBeLessThan(MOST_MS);
+    } finally {
+      await outage.end();
+    }
+    await expect.poll(() => redis.client.status, { timeout: 8000 }).toBe('ready');
+  });
+
+  it('paces fall back to the share of this process, the cache misses', async () => {
+    const { pacer, cache } = parts();
+    await cache.set('rates', { NGN: '1600' }, 60_000);
+    await outage.begin();
+    try {
+      const times: number[] = [];
+      if (name !== 'is read-only') expect(await timed(times, () => cache.get('rates'))).toBeUndefined();
+      await timed(times, () => cache.set('rates', { NGN: '1700' }, 60_000));
+      const slots: boolean[] = [];
+      for (let i = 0; i < 5; i += 1) slots.push(await timed(times, () => pacer.takeSlot(0)));
+      expect(slots).toEqual([true, true, true, false, false]);
+      expect(Math.max(...times)).toBeLessThan(MOST_MS);
+    } finally {
+      await outage.end();
+    }
+    await expect.poll(() => pacer.takeSlot(0), { timeout: 8000, interval: 1 }).toBe(true);
+  });
+});
+
+describe('a Redis that was never there', () => {
+  it('costs nothing and says so once', async () => {
+    const said: string[] = [];
+    const absent = createRedis({
+      url: 'redis://:hidden@127.0.0.1:1',
+      logger: {
+        info: (message) => said.push(message),
+        warn: (fields, message) => said.push(message + JSON.stringify(fields)),
+      },
+    });
+    try {
+      expect(await absent.isReady(400)).toBe(false);
+      const limiter = createRedisRateLimiter({ redis: absent, keyPrefix: 'x' });
+      expect((await limiter.consume('b', 1)).allowed).toBe(true);
+      expect((await limiter.consume('b', 1)).allowed).toBe(false);
+      expect(said).toHaveLength(1);
+      expect(said.join()).not.toContain('hidden');
+    } finally {
+      absent.close();
+    }
+  });
+});
+
+it('an outage is told when it begins and when it ends', async () => {
+  await server.kill();
+  await server.start();
+  await expect.poll(() => redis.client.status, { timeout: 8000 }).toBe('ready');
+  expect(lines).toEqual(['Redis is out of reach: going on without it', 'Redis is within reach again']);
+});

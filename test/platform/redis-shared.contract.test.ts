@@ -1,0 +1,212 @@
+/** Limits, paces and cached values that several processes share through a real Redis, exactly (promise A8, small). */
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
+import {
+  createInProcessPacer,
+  createInProcessRateLimiter,
+  createUnlimitedPacer,
+} from '../../src/platform/redis/in-process.ts';
+import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
+import { createInProcessJsonCache, createRedisJsonCache } from '../../src/platform/redis/rate-cache.ts';
+import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
+import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';
+import type { CounterReport } from '../support/shared-counter-process.ts';
+
+const PROCESSES = 4;
+const program = fileURLToPath(new URL('../support/shared-counter-process.ts', import.meta.url));
+const prefixes = (name: string): string => `${inject('runId')}:${name}:`;
+
+async function inProcesses(args: readonly string[]): Promise<CounterReport[]> {
+  const children: ChildProcess[] = [];
+  try {
+    for (let i = 0; i < PROCESSES; i += 1)
+      children.push(fork(program, ['--url', inject('redisUrl'), ...args]));
+    await Promise.all(children.map((child) => once(child, 'message')));
+    return await Promise.all(
+      children.map(async (child) => {
+        const answered = once(child, 'message');
+        child.send('go');
+        const [report] = (await answered) as [CounterReport];
+        return report;
+      }),
+    );
+  } finally {
+    await Promise.all(
+      children.map(async (child) => {
+        if (child.exitCode !== null) return;
+        const gone = once(child, 'exit');
+        child.kill();
+        await gone;
+      }),
+    );
+  }
+}
+
+describe('four processes', () => {
+  it('let exactly the limit pass of three times the limit', async () => {
+    const reports = await inProcesses(['--prefix', prefixes('a8'), '--limit', '300', '--requests', '225']);
+    expect(reports.reduce((sum, report) => sum + report.allowed, 0)).toBe(300);
+    expect(reports.reduce((sum, report) => sum + report.refused, 0)).toBe(600);
+    // Nobody was left out: they ran side by side.
+    expect(reports.filter((report) => report.allowed > 0).length).toBeGreaterThan(1);
+  });
+
+  it('keep one pace together', async () => {
+    const reports = await inProcesses(['--prefix', prefixes('pace'), '--rate', '8', '--slots', '6']);
+    const times = reports.flatMap((report) => report.slotTimesMs).sort((a, b) => a - b);
+    expect(times).toHaveLength(24);
+    // Any nine calls take more than a second; a tenth is left for timers of a busy machine.
+    const spans = times.slice(8).map((time, i) => time - times[i]!);
+    expect(Math.min(...spans)).toBeGreaterThan(900);
+    // And nobody waits for nothing: 24 calls are three windows, the last of which is open at its start.
+    expect(times.at(-1)! - times[0]!).toBeLessThan(3500);
+  });
+});
+
+let redis: RedisConnection;
+beforeAll(async () => {
+  redis = createRedis({ url: inject('redisUrl') });
+  expect(await redis.isReady(5000)).toBe(true);
+});
+afterAll(() => redis.close());
+
+const limiters: [string, () => RateLimiter][] = [
+  ['through Redis', () => createRedisRateLimiter({ redis, keyPrefix: prefixes('limiter') })],
+  ['in this process', () => createInProcessRateLimiter()],
+];
+
+describe.each(limiters)('limiter %s', (name, create) => {
+  it('counts down, refuses, and says when the window ends', async () => {
+    const limiter = create();
+    const bucket = `${name} counts`;
+    const before = Date.now();
+    const verdicts = [];
+    for (let i = 0; i < 5; i += 1) verdicts.push(await limiter.consume(bucket, 3));
+    expect(verdicts.map(({ allowed, limit, remaining }) => [allowed, limit, remaining])).toEqual([
+      [true, 3, 2],
+      [true, 3, 1],
+      [true, 3, 0],
+      [false, 3, 0],
+      [false, 3, 0],
+    ]);
+    for (const { resetAtMs } of verdicts) {
+      expect(resetAtMs).toBeGreaterThan(before + 55_000);
+      expect(resetAtMs).toBeLessThanOrEqual(Date.now() + 60_000);
+    }
+  });
+
+  it('keeps buckets apart, and takes a new limit in the middle of a window', async () => {
+    const limiter = create();
+    const bucket = `${name} changes`;
+    expect((await limiter.consume(bucket, 1)).allowed).toBe(true);
+    expect((await limiter.consume(bucket, 1)).allowed).toBe(false);
+    expect((await limiter.consume(`${bucket} not`, 1)).allowed).toBe(true);
+    expect(await limiter.consume(bucket, 500)).toMatchObject({ allowed: true, limit: 500, remaining: 497 });
+    expect((await limiter.consume(bucket, 0)).allowed).toBe(false);
+  });
+});
+
+const pacers: [string, (rate: number) => Pacer][] = [
+  [
+    'through Redis',
+    (rate) =>
+      createRedisPacer({
+        redis,
+        key: prefixes(`pacer-${Math.random()}`),
+        requestsPerSecond: rate,
+        withoutRedis: { takeSlot: () => Promise.reject(new Error('Redis was to answer')) },
+      }),
+  ],
+  ['in this process', (rate) => createInProcessPacer({ requestsPerSecond: rate })],
+];
+
+describe.each(pacers)('pacer %s', (_name, create) => {
+  it('gives a burst at once, then one slot a window, in order', async () => {
+    const pacer = create(4);
+    const startedAt = performance.now();
+    const times = await Promise.all(
+      Array.from({ length: 6 }, async () => {
+        expect(await pacer.takeSlot(5000)).toBe(true);
+        return performance.now() - startedAt;
+      }),
+    );
+    expect(Math.max(...times.slice(0, 4))).toBeLessThan(500);
+    expect(Math.min(...times.slice(4))).toBeGreaterThanOrEqual(1000);
+    expect(Math.max(...times)).toBeLessThan(2000);
+  });
+
+  it('says no at once when no slot comes in time, and that costs none', async () => {
+    const pacer = create(2);
+    expect(await pacer.takeSlot(0)).toBe(true);
+    expect(await pacer.takeSlot(0)).toBe(true);
+    const startedAt = performance.now();
+    for (let i = 0; i < 10; i += 1) expect(await pacer.takeSlot(500)).toBe(false);
+    expect(performance.now() - startedAt).toBeLessThan(500);
+    expect(await pacer.takeSlot(1500)).toBe(true);
+    expect(performance.now() - startedAt).toBeLessThan(1500);
+  });
+
+  it('knows paces slower than one a second', async () => {
+    const pacer = create(0.5);
+    expect(await pacer.takeSlot(0)).toBe(true);
+    expect(await pacer.takeSlot(1500)).toBe(false);
+  });
+});
+
+describe('pacers', () => {
+  it('without a limit never wait', async () => {
+    const pacer = createUnlimitedPacer();
+    for (let i = 0; i < 100; i += 1) expect(await pacer.takeSlot(0)).toBe(true);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('refuse a pace of %s', (requestsPerSecond) => {
+    expect(() => createInProcessPacer({ requestsPerSecond })).toThrow(RangeError);
+  });
+
+  it("through Redis forget slots that lie ahead because Redis' clock jumped back", async () => {
+    const key = prefixes('clock-jump');
+    const inAnHour = Date.now() + 3_600_000;
+    await redis.client.rpush(key, ...Array<number>(2).fill(inAnHour));
+    const withoutRedis = { takeSlot: () => Promise.resolve(false) };
+    const pacer = createRedisPacer({ redis, key, requestsPerSecond: 2, withoutRedis });
+    expect(await pacer.takeSlot(0)).toBe(true);
+  });
+
+  it('through Redis leave nothing behind', async () => {
+    const key = prefixes('expires');
+    const withoutRedis = { takeSlot: () => Promise.resolve(false) };
+    await createRedisPacer({ redis, key, requestsPerSecond: 2, withoutRedis }).takeSlot(0);
+    const ttlMs = await redis.client.pttl(key);
+    expect(ttlMs).toBeGreaterThan(0);
+    expect(ttlMs).toBeLessThanOrEqual(1100);
+  });
+});
+
+describe.each([
+  ['through Redis', () => createRedisJsonCache({ redis, keyPrefix: prefixes('cache') })],
+  ['in this process', () => createInProcessJsonCache()],
+])('cache %s', (_name, create) => {
+  it('answers what was set until it is too old', async () => {
+    const cache = create();
+    const rates = { NGN: '1600.123456', EUR: '0.92' };
+    expect(await cache.get('rates')).toBeUndefined();
+    await cache.set('rates', rates, 60_000);
+    expect(await cache.get('rates')).toEqual(rates);
+    expect(await cache.get('rates')).not.toBe(rates);
+    await cache.set('rates', 'newer', 60);
+    expect(await cache.get('rates')).toBe('newer');
+    await expect.poll(() => cache.get('rates'), { timeout: 3000 }).toBeUndefined();
+  });
+});
+
+it('a cache answers undefined for what it cannot read', async () => {
+  const keyPrefix = prefixes('garbage');
+  await redis.client.set(`${keyPrefix}text`, '{"NGN":');
+  await redis.client.rpush(`${keyPrefix}list`, '1');
+  const cache = createRedisJsonCache({ redis, keyPrefix });
+  expect(await cache.get('text')).toBeUndefined();
+  expect(await cache.get('list')).toBeUndefined();
+});

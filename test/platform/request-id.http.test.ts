@@ -1,0 +1,76 @@
+// Promise D4: a request id on every answer, the caller's own when it is well formed, and the same one in the log.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openDoor, type Ask, type Door } from '../support/http/door.ts';
+
+let door: Door;
+beforeAll(async () => {
+  door = await openDoor({ settings: { publicRequestsPerMinute: 1_000 } });
+});
+afterAll(() => door.close());
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+test.each(['a', 'A1._-', 'order-42', '0'.repeat(128), 'f47ac10b-58cc-4372-a567-0e02b2c3d479'])(
+  '"%s" is taken',
+  async (id) => {
+    const reply = await door.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
+    expect(reply.headers['x-request-id']).toBe(id);
+    await expect
+      .poll(() => door.logLines.filter((line) => line.includes(`"requestId":"${id}"`)).length)
+      .toBe(1);
+  },
+);
+
+test.each([
+  ['empty', ''],
+  ['too long', '0'.repeat(129)],
+  ['blanks inside', 'a b'],
+  ['a line break in disguise', 'a%0d%0aSet-Cookie:x'],
+  ['markup', '<script>'],
+  ['not ASCII', 'caf\u00e9'],
+  ['two of them', ['a', 'b']],
+])('%s is replaced', async (_why, id) => {
+  const reply = await door.ask('/api/settings/exchange-rate', { headers: { 'x-request-id': id } });
+  expect(reply.headers['x-request-id']).toMatch(UUID);
+});
+
+const EVERYWHERE: readonly (readonly [string, Ask, number])[] = [
+  ['/api/esim/regions', { key: 'ngn' }, 200],
+  ['/api/esim/regions', {}, 401],
+  ['/api/esim/regions', { rawKey: 'junk' }, 401],
+  ['/api/esim/regions', { key: 'elsewhere' }, 403],
+  ['/api/esim/regions', { key: 'live/ngn' }, 503],
+  ['/nope', {}, 404],
+  ['/api/esim/buy', {}, 405],
+  ['/api/esim/buy', { method: 'OPTIONS' }, 204],
+  ['/api/esim/buy', { key: 'ngn', rawBody: '{' }, 400],
+  ['/api/esim/buy', { key: 'ngn', rawBody: 'x'.repeat(70_000) }, 413],
+  ['/docs', {}, 200],
+  ['/docs/swagger-ui.css', {}, 200],
+  ['/api/openapi.json', {}, 200],
+];
+
+test.each(EVERYWHERE)('is on the answer of %s %o', async (target, ask, status) => {
+  const reply = await door.ask(target, { ...ask, headers: { 'x-request-id': 'everywhere' } });
+  expect([reply.status, reply.headers['x-request-id']]).toEqual([status, 'everywhere']);
+});
+
+test('and without one in the request a fresh one each time', async () => {
+  const ids = await Promise.all(
+    Array.from({ length: 20 }, async () => (await door.ask('/nope')).headers['x-request-id']),
+  );
+  expect(new Set(ids).size).toBe(20);
+});
+
+test('the application gets the id with a purchase', async () => {
+  const { test: world } = door.shop.useCases.worlds;
+  const original = world.buy.bind(world);
+  let heard = '';
+  world.buy = (principal, command, context) => {
+    heard = context.requestId;
+    return original(principal, command, context);
+  };
+  const body = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+  await door.ask('/api/esim/buy', { key: 'ngn', body, headers: { 'x-request-id': 'purchase-7' } });
+  expect(heard).toBe('purchase-7');
+});

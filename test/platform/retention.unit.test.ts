@@ -1,0 +1,15 @@
+/** How long rows are kept, in the days that docs/API.md and docs/OPERATIONS.md promise. */
+import { expect, it } from 'vitest';
+import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
+import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../../src/platform/database/retention-periods.ts';
+
+const DAY_MS = 86_400_000;
+
+it.each([
+  ['answers to Idempotency-Keys', KEEP_KEYS_MS, 30],
+  ['applied events of the gateway', KEEP_GATEWAY_EVENTS_MS, 90],
+  ['exchange rates', KEEP_RATES_MS, 90],
+  ['notices', KEEP_NOTICES_MS, 30],
+])('%s', (_rows, keptMs, days) => {
+  expect(keptMs).toBe(days * DAY_MS);
+});

@@ -1,0 +1,324 @@
+// The socket's side: slow and broken clients, memory under large posts, and an orderly stop.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openDoor, type Door } from '../support/http/door.ts';
+import type { ToParent } from '../support/http/door-process.ts';
+import { keyOf } from '../support/http/memory-use-cases.ts';
+
+const opened: Door[] = [];
+async function open(options: Parameters<typeof openDoor>[0] = {}): Promise<Door> {
+  const door = await openDoor(options);
+  opened.push(door);
+  return door;
+}
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((door) => door.close()));
+});
+
+const UUID = /X-Request-Id: [0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\r\n/i;
+
+describe('what is no request gets an answer in the documented form, with a request id', () => {
+  test.each([
+    ['words', 'hello\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['TLS', Buffer.from('16030100c0010000bc0303', 'hex'), 400, 'VALIDATION_ERROR'],
+    ['an unknown method', 'BREW /api HTTP/1.1\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a bad version', 'GET / HTTP/9.9\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nbroken\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    ['a NUL in a header', 'GET / HTTP/1.1\r\na: \u0000\r\n\r\n', 400, 'VALIDATION_ERROR'],
+    [
+      'two lengths',
+      'POST /api/esim/buy HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx',
+      400,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'a length that is none',
+      'POST /api/esim/buy HTTP/1.1\r\nContent-Length: -1\r\n\r\n',
+      400,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'length and chunks (smuggling)',
+      'POST /api/esim/buy HTTP/1.1\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      400,
+      'VALIDATION_ERROR',
+    ],
+    [
+      'headers that are too large',
+      `GET / HTTP/1.1\r\na: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'HEADERS_TOO_LARGE',
+    ],
+    ['a path that is too long', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n\r\n`, 431, 'HEADERS_TOO_LARGE'],
+  ])('%s', async (_why, bytes, status, code) => {
+    const door = await open();
+    const heard = await door.raw(bytes);
+    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(heard).toMatch(UUID);
+    const body = JSON.parse(heard.slice(heard.indexOf('\r\n\r\n') + 4)) as unknown;
+    expect(body).toMatchObject({ success: false, error: { code }, statusCode: status });
+  });
+
+  test('a bad chunk in a body ends the request without a 500', async () => {
+    const door = await open();
+    const heard = await door.raw(
+      `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+    );
+    expect(heard).toMatch(/^HTTP\/1\.1 400 /);
+    expect(door.logLines.some((line) => line.includes('"status":500'))).toBe(false);
+  });
+});
+
+describe('unusual but well-formed requests', () => {
+  const get = (line: string, headers = ''): string => `${line}\r\n${headers}Connection: close\r\n\r\n`;
+  test.each([
+    ['no Host', get('GET /api/settings/exchange-rate HTTP/1.1'), 200],
+    ['HTTP/1.0', get('GET /api/settings/exchange-rate HTTP/1.0'), 200],
+    [
+      'the absolute form',
+      get('GET http://other.example/api/settings/exchange-rate?x=1 HTTP/1.1', 'Host: x\r\n'),
+      200,
+    ],
+    ['a broken absolute form', get('GET http://[::/api HTTP/1.1', 'Host: x\r\n'), 404],
+    ['another scheme', get('GET ftp://x/api/settings/exchange-rate HTTP/1.1', 'Host: x\r\n'), 404],
+    ['an asterisk', get('OPTIONS * HTTP/1.1', 'Host: x\r\n'), 404],
+    ['a fragment', get('GET /api/settings/exchange-rate#x HTTP/1.1', 'Host: x\r\n'), 404],
+    ['an upgrade', get('GET /api/settings/exchange-rate HTTP/1.1', 'Host: x\r\nUpgrade: websocket\r\n'), 200],
+    [
+      'an expectation nobody knows',
+      get('GET /api/settings/exchange-rate HTTP/1.1', 'Host: x\r\nExpect: tea\r\n'),
+      200,
+    ],
+  ])('%s', async (_why, bytes, status) => {
+    const door = await open();
+    const heard = await door.raw(bytes);
+    expect(heard).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(heard.toLowerCase()).toContain('x-request-id: ');
+  });
+
+  const continued = (length: number): string =>
+    `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
+
+  test('100-continue: a body of allowed size is asked for', async () => {
+    const door = await open();
+    expect(await door.raw(continued(2), (heard) => heard.includes('100 Continue'))).toMatch(
+      /^HTTP\/1\.1 100 /,
+    );
+  });
+
+  test('100-continue: a body that is too large is not', async () => {
+    const door = await open();
+    expect(await door.raw(continued(70_000), (heard) => heard.includes('TOO_LARGE'))).toMatch(
+      /^HTTP\/1\.1 413 /,
+    );
+  });
+});
+
+describe('slow clients (promise A5, small)', () => {
+  const slow = { headersTimeoutMs: 300, requestTimeoutMs: 300, connectionsCheckIntervalMs: 50 };
+  const LONGEST_MS = 2_000;
+
+  async function heldFor(door: Door, bytes: string, drip: string): Promise<{ ms: number; heard: string }> {
+    const startedAt = performance.now();
+    const socket = connect(door.server.port, '127.0.0.1');
+    let heard = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => (heard += chunk));
+    socket.on('error', () => undefined);
+    socket.write(bytes);
+    const dripping = setInterval(() => socket.write(drip), 20);
+    await once(socket, 'close');
+    clearInterval(dripping);
+    return { ms: performance.now() - startedAt, heard };
+  }
+
+  test.each([
+    ['headers', 'GET / HTTP/1.1\r\na: ', 'x'],
+    [
+      'body',
+      `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n`,
+      ' ',
+    ],
+  ])('slow %s are cut off with 408', async (_why, bytes, drip) => {
+    const door = await open({ server: slow });
+    const { ms, heard } = await heldFor(door, bytes, drip);
+    expect(ms).toBeLessThan(LONGEST_MS);
+    expect(heard).toMatch(/^HTTP\/1\.1 408 /);
+    expect(heard).toContain('REQUEST_TIMEOUT');
+  });
+
+  test('a socket that never says anything is closed', async () => {
+    const door = await open({ server: slow });
+    expect((await heldFor(door, '', '')).ms).toBeLessThan(LONGEST_MS);
+  });
+
+  test('slow ones do not keep others waiting', async () => {
+    const door = await open({ server: { ...slow, headersTimeoutMs: 5_000, requestTimeoutMs: 5_000 } });
+    const sockets = Array.from({ length: 200 }, () => connect(door.server.port, '127.0.0.1'));
+    for (const socket of sockets) socket.on('error', () => undefined).write('GET / HTTP/1.1\r\na: ');
+    expect((await door.ask('/api/settings/exchange-rate')).status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+test(
+  'large posts in parallel are refused without filling memory (promise A6, small)',
+  { timeout: 60_000 },
+  async () => {
+    const child = fork(fileURLToPath(new URL('../support/http/door-process.ts', import.meta.url)), {
+      stdio: 'inherit',
+    });
+    try {
+      const hear = async (): Promise<ToParent> => ((await once(child, 'message')) as [ToParent])[0];
+      const first = await hear();
+      const port = 'port' in first ? first.port : 0;
+      const measure = async (): Promise<number> => {
+        child.send('memory');
+        const said = await hear();
+        return 'rssBytes' in said ? said.rssBytes : 0;
+      };
+      const megabyte = Buffer.alloc(1_000_000, 0x20);
+      const post = (chunks: number): Promise<string> =>
+        new Promise((resolve) => {
+          let heard = '';
+          const socket: Socket = connect(port, '127.0.0.1');
+          socket.setEncoding('latin1').on('data', (text: string) => (heard += text));
+          socket.on('error', () => undefined).on('close', () => resolve(heard));
+          socket.write(
+            `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
+          );
+          for (let sent = 0; sent < chunks; sent += 1) {
+            socket.write(`${megabyte.length.toString(16)}\r\n`);
+            socket.write(megabyte);
+            socket.write('\r\n');
+          }
+          socket.write('0\r\n\r\n');
+        });
+      await post(1);
+      const before = await measure();
+      const [after] = await Promise.all([measure(), ...Array.from({ length: 20 }, () => post(10))]);
+      const replies = await Promise.all(Array.from({ length: 20 }, () => post(10)));
+      const end = await measure();
+      for (const reply of replies) if (reply !== '') expect(reply).toMatch(/^HTTP\/1\.1 413 /);
+      expect(replies.some((reply) => reply !== '')).toBe(true);
+      expect(Math.max(after, end) - before).toBeLessThan(50_000_000);
+    } finally {
+      if (child.connected) child.send('stop');
+      await once(child, 'exit');
+    }
+  },
+);
+
+describe('stopping', () => {
+  function holdBuy(door: Door): { release: () => void; started: Promise<void> } {
+    const { test: world } = door.shop.useCases.worlds;
+    const original = world.buy.bind(world);
+    const gate = Promise.withResolvers<undefined>();
+    const started = Promise.withResolvers<undefined>();
+    world.buy = async (...asked) => {
+      started.resolve(undefined);
+      await gate.promise;
+      return original(...asked);
+    };
+    return { release: () => gate.resolve(undefined), started: started.promise };
+  }
+  const BODY = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+
+  test('requests under way are finished, new connections refused, idle ones closed', async () => {
+    const door = await open();
+    const idle = connect(door.server.port, '127.0.0.1').on('error', () => undefined);
+    await once(idle, 'connect');
+    const held = holdBuy(door);
+    const answer = door.ask('/api/esim/buy', { key: 'ngn', body: BODY });
+    await held.started;
+    let stopped = false;
+    const startedAt = performance.now();
+    const stopping = door.server.stop(10_000).then(() => (stopped = true));
+    await expect(door.ask('/api/settings/exchange-rate')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    expect(stopped).toBe(false);
+    held.release();
+    const reply = await answer;
+    expect([reply.status, reply.headers.connection]).toEqual([201, 'close']);
+    await stopping;
+    expect(performance.now() - startedAt).toBeLessThan(3_000);
+    idle.destroy();
+  });
+
+  test('a kept-alive connection is closed after its answer, not before', async () => {
+    const door = await open();
+    const agent = new Agent({ keepAlive: true });
+    const held = holdBuy(door);
+    const reply = new Promise<number | undefined>((resolve, reject) => {
+      const payload = JSON.stringify(BODY);
+      const request = httpRequest(
+        {
+          agent,
+          port: door.server.port,
+          host: '127.0.0.1',
+          method: 'POST',
+          path: '/api/esim/buy',
+          headers: { 'x-api-key': keyOf('test', 'ngn'), 'content-type': 'application/json' },
+        },
+        (response) => {
+          response.resume();
+          response.on('end', () => resolve(response.statusCode));
+        },
+      );
+      request.on('error', reject);
+      request.end(payload);
+    });
+    await held.started;
+    const stopping = door.server.stop(10_000);
+    held.release();
+    expect(await reply).toBe(201);
+    await stopping;
+    agent.destroy();
+  });
+
+  test('a caller who leaves while a purchase runs stops nothing, and is no error of ours', async () => {
+    const door = await open();
+    const held = holdBuy(door);
+    const payload = JSON.stringify(BODY);
+    const socket = connect(door.server.port, '127.0.0.1');
+    socket.write(
+      `POST /api/esim/buy HTTP/1.1\r\nX-API-Key: ${keyOf('test', 'ngn')}\r\nContent-Type: application/json\r\nIdempotency-Key: left\r\nContent-Length: ${payload.length}\r\n\r\n${payload}`,
+    );
+    await held.started;
+    socket.destroy();
+    await once(socket, 'close');
+    held.release();
+    await expect.poll(() => door.logLines.length).toBe(1);
+    const again = await door.ask('/api/esim/buy', {
+      key: 'ngn',
+      body: BODY,
+      headers: { 'idempotency-key': 'left' },
+    });
+    expect([again.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
+    expect(door.shop.purchases.length).toBe(1);
+    expect(door.logLines.join('')).not.toContain('"level":"error"');
+  });
+
+  test('at the deadline what is left is cut', async () => {
+    const door = await open();
+    const held = holdBuy(door);
+    const answer = door.ask('/api/esim/buy', { key: 'ngn', body: BODY });
+    const failed = expect(answer).rejects.toMatchObject({ code: 'ECONNRESET' });
+    await held.started;
+    const startedAt = performance.now();
+    await door.server.stop(200);
+    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    await failed;
+    held.release();
+  });
+
+  test('stopping twice is stopping once; a taken port is an error', async () => {
+    const door = await open();
+    await expect(openDoor({ server: { port: door.server.port } })).rejects.toMatchObject({
+      code: 'EADDRINUSE',
+    });
+    await Promise.all([door.server.stop(500), door.server.stop(500)]);
+  });
+});

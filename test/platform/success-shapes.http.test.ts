@@ -1,0 +1,387 @@
+// Every route's success answer, field by field as the specification's tables list them: exact names, exact numbers, exact bytes of money.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { keyOf } from '../support/http/memory-use-cases.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const BUY_BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+
+async function buyBase(key = 'ngn'): Promise<{ transactionId: string; esimId: string }> {
+  const reply = await door.ask('/api/esim/buy', { key, body: BUY_BASE });
+  expect(reply.status).toBe(201);
+  const bought = reply.json as { transactionId: string; esimDetails: { esimId: string } };
+  return { transactionId: bought.transactionId, esimId: bought.esimDetails.esimId };
+}
+
+function expectJson(reply: Reply, status: number, body: unknown): void {
+  expect(reply.json).toEqual(body);
+  expect(reply.status).toBe(status);
+  expect(reply.headers['content-type']).toBe('application/json; charset=utf-8');
+  expect(reply.headers['cache-control']).toBe('no-store');
+}
+
+const NIGERIA = {
+  regionCode: 'NG',
+  regionName: 'Nigeria',
+  regionType: 'LC',
+  countryCode: 'NG',
+  flagUrl: 'https://img.example.com/ng.png',
+  packageCount: 1,
+};
+
+test('regions: a bare array, all or by kind', async () => {
+  const all = await door.ask('/api/esim/regions', { key: 'ngn' });
+  expect((all.json as unknown[]).length).toBe(3);
+  expect((all.json as unknown[])[0]).toEqual(NIGERIA);
+  expectJson(await door.ask('/api/esim/regions?type=1', { key: 'ngn' }), 200, [NIGERIA]);
+  const many = await door.ask('/api/esim/regions?type=2', { key: 'ngn' });
+  expect((many.json as { regionType: string; countryCode: null }[]).map((one) => one.regionType)).toEqual([
+    'RG',
+    'GL',
+  ]);
+  expect((many.json as { countryCode: null }[]).map((one) => one.countryCode)).toEqual([null, null]);
+});
+
+test('packages, BASE: catalogue shape in the account currency', async () => {
+  const reply = await door.ask('/api/esim/packages?regionCode=NG', { key: 'ngn' });
+  expectJson(reply, 200, [
+    {
+      packageCode: 'NG-5GB-30D',
+      packageName: 'Nigeria 5GB 30Days',
+      data: '5 GB',
+      validity: 30,
+      price: 19178.12,
+      currency: 'NGN',
+      originalPriceUSD: 12.5,
+      coverage: ['Nigeria'],
+      networkProviders: ['MTN', 'Airtel'],
+      dataType: 'Data only',
+      speed: '3G/4G',
+      activation: 'Validity starts when the eSIM first connects to a network',
+      topUpAvailable: true,
+    },
+  ]);
+  const usd = await door.ask('/api/esim/packages?regionCode=NG&type=BASE&regionType=LC', { key: 'usd' });
+  expect(usd.json).toMatchObject([{ price: 12.5, currency: 'USD', originalPriceUSD: 12.5 }]);
+});
+
+const TOP_UP = {
+  packageCode: 'TOPUP_NG-1GB-7D',
+  name: 'Nigeria 1GB 7Days',
+  price: 2.5,
+  currencyCode: 'USD',
+  volume: 1_073_741_824,
+  duration: 7,
+  durationUnit: 'DAY',
+  speed: '3G/4G',
+  description: 'Nigeria 5GB 30Days',
+};
+const OPERATORS = [
+  { operatorName: 'MTN', networkType: '4G' },
+  { operatorName: 'Airtel', networkType: '4G' },
+  { operatorName: 'MTN', networkType: '5G' },
+];
+
+test('packages, TOPUP: top-up shape in USD unless another currency is asked for; empty when there are none', async () => {
+  const query = 'type=TOPUP&regionCode=NG&packageCode=NG-5GB-30D';
+  expectJson(await door.ask(`/api/esim/packages?${query}`, { key: 'ngn' }), 200, [
+    {
+      ...TOP_UP,
+      locationNetworkList: [{ locationName: 'Nigeria', locationCode: 'NG', operatorList: OPERATORS }],
+    },
+  ]);
+  const naira = await door.ask(`/api/esim/packages?${query}&currency=NGN`, { key: 'ngn' });
+  expect(naira.json).toMatchObject([{ price: 3835.62, currencyCode: 'NGN' }]);
+  expectJson(
+    await door.ask('/api/esim/packages?type=TOPUP&regionCode=NG&packageCode=OTHER', { key: 'ngn' }),
+    200,
+    [],
+  );
+});
+
+test.each([
+  ['/api/esim/packages/TOPUP_NG-1GB-7D', 'the prefix alone'],
+  ['/api/esim/packages/TOPUP_NG-1GB-7D?type=TOPUP', 'prefix and type'],
+  ['/api/esim/packages/TOPUP_NG-1GB-7D?type=BASE', 'prefix against type'],
+])('package details of a top-up: %s (%s)', async (target) => {
+  expect((await door.ask(target)).json).toMatchObject(TOP_UP);
+});
+
+test('package details: detail shape, with and without a key', async () => {
+  const details = {
+    packageCode: 'NG-5GB-30D',
+    name: 'Nigeria 5GB 30Days',
+    price: 12.5,
+    currencyCode: 'USD',
+    volume: 5_368_709_120,
+    duration: 30,
+    durationUnit: 'DAY',
+    speed: '3G/4G',
+    description: 'Nigeria 5GB 30Days',
+    unusedValidTime: 180,
+    location: 'NG',
+    locationCode: 'NG',
+    locationNetworkList: [
+      {
+        locationName: 'Nigeria',
+        locationLogo: 'https://img.example.com/ng.png',
+        locationCode: 'NG',
+        operatorList: OPERATORS,
+      },
+    ],
+  };
+  expectJson(await door.ask('/api/esim/packages/NG-5GB-30D'), 200, details);
+  expectJson(await door.ask('/api/esim/packages/NG-5GB-30D', { key: 'ngn' }), 200, details);
+  const naira = await door.ask('/api/esim/packages/NG-5GB-30D?currency=NGN');
+  expect(naira.json).toMatchObject({ price: 19178.12, currencyCode: 'NGN' });
+});
+
+test('buy, BASE: 201 with install details on SUCCESS', async () => {
+  expectJson(await door.ask('/api/esim/buy', { key: 'ngn', body: BUY_BASE }), 201, {
+    transactionId: 'txn-00000000000000000000000000000001',
+    status: 'SUCCESS',
+    package: {
+      packageCode: 'NG-5GB-30D',
+      packageName: 'Nigeria 5GB 30Days',
+      price: 19178.12,
+      currency: 'NGN',
+    },
+    esimDetails: {
+      esimId: 'esim-00000000000000000000000000000001',
+      iccid: '8944300000000000001',
+      qrCodeUrl: 'https://qr.example.com/0001.png',
+      activationCode: 'LPA:1$rsp.example.com$MATCHING-0001',
+      smdpAddress: 'rsp.example.com',
+      matchingId: 'MATCHING-0001',
+    },
+  });
+});
+
+test.each(['PROCESSING', 'PENDING'] as const)(
+  'buy, BASE: 201 without install details while %s',
+  async (status) => {
+    door.shop.nextStatus = status;
+    expectJson(await door.ask('/api/esim/buy', { key: 'usd', body: BUY_BASE }), 201, {
+      transactionId: 'txn-00000000000000000000000000000001',
+      status,
+      package: { packageCode: 'NG-5GB-30D', packageName: 'Nigeria 5GB 30Days', price: 12.5, currency: 'USD' },
+    });
+  },
+);
+
+test('buy, TOPUP: 200 with the new totals and a message', async () => {
+  const { esimId } = await buyBase();
+  const body = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP', esimId };
+  expectJson(await door.ask('/api/esim/buy', { key: 'ngn', body }), 200, {
+    transactionId: 'txn-00000000000000000000000000000002',
+    status: 'SUCCESS',
+    message: 'Top-up successful',
+    package: {
+      packageCode: 'TOPUP_NG-1GB-7D',
+      name: 'Nigeria 1GB 7Days',
+      price: 3835.62,
+      currencyCode: 'NGN',
+      volume: 1_073_741_824,
+      duration: 7,
+    },
+    esimDetails: { iccid: '8944300000000000001', totalVolume: 6_442_450_944, dataRemaining: 6_000_000_000 },
+  });
+});
+
+const LISTED = {
+  _id: 'esim-00000000000000000000000000000001',
+  packageCode: 'NG-5GB-30D',
+  packageName: 'Nigeria 5GB 30Days',
+  transactionId: 'txn-00000000000000000000000000000001',
+  iccid: '8944300000000000001',
+  qrCodeUrl: 'https://qr.example.com/0001.png',
+  activationCode: 'LPA:1$rsp.example.com$MATCHING-0001',
+  esimStatus: 'ACTIVE',
+  data: '5 GB',
+  totalVolume: 5_368_709_120,
+  orderUsage: 442_450_944,
+  data_usage_remain: 4_926_258_176,
+  validity: 30,
+  activateTime: '2026-01-31T09:30:00.250Z',
+  expiredTime: '',
+  createdAt: '2026-01-31T09:30:00.250Z',
+  price: 19178.12,
+  currency: 'NGN',
+};
+
+test('my-esims: flat page with exactly the listed subset', async () => {
+  await buyBase();
+  await buyBase();
+  const reply = await door.ask('/api/esim/my-esims?limit=1&status=ACTIVE&search=', { key: 'ngn' });
+  expectJson(reply, 200, {
+    esims: [{ ...LISTED, packageDetails: { coverage: ['Nigeria'], networkProviders: ['MTN', 'Airtel'] } }],
+    total: 2,
+    page: 1,
+    limit: 1,
+    totalPages: 2,
+  });
+  door.shop.balanceMinor = 5_000_000n;
+  await buyBase();
+  const second = await door.ask('/api/esim/my-esims?limit=2&page=2', { key: 'ngn' });
+  expect(second.json).toMatchObject({
+    total: 3,
+    page: 2,
+    limit: 2,
+    totalPages: 2,
+    esims: [{ esimStatus: 'ACTIVE' }],
+  });
+  expectJson(await door.ask('/api/esim/my-esims', { key: 'usd' }), 200, {
+    esims: [],
+    total: 0,
+    page: 1,
+    limit: 10,
+    totalPages: 0,
+  });
+});
+
+test('eSIM details: the full shape', async () => {
+  const { esimId } = await buyBase();
+  expectJson(await door.ask(`/api/esim/${esimId}`, { key: 'ngn' }), 200, {
+    ...LISTED,
+    orderNo: 'B260101093000001',
+    esimTranNo: '260101093000001',
+    imsi: '454000000000001',
+    msisdn: null,
+    ac: 'LPA:1$rsp.example.com$MATCHING-0001',
+    shortUrl: 'https://qr.example.com/0001',
+    smdpAddress: 'rsp.example.com',
+    matchingId: 'MATCHING-0001',
+    eid: '',
+    smdpStatus: 'RELEASED',
+    activeType: '2',
+    durationUnit: 'DAY',
+    totalDuration: 30,
+    validity_usage_remain: 29,
+    pin: '1234',
+    puk: null,
+    apn: 'internet',
+    smsStatus: 0,
+    dataType: 1,
+    packageDetails: {
+      coverage: ['Nigeria'],
+      networkProviders: ['MTN', 'Airtel'],
+      dataType: 'Data only',
+      speed: '3G/4G',
+    },
+    isActive: true,
+    updatedAt: '2026-01-31T09:30:00.250Z',
+  });
+});
+
+test('transactions: the purchase result with its timeline, and the reason when it failed', async () => {
+  const { transactionId } = await buyBase();
+  const timeline = [{ at: '2026-01-31T09:30:00.250Z', what: 'Purchase opened' }];
+  const done = await door.ask(`/api/esim/transactions/${transactionId}`, { key: 'ngn' });
+  expect(done.json).toMatchObject({
+    transactionId,
+    status: 'SUCCESS',
+    esimDetails: { iccid: '8944300000000000001' },
+    timeline,
+  });
+  expect(done.json).not.toHaveProperty('reason');
+  door.shop.nextStatus = 'FAILED';
+  const failed = await door.ask('/api/esim/buy', { key: 'ngn', body: BUY_BASE });
+  const { transactionId: failedId } = failed.json as { transactionId: string };
+  expectJson(await door.ask(`/api/esim/transactions/${failedId}`, { key: 'ngn' }), 200, {
+    transactionId: failedId,
+    status: 'FAILED',
+    reason: 'PACKAGE_UNAVAILABLE',
+    package: {
+      packageCode: 'NG-5GB-30D',
+      packageName: 'Nigeria 5GB 30Days',
+      price: 19178.12,
+      currency: 'NGN',
+    },
+    timeline,
+  });
+});
+
+test('wallet and exchange rate: the envelopes', async () => {
+  expectJson(await door.ask('/api/wallet/balance', { key: 'ngn' }), 200, {
+    success: true,
+    data: { balance: 50_000, currency: 'NGN', lastUpdated: '2026-01-31T09:30:00.250Z' },
+  });
+  const rate = { rate: 1534.25, baseCurrency: 'USD', currency: 'NGN' };
+  expectJson(await door.ask('/api/settings/exchange-rate'), 200, {
+    success: true,
+    message: 'Current exchange rate',
+    data: rate,
+  });
+});
+
+test.each([
+  [0n, '0.00'],
+  [5n, '0.05'],
+  [1250n, '12.50'],
+  [-7n, '-0.07'],
+  [900_719_925_474_099_267n, '9007199254740992.67'],
+])(
+  'money leaves as a literal with two decimals, whatever its size: %s minor units',
+  async (minor, literal) => {
+    door.shop.balanceMinor = minor;
+    const { text } = await door.ask('/api/wallet/balance', { key: 'ngn' });
+    expect(text).toContain(`"balance":${literal},`);
+  },
+);
+
+test('used up means nothing left, never less', async () => {
+  const { esimId } = await buyBase();
+  const world = door.shop.useCases.worlds.test;
+  const principal = await door.shop.useCases.accounts.authenticate(keyOf('test', 'ngn'));
+  Object.assign(await world.getEsim(principal, esimId), { orderUsageBytes: 9_000_000_000 });
+  expect((await door.ask(`/api/esim/${esimId}`, { key: 'ngn' })).json).toMatchObject({
+    data_usage_remain: 0,
+  });
+});
+
+test('catalogue answers are rendered once per revision and kept apart by account type, currency and query', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    await door.ask('/api/esim/packages?regionCode=NG', { key: 'ngn' });
+    await door.ask('/api/esim/packages?regionCode=NG', { key: 'usd' });
+    await door.ask('/api/esim/packages?regionCode=NG', { key: 'usduser' });
+    await door.ask('/api/esim/packages?regionCode=NG&regionType=LC', { key: 'ngn' });
+    await door.ask('/api/esim/packages/NG-5GB-30D');
+    await door.ask('/api/esim/packages/NG-5GB-30D', { key: 'ngn' });
+    await door.ask('/api/esim/packages/NG-5GB-30D?currency=NGN');
+    await door.ask('/api/esim/regions', { key: 'ngn' });
+    await door.ask('/api/esim/regions?type=1', { key: 'ngn' });
+  }
+  expect(door.shop.calls.length).toBe(9);
+  door.shop.revision += 1;
+  await door.ask('/api/esim/regions', { key: 'ngn' });
+  expect(door.shop.calls.length).toBe(10);
+});
+
+test('rendered answers never cross from one world to the other', async () => {
+  const both = await openDoor({ live: true });
+  try {
+    await both.ask('/api/esim/packages/NG-5GB-30D', { key: 'ngn' });
+    await both.ask('/api/esim/packages/NG-5GB-30D', { key: 'live/ngn' });
+    expect(both.shop.calls).toEqual(['getPackage', 'getPackage']);
+  } finally {
+    await both.close();
+  }
+});
+
+test('HEAD answers like GET without a body; OPTIONS lists the methods', async () => {
+  const get = await door.ask('/api/esim/regions', { key: 'ngn' });
+  const head = await door.ask('/api/esim/regions', { key: 'ngn', method: 'HEAD' });
+  expect([head.status, head.text, head.headers['content-length']]).toEqual([
+    200,
+    '',
+    get.headers['content-length'],
+  ]);
+  const options = await door.ask('/api/esim/buy', { key: 'ngn', method: 'OPTIONS' });
+  expect([options.status, options.text, options.headers['allow']]).toEqual([204, '', 'POST, OPTIONS']);
+  expect(options.headers['content-type']).toBeUndefined();
+});

@@ -1,0 +1,81 @@
+// Whatever the application refuses, on whatever route: right status, right body, and nothing told that is not for the caller.
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DomainError, ERROR_CODES, type ErrorCode } from '../../src/domain/errors.ts';
+import { STATUS_OF } from '../../src/platform/http/errors.ts';
+import { openDoor, type Door } from '../support/http/door.ts';
+import { shape1, unauthorised } from '../support/http/shapes.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor();
+});
+afterEach(() => door.close());
+
+const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
+const TOPUP = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', packageType: 'TOPUP' };
+const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
+
+const GENERAL = new Set<ErrorCode>(
+  'NOT_FOUND METHOD_NOT_ALLOWED INVALID_JSON PAYLOAD_TOO_LARGE UNSUPPORTED_MEDIA_TYPE RATE_LIMIT_EXCEEDED REQUEST_TIMEOUT HEADERS_TOO_LARGE SERVICE_UNAVAILABLE EXCHANGE_RATE_UNAVAILABLE ENVIRONMENT_UNAVAILABLE'.split(
+    ' ',
+  ) as ErrorCode[],
+);
+const ROUTES = [
+  ['/api/esim/my-esims', {}, 1],
+  ['/api/esim/buy', { body: BASE }, 1],
+  ['/api/esim/buy', { body: { ...TOPUP, esimId: NO_ESIM } }, 2],
+  ['/api/esim/packages/NG-5GB-30D', {}, 2],
+  ['/api/wallet/balance', {}, 3],
+  ['/api/wallet/fund', { body: { amount: 100, paymentMethod: 'CARD' } }, 3],
+  ['/api/esim/confirm-payment', { body: { transactionId: `txn-${'f'.repeat(32)}` } }, 3],
+  ['/api/settings/exchange-rate', {}, 3],
+  ['/api/webhooks/endpoints', { body: { url: 'https://shop.example.com/' } }, 3],
+  [`/api/webhooks/messages/msg-${'f'.repeat(32)}/resend`, { method: 'POST' }, 3],
+] as const;
+
+test.each(ERROR_CODES)('%s goes out with its status, in the route shape or the general one', async (code) => {
+  for (const [target, ask, shape] of ROUTES) {
+    door.shop.failNext = new DomainError(code, 'words', { details: 'more words' });
+    const { status, json } = await door.ask(target, { ...ask, key: 'ngn' });
+    const shown = shape === 2 && code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : code;
+    expect(status).toBe(STATUS_OF[shown]);
+    if (status === 401) expect(json).toEqual(unauthorised(shown, 'words'));
+    else if (GENERAL.has(code) || shape === 3)
+      expect(json).toMatchObject({ success: false, error: { code: shown }, statusCode: status });
+    else if (shape === 1) expect(json).toEqual(shape1(shown, 'words', 'more words'));
+    else expect(json).toMatchObject({ success: false, statusCode: status, code: shown });
+  }
+});
+
+test('an unknown error is masked, logged with the request id, and tells nothing', async () => {
+  for (const [target, ask, shape] of ROUTES) {
+    door.shop.failNext = new TypeError('secret plan at 10.1.2.3');
+    const reply = await door.ask(target, {
+      ...ask,
+      key: 'ngn',
+      headers: { 'x-request-id': `masked-${shape}` },
+    });
+    expect(reply.status).toBe(500);
+    expect(reply.text).toContain('INTERNAL_ERROR');
+    expect(reply.text).not.toContain('secret plan');
+    const line = door.logLines.find((one) => one.includes(`masked-${shape}`) && one.includes('secret plan'));
+    expect(line).toContain('"level":"error"');
+    door.logLines.length = 0;
+  }
+});
+
+test.each([
+  ['SERVICE_UNAVAILABLE', undefined, '5'],
+  ['SERVICE_UNAVAILABLE', 17, '17'],
+  ['EXCHANGE_RATE_UNAVAILABLE', undefined, '60'],
+  ['IDEMPOTENCY_KEY_IN_USE', undefined, '1'],
+  ['INSUFFICIENT_BALANCE', undefined, undefined],
+] as const)('%s with %s s says Retry-After %s', async (code, retryAfterSeconds, expected) => {
+  door.shop.failNext = new DomainError(
+    code,
+    'words',
+    retryAfterSeconds === undefined ? {} : { retryAfterSeconds },
+  );
+  const reply = await door.ask('/api/wallet/balance', { key: 'ngn' });
+  expect(reply.headers['retry-after']).toBe(expected);
+});

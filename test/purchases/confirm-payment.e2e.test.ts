@@ -1,0 +1,172 @@
+/** confirm-payment asked about everything that it is not for: a clear answer, nothing changes, never a 5xx. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { countRows } from '../support/payment-books.ts';
+import { atGateway, buyOutside, gatewayFaults, looksAtGateway, untilStatus } from '../support/payments.ts';
+import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const NEVER_MS = 3_600_000;
+const UNKNOWN = 'txn-00000000000000000000000000000000';
+
+let stack: Stack;
+let own: TestAccount;
+let other: TestAccount;
+const ids: Record<'card' | 'transfer' | 'wallet' | 'closed' | 'delivered' | 'funding', string> = {
+  card: '',
+  transfer: '',
+  wallet: '',
+  closed: '',
+  delivered: '',
+  funding: '',
+};
+beforeAll(async () => {
+  stack = await startStack({
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: NEVER_MS, pollMaxMs: NEVER_MS }) },
+  });
+  await gatewayFaults(stack, { webhooks: 'drop' });
+  own = await stack.account();
+  other = await stack.account();
+  ids.card = (await buyOutside(stack, own)).transactionId;
+  ids.transfer = (await buyOutside(stack, own, { method: 'BANK_TRANSFER' })).transactionId;
+  ids.closed = (await buyOutside(stack, own)).transactionId;
+  await closeUnpaid(stack.world, ids.closed, 'PAYMENT_NOT_OPENED');
+  const wallet = await post('/api/esim/buy', {
+    packageCode: 'SIM-OK',
+    packageType: 'BASE',
+    paymentMethod: 'WALLET',
+  });
+  ids.wallet = wallet.body.transactionId;
+  const funding = await post('/api/wallet/fund', { amount: 10, paymentMethod: 'CARD' });
+  ids.funding = funding.body.transactionId;
+  ids.delivered = (await buyOutside(stack, own)).transactionId;
+  await atGateway(stack, ids.delivered, 'pay');
+  await confirm({ transactionId: ids.delivered });
+  await untilStatus(stack, ids.delivered, 'SUCCESS');
+}, 120_000);
+afterAll(async () => {
+  await expectSoundBooks(stack);
+  await stack.close();
+});
+
+function post(path: string, body: unknown, account = own): Promise<Answer> {
+  return stack.call('POST', path, { key: account.apiKey, body });
+}
+const confirm = (body: unknown, account = own) => post('/api/esim/confirm-payment', body, account);
+
+/** Asks so, once and four times at once; the answers, of which no row knows afterwards. */
+async function askAbout(body: unknown, account = own): Promise<Answer[]> {
+  const before = await countRows(stack.owner);
+  const answers = [
+    await confirm(body, account),
+    ...(await Promise.all(Array.from({ length: 4 }, () => confirm(body, account)))),
+  ];
+  await until(
+    async () => {
+      let running = 0;
+      for await (const { workflowId } of stack.temporal.workflow.list({
+        query: `ExecutionStatus = 'Running'`,
+      }))
+        if (workflowId.startsWith('after-')) running += 1;
+      return running;
+    },
+    (running) => running === 0,
+    { what: 'nobody looking any more' },
+  );
+  expect(await countRows(stack.owner)).toEqual(before);
+  return answers;
+}
+
+const NAMES = ['transactionId', 'gatewayReference', 'trackingReference'] as const;
+
+describe.each(NAMES)('named by %s', (name) => {
+  it.each(['card', 'transfer', 'closed', 'delivered', 'funding', 'wallet'] as const)(
+    "another account's %s payment: not found",
+    async (which) => {
+      for (const { status, body } of await askAbout({ [name]: ids[which] }, other)) {
+        expect(status).toBe(404);
+        expect(body).toMatchObject({ error: { code: 'TRANSACTION_NOT_FOUND' } });
+      }
+    },
+  );
+
+  it.each([
+    UNKNOWN,
+    `${UNKNOWN}-2`,
+    'txn-x',
+    '../../etc/passwd',
+    "' or 1=1 --",
+    '%00',
+    '',
+    'x'.repeat(5_000),
+  ])('one that is none: %s', async (id) => {
+    for (const { status, body } of await askAbout({ [name]: id })) {
+      expect([400, 404]).toContain(status);
+      expect(body).toMatchObject({ success: false });
+    }
+  });
+});
+
+describe('about an own payment there is nothing to confirm of', () => {
+  it.each([
+    ['card', 'PENDING'],
+    ['transfer', 'PENDING'],
+    ['funding', 'PENDING'],
+    ['closed', 'FAILED'],
+    ['delivered', 'SUCCESS'],
+    ['wallet', 'SUCCESS'],
+  ] as const)('%s: 200, still %s', async (which, wanted) => {
+    for (const { status, body, text } of await askAbout({ transactionId: ids[which] }))
+      expect([status, body.status], text).toEqual([200, wanted]);
+  });
+
+  it('what is closed costs a look every two seconds, however often it is asked about', async () => {
+    const before = await looksAtGateway(stack);
+    const beganAtMs = performance.now();
+    for (let asked = 0; asked < 20; asked += 1)
+      expect((await confirm({ transactionId: ids.delivered })).status).toBe(200);
+    const most = 1 + Math.floor((performance.now() - beganAtMs) / 2_000);
+    expect((await looksAtGateway(stack)) - before).toBeLessThanOrEqual(most);
+  });
+
+  it('a WALLET purchase has no reference at the gateway', async () => {
+    for (const { status } of await askAbout({ gatewayReference: ids.wallet })) expect(status).toBe(404);
+  });
+
+  it('while the gateway says nothing: as we know it', async () => {
+    await gatewayFaults(stack, { error: 1 });
+    for (const which of ['card', 'delivered', 'closed'] as const) {
+      const { status } = await confirm({ transactionId: ids[which] });
+      expect(status).toBe(200);
+    }
+    await gatewayFaults(stack, { error: 0 });
+  });
+});
+
+it.each([
+  ['nothing', {}],
+  ['two names', { transactionId: UNKNOWN, gatewayReference: UNKNOWN }],
+  ['a number', { transactionId: 1 }],
+  ['a list', { transactionId: [UNKNOWN] }],
+  ['an object', { gatewayReference: { $ne: '' } }],
+  ['null', { trackingReference: null }],
+  ['a NUL', { gatewayReference: 'txn-\0' }],
+  ['a lone surrogate', { gatewayReference: 'txn-\ud800' }],
+  ['a text', '"txn"'],
+  ['no JSON', '{'],
+])('%s: 400', async (_what, body) => {
+  const before = await countRows(stack.owner);
+  const { status, body: answer } = await confirm(body);
+  expect([400, 404]).toContain(status);
+  expect(answer).toMatchObject({ success: false });
+  expect(await countRows(stack.owner)).toEqual(before);
+});
+
+it('without a key, or with one that may not: refused', async () => {
+  const reader = await stack.account({ scopes: ['read'] });
+  const body = { transactionId: ids.card };
+  const path = '/api/esim/confirm-payment';
+  expect((await stack.call('POST', path, { body })).status).toBe(401);
+  expect((await stack.call('POST', path, { body, key: reader.apiKey })).status).toBe(403);
+});

@@ -1,0 +1,127 @@
+/** confirm-payment sends somebody to look where money comes from outside, and nowhere else; then it answers how things stand. */
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect, it } from 'vitest';
+import { confirmPayment } from '../../src/purchases/confirm-payment.ts';
+import { getTransaction } from '../../src/purchases/read-transaction.ts';
+import type { Principal } from '../../src/domain/account.ts';
+import { EngineUnavailable, type WhosePayment } from '../../src/purchases/engine.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { newAccount, purchaseInput } from '../support/facts.ts';
+import { NOW, usePaymentBooks } from '../payments/payments.support.ts';
+
+const books = usePaymentBooks();
+const { timings } = purchaseInput({ transactionId: 'txn-1' });
+
+let looked: (WhosePayment & { deadlineMs: number })[] = [];
+let isAway = false;
+let now = NOW;
+beforeEach(() => {
+  [looked, isAway, now] = [[], false, NOW];
+});
+
+type ConfirmDeps = Parameters<typeof confirmPayment>[0];
+const deps = (): ConfirmDeps => ({
+  db: books.world,
+  clock: { now: () => now },
+  settings: { timings, closedPaymentFreshMs: 60_000 } as ConfirmDeps['settings'],
+  engine: {
+    look: async ({ transactionId, purpose }: WhosePayment, deadlineMs: number) => {
+      if (isAway) throw new EngineUnavailable('away');
+      looked.push({ transactionId, purpose, deadlineMs });
+      await books.look({
+        transactionId,
+        accountId: '',
+        reference: transactionId,
+        input: purchaseInput({ transactionId }),
+      });
+    },
+  } as Partial<ConfirmDeps['engine']> as ConfirmDeps['engine'],
+});
+
+const confirm = (accountId: string, transactionId: string) => {
+  const account = { ...newAccount({ id: accountId }), requestsPerMinute: 1 };
+  return confirmPayment(deps(), { account } as unknown as Principal, { transactionId });
+};
+
+async function fromWallet(): Promise<{ accountId: string; transactionId: string }> {
+  const ids = { transactionId: `txn-${randomUUID()}`, accountId: `acc-${randomUUID()}` };
+  const amount = { amountMinor: 10_000n, currency: 'USD' };
+  await ensureWallet(books.world, ids.accountId, 'USD');
+  await fundWallet(books.world, {
+    operationKey: ids.accountId,
+    accountId: ids.accountId,
+    amount,
+    reason: 'a test',
+  });
+  await openPurchase(books.world, purchaseInput(ids), { now: NOW, supplier: 's', keepRefusal: () => false });
+  return ids;
+}
+
+it('a purchase from outside is looked at, for as long as the caller waits, and then answered as it stands', async () => {
+  const { accountId, transactionId } = await books.payer();
+  expect(await confirm(accountId, transactionId)).toMatchObject({
+    purchase: { transactionId, status: 'PROCESSING' },
+  });
+  expect(looked).toEqual([{ transactionId, purpose: 'purchase', deadlineMs: timings.answerWithinMs }]);
+});
+
+it('money for a wallet is looked at alike', async () => {
+  const { accountId, transactionId } = await books.payer({ purpose: 'funding' });
+  expect(await confirm(accountId, transactionId)).toMatchObject({
+    funding: { transactionId, status: 'SUCCESS' },
+  });
+  expect(looked).toEqual([{ transactionId, purpose: 'funding', deadlineMs: timings.answerWithinMs }]);
+});
+
+it('a funding is read like a purchase, by its own account only', async () => {
+  const { accountId, transactionId } = await books.payer({ purpose: 'funding' });
+  const readBy = (id: string) =>
+    getTransaction(
+      { db: books.world },
+      { account: newAccount({ id }) } as unknown as Principal,
+      transactionId,
+    );
+  expect(await readBy(accountId)).toMatchObject({ funding: { transactionId, status: 'PENDING' } });
+  await expect(readBy('acc-other')).rejects.toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
+});
+
+it('what is closed is looked at once a minute, however often somebody asks', async () => {
+  const payer = await books.payer({ purpose: 'funding' });
+  await books.look(payer);
+  const ask = () => confirm(payer.accountId, payer.transactionId);
+  isAway = true;
+  await expect(ask()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+  isAway = false;
+  await Promise.all([ask(), ask(), ask()]);
+  expect(looked).toHaveLength(1);
+  now = new Date(NOW.getTime() + 59_999);
+  await ask();
+  expect(looked).toHaveLength(1);
+  now = new Date(NOW.getTime() + 60_000);
+  await ask();
+  expect(looked).toHaveLength(2);
+});
+
+it('a purchase from the wallet is not looked at, so it is answered also where nobody can be sent to look', async () => {
+  const { accountId, transactionId } = await fromWallet();
+  expect(await confirm(accountId, transactionId)).toMatchObject({
+    purchase: { transactionId, status: 'PROCESSING' },
+  });
+  isAway = true;
+  expect(await confirm(accountId, transactionId)).toMatchObject({ purchase: { transactionId } });
+  expect(looked).toEqual([]);
+});
+
+it('a purchase from outside is refused with 503 where nobody can be sent to look', async () => {
+  const { accountId, transactionId } = await books.payer();
+  isAway = true;
+  await expect(confirm(accountId, transactionId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+});
+
+it("another account's, and one that is not there, is not found and not looked at", async () => {
+  const { transactionId } = await books.payer();
+  for (const id of [transactionId, 'txn-none'])
+    await expect(confirm('acc-other', id)).rejects.toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
+  expect(looked).toEqual([]);
+});

@@ -1,0 +1,359 @@
+/** What a delivery keeps between its attempts: every ask counted before it is made, the first order number, the totals of a top-up once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TopUpTotals } from '../../src/esims/rules.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { ESIM_STATUSES } from '../../src/domain/states.ts';
+import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
+import {
+  beginAsking,
+  beginCancelling,
+  beginWithdrawal,
+  keepOrderNo,
+  loadDelivery,
+  reopenDelivery,
+} from '../../src/purchases/store/deliveries.ts';
+import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
+import { keepGoods, profileGoods, topUpGoods } from '../../src/purchases/store/delivered-items.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const ACCOUNT = 'acc-1';
+
+const books: Books = await openBooks();
+beforeAll(async () => {
+  const { world } = books;
+  await replaceCatalogue(world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceTopUps(
+    world,
+    'NG-5GB-30D',
+    [basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' })],
+    NOW,
+  );
+  await ensureWallet(world, ACCOUNT, 'USD');
+  const amount = { amountMinor: 1_000_000n, currency: 'USD' };
+  await fundWallet(world, { operationKey: 'fund', accountId: ACCOUNT, amount, reason: 'a test' });
+});
+afterAll(() => books.close());
+
+let opened = 0;
+async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
+  const input = purchaseInput({ transactionId: `txn-${(opened += 1)}`, accountId: ACCOUNT, ...given });
+  expect(
+    await openPurchase(books.world, input, { now: NOW, supplier: 's', keepRefusal: () => false }),
+  ).toEqual({
+    opened: true,
+  });
+  return input;
+}
+
+async function openTopUp(): Promise<PurchaseInput> {
+  const base = await open();
+  const facts = esimFacts({ esimTranNo: `tran-${base.transactionId}` });
+  await settlePurchase(books.world, base.transactionId, profileGoods(facts, NOW));
+  await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
+  return open({ packageCode: 'TOPUP_NG', packageType: 'TOPUP', esimId: base.esimId });
+}
+
+describe('a delivery', () => {
+  it('starts from what was opened', async () => {
+    const { transactionId, esimId } = await open();
+    expect(await loadDelivery(books.world, transactionId)).toEqual({
+      transactionId,
+      packageType: 'BASE',
+      packageCode: 'NG-5GB-30D',
+      costUsdE4: 100_000n,
+      status: 'PROCESSING',
+      esimId,
+      esimTranNo: '',
+      iccid: '',
+      orderNo: null,
+      delivered: false,
+      asks: 0,
+      firstAskedAt: null,
+      previousAskedAt: null,
+      lastAskedAt: null,
+      searchedUntil: null,
+      withdrawingSince: null,
+      reason: null,
+      supplierId: transactionId,
+      createdAt: NOW,
+    });
+  });
+
+  it('counts each ask before it is made, and knows when the first, the last but one and the last were', async () => {
+    const { transactionId } = await open();
+    const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
+    expect(await beginAsking(books.world, transactionId, at(1))).toMatchObject({
+      mayAsk: true,
+      delivery: { asks: 1, firstAskedAt: at(1), previousAskedAt: null, lastAskedAt: at(1) },
+    });
+    await beginAsking(books.world, transactionId, at(2));
+    await beginAsking(books.world, transactionId, at(5));
+    expect(await loadDelivery(books.world, transactionId)).toMatchObject({
+      asks: 3,
+      firstAskedAt: at(1),
+      previousAskedAt: at(2),
+      lastAskedAt: at(5),
+    });
+  });
+
+  it('lets one of many asks at once be the first', async () => {
+    const { transactionId } = await open();
+    const asks = await Promise.all(
+      Array.from({ length: 8 }, () => beginAsking(books.world, transactionId, NOW)),
+    );
+    expect(asks.map(({ delivery }) => delivery.asks).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+  });
+
+  it('counts no ask where the number of the order is known: it is looked at, and not ordered', async () => {
+    const { transactionId } = await open();
+    await beginAsking(books.world, transactionId, NOW);
+    await keepOrderNo(books.world, { transactionId, supplierId: transactionId }, 'B1');
+    expect(await beginAsking(books.world, transactionId, NOW)).toMatchObject({
+      mayAsk: true,
+      delivery: { asks: 1, orderNo: 'B1' },
+    });
+  });
+
+  it('may not be asked for once it is closed, whoever tries', async () => {
+    const { transactionId } = await open();
+    await failPurchase(books.world, transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
+    expect(await beginAsking(books.world, transactionId, NOW)).toMatchObject({
+      mayAsk: false,
+      delivery: { status: 'FAILED', reason: 'OUT_OF_STOCK', asks: 0 },
+    });
+    await expect(
+      books.world
+        .updateTable('purchases')
+        .set({ supplier_asks: 1 })
+        .where('transaction_id', '=', transactionId)
+        .execute(),
+    ).rejects.toThrow('asked for no more');
+  });
+
+  it('of a purchase that is not there is a bug to be seen', async () => {
+    await expect(loadDelivery(books.world, 'txn-none')).rejects.toThrow();
+    await expect(beginAsking(books.world, 'txn-none', NOW)).rejects.toThrow();
+  });
+
+  it('keeps the first order number, and tells of it once', async () => {
+    const { transactionId } = await open();
+    const order = { transactionId, supplierId: transactionId };
+    await keepOrderNo(books.world, order, 'B1');
+    await keepOrderNo(books.world, order, 'B2');
+    expect((await loadDelivery(books.world, transactionId)).orderNo).toBe('B1');
+    const what = (await findTimeline(books.world, transactionId)).map((event) => event.what);
+    expect(what).toEqual(['wallet-held', 'ordered-at-supplier']);
+  });
+
+  it('is delivered once its profile is kept, which opens nothing yet', async () => {
+    const { transactionId, esimId } = await open();
+    await keepGoods(
+      books.world,
+      transactionId,
+      profileGoods(esimFacts({ pin: '1234', puk: '87654321' }), NOW),
+    );
+    expect(await loadDelivery(books.world, transactionId)).toMatchObject({
+      delivered: true,
+      iccid: '8901000000000000001',
+      esimTranNo: 'T1',
+    });
+    expect(await findEsim(books.world, esimId)).toMatchObject({
+      status: 'PENDING',
+      iccid: '8901000000000000001',
+      ac: 'LPA:1$rsp.example.com$MATCH-1',
+      smdp_address: 'rsp.example.com',
+      matching_id: 'MATCH-1',
+      pin: '1234',
+      puk: '87654321',
+      expired_time: new Date('2026-07-30T00:00:00.000Z'),
+      activate_time: null,
+      total_volume_bytes: 5_368_709_120n,
+      looked_at: NOW,
+    });
+  });
+
+  describe('keeps nothing and settles nothing', () => {
+    const totals = {
+      iccid: '8901000000000000001',
+      totalVolumeBytes: 2,
+      orderUsageBytes: 0,
+      totalDuration: 14,
+      expiredTime: null,
+    };
+    const CASES = [
+      {
+        of: 'a purchase that is closed',
+        arrange: (id: string) =>
+          failPurchase(books.world, id, { reason: 'OUT_OF_STOCK', detail: '' }).then(() => undefined),
+      },
+      {
+        of: 'a purchase whose order is being withdrawn',
+        arrange: (id: string) => beginWithdrawal(books.world, id, NOW).then(() => undefined),
+      },
+      {
+        of: 'an order that was replaced',
+        arrange: (id: string) =>
+          books.world
+            .updateTable('purchases')
+            .set({ supplier_transaction_id: `${id}-2` })
+            .where('transaction_id', '=', id)
+            .execute()
+            .then(() => undefined),
+      },
+    ];
+
+    it.each(CASES)('of $of', async ({ arrange }) => {
+      const base = await open();
+      const topUp = await openTopUp();
+      for (const { transactionId } of [base, topUp]) await arrange(transactionId);
+      const before = await Promise.all(
+        [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
+      );
+      const goods = { ...profileGoods(esimFacts(), NOW), supplierId: base.transactionId };
+      const added = { ...topUpGoods(totals), supplierId: topUp.transactionId };
+      for (const [{ transactionId }, delivered] of [
+        [base, goods],
+        [topUp, added],
+      ] as const) {
+        await keepGoods(books.world, transactionId, delivered);
+        await expect(settlePurchase(books.world, transactionId, delivered)).rejects.toThrow(
+          'should be POSTED',
+        );
+      }
+      expect(
+        await Promise.all([base, topUp].map((each) => findPurchase(books.world, each.transactionId))),
+      ).toEqual(before);
+      expect(await findEsim(books.world, base.esimId)).toMatchObject({ iccid: '' });
+    });
+  });
+
+  describe('a withdrawal', () => {
+    const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
+    const graceMs = 10_000;
+
+    it('comes too late where something was delivered, settled or not', async () => {
+      const settled = await open();
+      await settlePurchase(books.world, settled.transactionId, profileGoods(esimFacts(), NOW));
+      const kept = await open();
+      await keepGoods(books.world, kept.transactionId, profileGoods(esimFacts(), NOW));
+      for (const { transactionId } of [settled, kept])
+        expect((await beginWithdrawal(books.world, transactionId, NOW)).state).toBe('delivered');
+    });
+
+    it('closes the purchase to orders, and opens it again', async () => {
+      const { transactionId } = await open();
+      expect((await beginWithdrawal(books.world, transactionId, at(1))).state).toBe('withdrawing');
+      expect((await beginAsking(books.world, transactionId, at(2))).mayAsk).toBe(false);
+      expect(await reopenDelivery(books.world, transactionId, { now: at(3), graceMs })).toBe(0);
+      expect((await beginAsking(books.world, transactionId, at(4))).mayAsk).toBe(true);
+    });
+
+    it('opens nothing again while a cancellation that was given up may still arrive', async () => {
+      const { transactionId } = await open();
+      const { delivery } = await beginWithdrawal(books.world, transactionId, at(1));
+      expect(await beginCancelling(books.world, delivery, at(2))).toBe(true);
+      expect(await reopenDelivery(books.world, transactionId, { now: at(5), graceMs })).toBe(7_000);
+      expect(await reopenDelivery(books.world, transactionId, { now: at(12), graceMs })).toBe(0);
+    });
+
+    it('cancels nothing once it has ended, not even for one that began after it', async () => {
+      const { transactionId } = await open();
+      const { delivery: stalled } = await beginWithdrawal(books.world, transactionId, at(1));
+      await reopenDelivery(books.world, transactionId, { now: at(2), graceMs });
+      expect(await beginCancelling(books.world, stalled, at(3))).toBe(false);
+      await beginWithdrawal(books.world, transactionId, at(4));
+      expect(await beginCancelling(books.world, stalled, at(5))).toBe(false);
+    });
+  });
+
+  it('is closed as refused only while nothing was asked since, withdrawn or delivered', async () => {
+    const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+    const close = (transactionId: string, asks: number) =>
+      failPurchase(books.world, transactionId, refusal, noMessages(), asks);
+    const asked = await open();
+    await beginAsking(books.world, asked.transactionId, NOW);
+    await beginAsking(books.world, asked.transactionId, NOW);
+    expect(await close(asked.transactionId, 1)).toBe('open');
+    const withdrawn = await open();
+    await beginWithdrawal(books.world, withdrawn.transactionId, NOW);
+    expect(await close(withdrawn.transactionId, 0)).toBe('open');
+    const kept = await open();
+    await keepGoods(books.world, kept.transactionId, profileGoods(esimFacts(), NOW));
+    expect(await close(kept.transactionId, 0)).toBe('open');
+    const settled = await open();
+    await settlePurchase(books.world, settled.transactionId, profileGoods(esimFacts(), NOW));
+    expect(await close(settled.transactionId, 0)).toBe('open');
+    expect(await close(asked.transactionId, 2)).toBe('closed');
+    expect(await close(asked.transactionId, 2)).toBe('closed');
+  });
+
+  it.each(ESIM_STATUSES.filter((status) => status !== 'PENDING'))(
+    'keeps no profile where the eSIM is %s',
+    async (status) => {
+      const { transactionId, esimId } = await open();
+      await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
+      await keepGoods(books.world, transactionId, profileGoods(esimFacts(), NOW));
+      expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', looked_at: null });
+    },
+  );
+
+  it('keeps its profile with the settling, once', async () => {
+    const { transactionId, esimId } = await open();
+    await settlePurchase(books.world, transactionId, profileGoods(esimFacts(), NOW));
+    await settlePurchase(books.world, transactionId, profileGoods(esimFacts({ iccid: 'another' }), NOW));
+    expect(await findEsim(books.world, esimId)).toMatchObject({
+      status: 'CREATED',
+      iccid: '8901000000000000001',
+      looked_at: NOW,
+    });
+  });
+});
+
+describe('a top-up', () => {
+  const totals: TopUpTotals = {
+    iccid: '8901000000000000001',
+    totalVolumeBytes: 2 * 5_368_709_120,
+    orderUsageBytes: 1_000,
+    totalDuration: 60,
+    expiredTime: '2026-12-31T00:00:00.000Z',
+  };
+
+  const changed = { ...totals, totalVolumeBytes: 1, totalDuration: 1 };
+  it.each([
+    ['with the settling', settlePurchase],
+    ['alone', keepGoods],
+  ] as const)('keeps its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
+    const { transactionId, esimId } = await openTopUp();
+    expect((await loadDelivery(books.world, transactionId)).delivered).toBe(false);
+    await keep(books.world, transactionId, topUpGoods(totals));
+    await keep(books.world, transactionId, topUpGoods(changed));
+    expect((await loadDelivery(books.world, transactionId)).delivered).toBe(true);
+    expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
+      top_up_iccid: totals.iccid,
+      top_up_total_volume_bytes: 10_737_418_240n,
+      top_up_remaining_bytes: 10_737_417_240n,
+    });
+    expect(await findEsim(books.world, esimId)).toMatchObject({
+      status: 'ACTIVE',
+      total_volume_bytes: 10_737_418_240n,
+      order_usage_bytes: 1_000n,
+      total_duration: 60,
+      expired_time: new Date('2026-12-31T00:00:00.000Z'),
+    });
+  });
+
+  it('leaves the end of validity alone when the supplier does not name one, and never has less than nothing left', async () => {
+    const { transactionId, esimId } = await openTopUp();
+    const used = { ...totals, expiredTime: null, orderUsageBytes: totals.totalVolumeBytes + 5 };
+    await settlePurchase(books.world, transactionId, topUpGoods(used));
+    expect((await findEsim(books.world, esimId))?.expired_time).toEqual(new Date('2026-07-30T00:00:00.000Z'));
+    expect((await findPurchase(books.world, transactionId))?.purchase.top_up_remaining_bytes).toBe(0n);
+  });
+});

@@ -1,0 +1,169 @@
+// Two observers of one delivery that disagree: an attempt that was given up and still works, a refusal beside an order that is on its way, an
+// operator's cancellation beside a delivery. Attempts are played by hand, in the order that shows the fault.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { failPurchase } from '../../src/purchases/store/purchases.ts';
+import type { DeliverOutcome } from '../../workflows/contract.ts';
+import { findPurchaseRow, holdOf, type Buyer } from '../support/buyer.ts';
+import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
+import type { Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { closeWorkflows, startWorkflows, type WorkflowHarness } from '../support/workflow-harness.ts';
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+let topUpTarget: { esimId: string; iccid: string };
+const attempts: Attempt[] = [];
+
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows());
+  topUpTarget = await harness.topUpTarget(buyer);
+});
+afterEach(async () => {
+  for (const attempt of attempts.splice(0)) attempt.close();
+  await stack.clearFaults();
+});
+afterAll(() => closeWorkflows({ stack, harness }));
+
+function newAttempt(aheadMs?: number): Attempt {
+  const attempt = createAttempt(stack, aheadMs);
+  attempts.push(attempt);
+  return attempt;
+}
+
+/** A purchase that is open, its money held, and carried by no workflow. */
+async function open(esimId?: string): Promise<PurchaseInput> {
+  const input = harness.inputFor({ account: buyer.account, ...(esimId === undefined ? {} : { esimId }) });
+  const options = { now: new Date(), supplier: 'esim-access', keepRefusal: () => false };
+  expect(await openPurchase(stack.world, input, options)).toMatchObject({ opened: true });
+  return input;
+}
+
+const once = (transactionId: string) => ({ transactionId, budgetMs: 0, lookFirstMs: 50, lookMaxMs: 200 });
+/** Nothing that was sent before can still arrive. */
+const LATER_MS = 600_000;
+const NO_STOCK = { refusalsFirst: true, outOfStock: 1 };
+
+async function esimStatusAtSupplier(transactionId: string): Promise<string | undefined> {
+  const [order] = await stack.supplierOrders(transactionId);
+  return order?.esims[0]?.esimStatus;
+}
+
+/** The books and the supplier agree: delivered and alive there, or given back and dead there. */
+async function expectAgreement(transactionId: string): Promise<void> {
+  const row = await findPurchaseRow(stack, transactionId);
+  const atSupplier = await esimStatusAtSupplier(transactionId);
+  const hold = await holdOf(stack, transactionId);
+  if (row?.status === 'SUCCESS') {
+    expect({ atSupplier, hold }).toEqual({
+      atSupplier: expect.stringMatching(/GOT_RESOURCE|IN_USE/) as unknown,
+      hold: 'POSTED',
+    });
+  } else if (row?.status === 'FAILED') {
+    expect({ isDead: atSupplier === undefined || atSupplier === 'CANCEL', hold }).toEqual({
+      isDead: true,
+      hold: 'VOIDED',
+    });
+  } else expect(hold).toBe('HELD');
+}
+
+/** One attempt has ordered and has not told our rows; another is refused, and the supplier's list does not show the order yet. */
+async function refusedBesideAnOrder(
+  input: PurchaseInput,
+  faults: Record<string, unknown> = { allocationMs: 1_500 },
+): Promise<{ first: Attempt; firstEnds: Promise<DeliverOutcome> }> {
+  const first = newAttempt();
+  await stack.faults(faults);
+  first.stall('order', 'after');
+  const firstEnds = first.activities.deliver(once(input.transactionId));
+  await first.stalled();
+  await stack.faults(NO_STOCK);
+  expect(await newAttempt().activities.deliver(once(input.transactionId))).toMatchObject({
+    outcome: 'refused',
+    afterDoubt: true,
+  });
+  return { first, firstEnds };
+}
+
+async function untilAllocated(transactionId: string): Promise<void> {
+  await until(
+    () => stack.supplierOrders(transactionId),
+    ([order]) => order?.status === 'GOT_RESOURCE',
+    { what: 'allocated' },
+  );
+}
+
+describe('an attempt that was given up, and still delivers', () => {
+  it('is not undone: what was delivered meanwhile is not cancelled', async () => {
+    const input = await open();
+    const { first, firstEnds } = await refusedBesideAnOrder(input);
+    await untilAllocated(input.transactionId);
+    first.goOn();
+    expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
+    await newAttempt(LATER_MS).activities.withdrawOrder(input.transactionId);
+    await expectAgreement(input.transactionId);
+    expect(await findPurchaseRow(stack, input.transactionId)).toMatchObject({ status: 'SUCCESS' });
+  });
+
+  it('is not cancelled by an operator either, once it has delivered', async () => {
+    const input = await open();
+    const { first, firstEnds } = await refusedBesideAnOrder(input);
+    await untilAllocated(input.transactionId);
+    first.goOn();
+    expect(await firstEnds).toMatchObject({ outcome: 'delivered' });
+    expect(await newAttempt(LATER_MS).activities.withdrawForMove(input.transactionId, true)).not.toEqual({
+      left: 'nothing',
+    });
+    await expectAgreement(input.transactionId);
+  });
+
+  it('cannot deliver any more what was cancelled', async () => {
+    const input = await open();
+    const first = newAttempt();
+    first.stall('profile', 'after');
+    const firstEnds = first.activities.deliver(once(input.transactionId));
+    await first.stalled();
+    expect(await newAttempt(LATER_MS).activities.withdrawForMove(input.transactionId, false)).toEqual({
+      left: 'nothing',
+    });
+    first.goOn();
+    expect(await firstEnds).not.toMatchObject({ outcome: 'delivered' });
+    await failPurchase(stack.world, input.transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: '' });
+    await expectAgreement(input.transactionId);
+  });
+});
+
+describe('a purchase that is closed', () => {
+  const REFUSAL = { reason: 'OUT_OF_STOCK', detail: '' } as const;
+
+  it('is not ordered for by an attempt that begins late', async () => {
+    const input = await open();
+    await failPurchase(stack.world, input.transactionId, REFUSAL);
+    await newAttempt().activities.deliver(once(input.transactionId));
+    expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
+  });
+
+  it('is not topped up by an attempt that begins late, and keeps no totals', async () => {
+    const input = await open(topUpTarget.esimId);
+    await failPurchase(stack.world, input.transactionId, REFUSAL);
+    await newAttempt().activities.deliver(once(input.transactionId));
+    expect(await stack.supplierOrders(input.transactionId)).toEqual([]);
+    expect(await findPurchaseRow(stack, input.transactionId)).toMatchObject({
+      top_up_total_volume_bytes: null,
+    });
+  });
+});
+
+describe('money that goes back', () => {
+  it('does not go back on the word of a list, where our own order number says otherwise', async () => {
+    const input = await open();
+    const { first, firstEnds } = await refusedBesideAnOrder(input, { neverAllocate: { next: 1 } });
+    first.goOn();
+    expect(await firstEnds).toMatchObject({ outcome: 'unknown' });
+    // Still allocating, so no list shows it; the number is in our row.
+    expect(await newAttempt(LATER_MS).activities.withdrawOrder(input.transactionId)).toBe(false);
+    expect(await holdOf(stack, input.transactionId)).toBe('HELD');
+  });
+});

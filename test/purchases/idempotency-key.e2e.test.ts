@@ -1,0 +1,208 @@
+// Promise M3 through the whole service: one key, one purchase, one answer, byte for byte; whoever asks how often, and whatever was
+// restarted or emptied in between.
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { fund } from '../../src/accounts/manage-accounts.ts';
+import type { RunningRedis } from '../../src/dev/redis.ts';
+import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { ownRedis, type OwnServer } from '../support/own-servers.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const AT_ONCE = 50;
+
+let redis: OwnServer<RunningRedis>;
+let stack: Stack;
+beforeAll(async () => {
+  redis = await ownRedis();
+  stack = await startStack({
+    processes: 'own',
+    redisUrl: redis.server.url,
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 6_000, lookMaxMs: 300 }) },
+  });
+}, 120_000);
+afterEach(() => stack.clearFaults());
+afterAll(async () => {
+  await stack.close();
+  await redis.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+/** The same request again, and its answer once it is not "still running". */
+const again = (buyer: Buyer, idempotencyKey: string, code = 'SIM-OK', esimId?: string): Promise<Answer> =>
+  until(
+    () => buyer.buy(code, { idempotencyKey, ...(esimId === undefined ? {} : { esimId }) }),
+    ({ status }) => status !== 409,
+    { what: 'an answer that is not "still running"' },
+  );
+
+function expectReplay(replay: Answer, first: Answer): void {
+  expect(replay.status).toBe(first.status);
+  expect(replay.text).toBe(first.text);
+  expect(replay.headers.get('Idempotent-Replayed')).toBe('true');
+}
+
+async function restartEverythingButPostgres(): Promise<void> {
+  await stack.children.api!.kill();
+  const client = new Redis(redis.server.url);
+  await client.flushall();
+  client.disconnect();
+  await stack.startApi();
+}
+
+describe.each([
+  { code: 'SIM-OK', status: 201, purchases: 1, costMinor: 230n },
+  { code: 'SIM-LOSE-ANSWER', status: 201, purchases: 1, costMinor: 230n },
+  { code: 'SIM-OUT-OF-STOCK', status: 400, purchases: 1, costMinor: 0n },
+])('$code', ({ code, status, purchases, costMinor }) => {
+  it.each(['first', 'second', 'third'])(
+    `${AT_ONCE} at once with one key are one purchase: %s round`,
+    async (key) => {
+      const buyer = await newBuyer(stack, { fundsMinor: 10_000n });
+      const answers = await Promise.all(
+        Array.from({ length: AT_ONCE }, () => buyer.buy(code, { idempotencyKey: key })),
+      );
+      const answered = answers.filter((answer) => answer.status !== 409);
+      expect(answered.length).toBeGreaterThan(0);
+      expect(answered.filter((answer) => answer.status !== status)).toEqual([]);
+      expect(new Set(answered.map(({ text }) => text)).size).toBe(1);
+      for (const { body, headers } of answers.filter((answer) => answer.status === 409)) {
+        expect(body).toMatchObject({ success: false, error: { code: 'IDEMPOTENCY_KEY_IN_USE' } });
+        expect(Number(headers.get('Retry-After'))).toBeGreaterThan(0);
+      }
+      expectReplay(await again(buyer, key, code), answered[0]!);
+      expect(await buyer.purchases()).toHaveLength(purchases);
+      expect(await buyer.balanceMinor()).toBe(10_000n - costMinor);
+    },
+  );
+});
+
+describe('the first answer again', () => {
+  it('after the API was killed and Redis emptied: BASE, TOPUP, refused and PROCESSING alike', async () => {
+    const buyer = await newBuyer(stack);
+    const poor = await newBuyer(stack, { fundsMinor: 1n });
+    const { esimId } = await buyer.activeEsim();
+    const base = await buyer.buy('SIM-OK', { idempotencyKey: 'base' });
+    const topUp = await buyer.buy('TOPUP_SIM-OK', { idempotencyKey: 'top-up', esimId });
+    const withdrawn = await buyer.buy('SIM-OUT-OF-STOCK', { idempotencyKey: 'withdrawn' });
+    const broke = await poor.buy('SIM-OK', { idempotencyKey: 'broke' });
+    await stack.faults({ neverAllocate: 1 });
+    const processing = await buyer.buy('SIM-OK', { idempotencyKey: 'processing' });
+    await stack.clearFaults();
+    expect([base, topUp, withdrawn, broke, processing].map(({ status }) => status)).toEqual([
+      201, 200, 400, 400, 201,
+    ]);
+    expect(processing.body.status).toBe('PROCESSING');
+    expect((await untilClosed(stack, processing.body.transactionId)).status).toBe('SUCCESS');
+    const before = await buyer.purchases();
+
+    await restartEverythingButPostgres();
+    expectReplay(await again(buyer, 'base'), base);
+    expectReplay(await again(buyer, 'top-up', 'TOPUP_SIM-OK', esimId), topUp);
+    expectReplay(await again(buyer, 'withdrawn', 'SIM-OUT-OF-STOCK'), withdrawn);
+    expectReplay(await again(buyer, 'processing'), processing);
+    // Its reads know better than the first answer did.
+    const read = await buyer.read(`/api/esim/transactions/${processing.body.transactionId}`);
+    expect(read.body.status).toBe('SUCCESS');
+    expect(await buyer.purchases()).toEqual(before);
+  }, 60_000);
+
+  it('given while no worker was there to write anything: PROCESSING, whatever became of it', async () => {
+    const [rich, poor] = [await newBuyer(stack), await newBuyer(stack, { fundsMinor: 1n })];
+    await stack.stopWorker();
+    const first = await Promise.all(
+      [rich, poor].map((buyer) => buyer.buy('SIM-OK', { idempotencyKey: 'early' })),
+    );
+    expect(first.map(({ status, body }) => `${status} ${body.status}`)).toEqual(
+      Array(2).fill('201 PROCESSING'),
+    );
+    await stack.startWorker();
+    const ended = await Promise.all(first.map(({ body }) => untilClosed(stack, body.transactionId)));
+    expect(ended.map(({ status }) => status)).toEqual(['SUCCESS', 'FAILED']);
+    for (const [nth, buyer] of [rich, poor].entries()) {
+      expectReplay(await again(buyer, 'early'), first[nth]!);
+      expect(await buyer.purchases()).toHaveLength(1);
+      const read = await buyer.read(`/api/esim/transactions/${first[nth]!.body.transactionId}`);
+      expect(read.body.status).toBe(ended[nth]!.status);
+    }
+  }, 60_000);
+
+  it('is still the refusal when the wallet has been filled meanwhile', async () => {
+    const poor = await newBuyer(stack, { fundsMinor: 1n });
+    const refused = await poor.buy('SIM-OK', { idempotencyKey: 'broke' });
+    expect(refused.body).toMatchObject({ error: { code: 'INSUFFICIENT_BALANCE' } });
+    const amount = { amountMinor: 10_000n, currency: 'USD' } as const;
+    const { accountId } = poor.account;
+    await fund(
+      { accounts: stack.accounts, world: stack.world },
+      { accountId, amount, reason: 'a test', reference: `more-${accountId}` },
+      'a test',
+    );
+    expectReplay(await again(poor, 'broke'), refused);
+    // A refusal is kept as a purchase only where the buyer was about to stop waiting.
+    for (const bought of await poor.purchases())
+      expect(bought).toMatchObject({ status: 'FAILED', reason: 'INSUFFICIENT_BALANCE' });
+    expect((await poor.buy('SIM-OK', { idempotencyKey: 'another' })).status).toBe(201);
+  });
+
+  it('is kept without the secrets in it', async () => {
+    const buyer = await newBuyer(stack);
+    const { body } = await buyer.buy('SIM-OK', { idempotencyKey: 'secret' });
+    const { answer_body: kept } = await stack.owner
+      .selectFrom('idempotency_keys')
+      .select('answer_body')
+      .where('account_id', '=', buyer.account.accountId)
+      .executeTakeFirstOrThrow();
+    expect(kept).toContain(body.transactionId);
+    for (const secret of [
+      body.esimDetails.activationCode,
+      body.esimDetails.matchingId,
+      body.esimDetails.qrCodeUrl,
+    ]) {
+      expect(secret).not.toBe('');
+      expect(kept).not.toContain(secret);
+    }
+  });
+});
+
+describe('a key', () => {
+  it('used with another body is refused, and nothing is bought', async () => {
+    const buyer = await newBuyer(stack);
+    await buyer.buy('SIM-OK', { idempotencyKey: 'mine' });
+    await buyer.buy('SIM-OUT-OF-STOCK', { idempotencyKey: 'refused' });
+    for (const key of ['mine', 'refused']) {
+      const other = await buyer.buy('SIM-SLOW', { idempotencyKey: key });
+      expect(other.status).toBe(422);
+      expect(other.body).toMatchObject({ success: false, error: { code: 'IDEMPOTENCY_KEY_REUSED' } });
+    }
+    expect((await buyer.purchases()).map((row) => row.package_code)).toEqual(['SIM-OK', 'SIM-OUT-OF-STOCK']);
+  });
+
+  it('of one account says nothing to another', async () => {
+    const [one, other] = await Promise.all([newBuyer(stack), newBuyer(stack)]);
+    const first = await one.buy('SIM-OK', { idempotencyKey: 'shared' });
+    const second = await other.buy('SIM-OK', { idempotencyKey: 'shared' });
+    expect(second.status).toBe(201);
+    expect(second.headers.get('Idempotent-Replayed')).toBeNull();
+    expect(second.body.transactionId).not.toBe(first.body.transactionId);
+    expect(second.body.esimDetails.iccid).not.toBe(first.body.esimDetails.iccid);
+  });
+
+  it('is free again after a request that never became a purchase', async () => {
+    const buyer = await newBuyer(stack);
+    expect((await buyer.buy('NO-SUCH-PACKAGE', { idempotencyKey: 'tried' })).status).toBe(404);
+    const bought = await buyer.buy('SIM-OK', { idempotencyKey: 'tried' });
+    expect(bought.status).toBe(201);
+    expect(bought.headers.get('Idempotent-Replayed')).toBeNull();
+  });
+
+  it.each(['', 'k'.repeat(256), 'schlüssel'])('that is malformed is refused: %j', async (key) => {
+    const buyer = await newBuyer(stack);
+    const answer = await buyer.buy('SIM-OK', { idempotencyKey: Buffer.from(key, 'utf8').toString('latin1') });
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ error: { code: 'VALIDATION_ERROR' } });
+    expect(answer.body.error.details).toContain('Idempotency-Key');
+    expect(await buyer.purchases()).toEqual([]);
+  });
+});

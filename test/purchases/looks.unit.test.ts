@@ -1,0 +1,69 @@
+/** When to look again: quick until the limit, then slow and ever slower, never past either limit. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { purchaseInput } from '../support/facts.ts';
+import { nextLook, nextOwnTryMs } from '../../src/purchases/supplier-checks.ts';
+
+const { timings } = purchaseInput({ transactionId: 'txn-1' });
+
+describe('nextLook', () => {
+  it.each([
+    // elapsed, slow looks so far, delay, needs a person
+    [0, 0, 3_000, false],
+    [8_000, 0, 3_000, false],
+    [117_000, 0, 3_000, false],
+    [118_500, 0, 1_500, false],
+    [119_999, 0, 1, false],
+    [120_000, 0, 10_000, true],
+    [500_000, 1, 20_000, true],
+    [500_000, 2, 40_000, true],
+    [500_000, 3, 80_000, true],
+    [500_000, 4, 120_000, true],
+    [500_000, 31, 120_000, true],
+    [500_000, 5_000, 120_000, true],
+  ])('after %i ms and %i slow looks: %i ms', (elapsedMs, slowLooks, delayMs, needsAttention) => {
+    expect(nextLook(elapsedMs, slowLooks, timings)).toEqual({ delayMs, needsAttention });
+  });
+
+  it('always waits, calls a person exactly at the limit, and stays bounded', () => {
+    fc.assert(
+      fc.property(fc.nat(10_000_000), fc.nat(100_000), (elapsedMs, slowLooks) => {
+        const { delayMs, needsAttention } = nextLook(elapsedMs, slowLooks, timings);
+        expect(delayMs).toBeGreaterThan(0);
+        expect(delayMs).toBeLessThanOrEqual(120_000);
+        expect(needsAttention).toBe(elapsedMs >= timings.attentionAfterMs);
+        if (!needsAttention) expect(elapsedMs + delayMs).toBeLessThanOrEqual(timings.attentionAfterMs);
+      }),
+    );
+  });
+
+  it('reaches a person after the limit and not much more than forty looks', () => {
+    let elapsedMs = 0;
+    let looks = 0;
+    for (let look = nextLook(0, 0, timings); !look.needsAttention; look = nextLook(elapsedMs, 0, timings)) {
+      elapsedMs += look.delayMs;
+      looks += 1;
+    }
+    expect({ elapsedMs, looks }).toEqual({ elapsedMs: 120_000, looks: 40 });
+  });
+});
+
+describe('a step that our own database does not take', () => {
+  it.each([
+    [0, 1_000],
+    [3_999, 1_000],
+    [4_004, 1_001],
+    [60_000, 15_000],
+    [20 * 60_000, 300_000],
+    [7 * 24 * 3_600_000, 300_000],
+  ])('that has failed for %i ms is tried again after %i ms', (failsForMs, pauseMs) => {
+    expect(nextOwnTryMs(failsForMs)).toBe(pauseMs);
+  });
+
+  it('costs fewer than 400 rounds in a day, each of some six events', () => {
+    // A round tries for 3.5 s before it gives up.
+    let rounds = 0;
+    for (let atMs = 0; atMs < 24 * 3_600_000; rounds += 1) atMs += 3_500 + nextOwnTryMs(atMs);
+    expect(rounds).toBeLessThan(400);
+  });
+});

@@ -1,0 +1,150 @@
+// How a purchase begins and what may come at it from outside: no worker, the same id again, a cancel request, a refusal nobody waits for.
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import type { Lifecycle } from '../../src/cli/processes/lifecycle.ts';
+import { runWorker } from '../../src/cli/processes/worker.ts';
+import { SUPPLIER_QUEUE } from '../../workflows/contract.ts';
+import { findPurchaseRow, holdOf, newBuyer, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/history.ts';
+import type { Stack } from '../support/stack.ts';
+import {
+  closeWorkflows,
+  startWorkflows,
+  HURRIED,
+  untilListed,
+  type WorkflowHarness,
+} from '../support/workflow-harness.ts';
+
+const ANSWER_WITHIN_MS = 1_500;
+/** What a busy machine may add to a deadline. */
+const SLACK_MS = 3_000;
+
+let stack: Stack;
+let harness: WorkflowHarness;
+let buyer: Buyer;
+beforeAll(async () => {
+  ({ stack, harness, buyer } = await startWorkflows({
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ ...HURRIED, answerWithinMs: ANSWER_WITHIN_MS }) },
+  }));
+});
+afterEach(() => stack.clearFaults());
+afterAll(() => closeWorkflows({ stack, harness }));
+
+async function withoutWorker(what: () => Promise<void>): Promise<void> {
+  await stack.stopWorker();
+  try {
+    await what();
+  } finally {
+    await stack.startWorker();
+  }
+}
+
+it('without a worker the API answers PROCESSING by its deadline, and the purchase completes when one comes', async () => {
+  let transactionId = '';
+  await withoutWorker(async () => {
+    const startedAtMs = performance.now();
+    const answer = await buyer.buy('SIM-OK');
+    expect(performance.now() - startedAtMs).toBeLessThan(ANSWER_WITHIN_MS + SLACK_MS);
+    expect(answer.status).toBe(201);
+    expect(answer.body).toMatchObject({
+      status: 'PROCESSING',
+      package: { packageCode: 'SIM-OK', price: 2.3 },
+    });
+    expect(answer.body).not.toHaveProperty('esimDetails');
+    ({ transactionId } = answer.body);
+    expect(await findPurchaseRow(stack, transactionId)).toBeUndefined();
+  });
+  expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+  const read = await buyer.read(`/api/esim/transactions/${transactionId}`);
+  expect(read.body).toMatchObject({ transactionId, status: 'SUCCESS' });
+  expect(read.body.esimDetails.activationCode).toMatch(/^LPA:1\$/);
+});
+
+it('a refusal that comes after PROCESSING was told is kept, so that its reads say how it ended', async () => {
+  const poor = await newBuyer(stack, { fundsMinor: 1n });
+  let transactionId = '';
+  await withoutWorker(async () => {
+    const answer = await poor.buy('SIM-OK', { idempotencyKey: 'late-refusal' });
+    expect(answer.body.status).toBe('PROCESSING');
+    ({ transactionId } = answer.body);
+  });
+  const row = await untilClosed(stack, transactionId);
+  expect(row).toMatchObject({ status: 'FAILED', reason: 'INSUFFICIENT_BALANCE' });
+  expect(await holdOf(stack, transactionId)).toBeUndefined();
+  expect(await timelineOf(stack, transactionId)).toEqual(['refused']);
+  const read = await poor.read(`/api/esim/transactions/${transactionId}`);
+  expect(read.body).toMatchObject({ status: 'FAILED', reason: 'INSUFFICIENT_BALANCE' });
+  const mine = await poor.read('/api/esim/my-esims');
+  expect(mine.body).toMatchObject({ total: 1, esims: [{ transactionId, esimStatus: 'FAILED', iccid: '' }] });
+  expect(await stack.supplierOrders(transactionId)).toEqual([]);
+});
+
+it('the same purchase asked for many times at once and again later is one purchase with one answer', async () => {
+  const input = harness.inputFor({ account: buyer.account });
+  const balance = await buyer.balanceMinor();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => harness.ask(input)));
+  expect(answers).toEqual(answers.map(() => ({ status: 'SUCCESS' })));
+  expect(await harness.result(input.transactionId)).toEqual({ status: 'SUCCESS' });
+  expect(await harness.ask(input)).toEqual({ status: 'SUCCESS' });
+  expect(await buyer.balanceMinor()).toBe(balance - 230n);
+  expect(await stack.supplierOrders(input.transactionId)).toHaveLength(1);
+  await untilListed(stack, `TransactionId = '${input.transactionId}'`, (ids) => ids.length === 1);
+  const history = await fetchHistory(stack, input.transactionId);
+  const updates = eventTypes(history).filter((event) => event === 'WORKFLOW_EXECUTION_UPDATE_ACCEPTED');
+  expect(updates).toHaveLength(1);
+});
+
+it('a cancel request from outside changes nothing: money is held', async () => {
+  await stack.faults({ neverAllocate: 1 });
+  const { transactionId, answer } = await harness.purchase({ account: buyer.account, timings: HURRIED });
+  expect(answer).toEqual({ status: 'PROCESSING' });
+  await stack.temporal.workflow.getHandle(transactionId).cancel();
+  await stack.clearFaults();
+  expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+  expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+  expect(eventTypes(await fetchHistory(stack, transactionId))).toContain(
+    'WORKFLOW_EXECUTION_CANCEL_REQUESTED',
+  );
+  expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
+});
+
+it('a cancel request before the first step changes nothing either', async () => {
+  let transactionId = '';
+  await withoutWorker(async () => {
+    ({ transactionId } = (await buyer.buy('SIM-OK')).body);
+    await stack.temporal.workflow.getHandle(transactionId).cancel();
+  });
+  expect((await untilClosed(stack, transactionId)).status).toBe('SUCCESS');
+  expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
+});
+
+it('an update of another name finds no door', async () => {
+  const { transactionId } = await harness.purchase({ account: buyer.account });
+  const handle = stack.temporal.workflow.getHandle(transactionId);
+  await expect(handle.executeUpdate('refund', { args: ['everything'] })).rejects.toThrow();
+  await expect(handle.signal('markPaid')).rejects.toThrow(WorkflowNotFoundError);
+  expect((await findPurchaseRow(stack, transactionId))?.status).toBe('SUCCESS');
+});
+
+it('a delivery whose task never reached its worker is taken up again long before its time limit', async () => {
+  const workerOfOrders = async (): Promise<Lifecycle> =>
+    runWorker({ ...stack.parts, processName: 'worker' }, ['orders']);
+  await stack.stopWorker();
+  const orders = await workerOfOrders();
+  // The quick ask inside the purchase's own task must leave something to do.
+  await stack.faults({ busy: { next: 1 } });
+  const input = harness.inputFor({ account: buyer.account });
+  const answer = harness.ask(input);
+  const lost = await stack.temporal.withDeadline(Date.now() + 30_000, () =>
+    stack.temporal.workflowService.pollActivityTaskQueue({
+      namespace: stack.namespace,
+      taskQueue: { name: SUPPLIER_QUEUE },
+      identity: 'a worker that is never heard of again',
+    }),
+  );
+  expect(lost.workflowExecution?.workflowId).toBe(input.transactionId);
+  await orders.stop();
+  await stack.startWorker();
+  expect(await answer).toEqual({ status: 'SUCCESS' });
+  expect(await stack.supplierOrders(input.transactionId)).toHaveLength(1);
+}, 60_000);

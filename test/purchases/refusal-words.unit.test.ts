@@ -1,0 +1,17 @@
+/** What a caller hears of a refusal that the workflow decided: each reason says what is wrong, and never the wrong thing. */
+import { expect, it } from 'vitest';
+import { refused } from '../../src/purchases/engine-answers.ts';
+import { FAILURE_REASONS, type FailureReason } from '../../src/domain/refusals.ts';
+
+const messageOf = (reason: FailureReason) => refused({ reason, detail: 'for operators' }).message;
+
+it('an eSIM that is not active is not blamed on the package', () => {
+  expect(messageOf('ESIM_NOT_ACTIVE')).toBe('Only an ACTIVE eSIM can be topped up');
+});
+
+it('no reason tells what is for operators only', () => {
+  for (const reason of Object.keys(FAILURE_REASONS) as FailureReason[]) {
+    expect(messageOf(reason)).not.toBe('');
+    expect(JSON.stringify(refused({ reason, detail: 'for operators' }))).not.toContain('for operators');
+  }
+});

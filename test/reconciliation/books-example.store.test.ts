@@ -1,0 +1,205 @@
+// The worked example of docs/RECONCILIATION.md, booked by the service's own verbs: every report shows the figures and the signs of that page,
+// which were written by hand.
+import { readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createBooks, type Books as Reports } from '../../src/reconciliation/books.ts';
+import { readLedger } from '../../src/reconciliation/ledger-view.ts';
+import type { Report } from '../../src/reconciliation/books-rules.ts';
+import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
+import { insertAccount } from '../../src/accounts/store/accounts.ts';
+import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+import { bookDispute } from '../../src/payments/store/disputes.ts';
+import { openFunding } from '../../src/payments/store/fundings.ts';
+import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
+import { bookSeen } from '../../src/payments/store/bookings.ts';
+import { beginPayment } from '../../src/payments/store/payments.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { insertRates } from '../../src/catalogue/store/rates.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const EVER = { from: new Date('2020-01-01T00:00:00.000Z'), to: new Date('2100-01-01T00:00:00.000Z') };
+const PAGE = readFileSync(new URL('../../docs/RECONCILIATION.md', import.meta.url), 'utf8');
+
+let books: Books;
+let reports: Reports;
+let rateId: string;
+beforeAll(async () => {
+  books = await openBooks();
+  reports = createBooks({ db: books.world });
+  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await insertRates(books.world, [
+    { currency: 'NGN', source: 'a test', observedAt: NOW, status: 'GOOD', micros: 1_600_000_000n },
+  ]);
+  rateId = String((await books.world.selectFrom('exchange_rates').select('id').executeTakeFirstOrThrow()).id);
+  const [ada, bola] = [await account('ada@example.com', 'NGN'), await account('bola@example.com', 'USD')];
+  await fundWallet(books.world, {
+    operationKey: 'fund:ada',
+    accountId: ada,
+    amount: { amountMinor: 1_000_000n, currency: 'NGN' },
+    reason: 'a test',
+  });
+  const fromWallet = await open(ada, 'WALLET', { priceMinor: 400_000n, currency: 'NGN', costUsdE4: 20_000n });
+  await settlePurchase(books.world, fromWallet);
+  await open(ada, 'WALLET', { priceMinor: 150_000n, currency: 'NGN', costUsdE4: 7_000n });
+  await settlePurchase(books.world, (await payByCard(bola, 500n, 30_000n)).transactionId);
+  const disputed = await payByCard(bola, 800n, 50_000n);
+  await settlePurchase(books.world, disputed.transactionId);
+  await bookDispute(books.world, disputed.reference);
+  const undeliverable = await payByCard(bola, 200n, 10_000n);
+  await failPurchase(books.world, undeliverable.transactionId, { reason: 'OUT_OF_STOCK', detail: 'a test' });
+  const reference = await fundByCard(bola, 100n);
+  await see(reference, { state: 'reversed', netMinor: 0n });
+});
+afterAll(() => books.close());
+
+async function account(email: string, currency: AccountCurrency): Promise<string> {
+  const one = newAccount({ email, currency });
+  await insertAccount(books.accounts, one);
+  await ensureWallet(books.world, one.id, currency);
+  return one.id;
+}
+
+interface Sale {
+  readonly priceMinor: bigint;
+  readonly currency: AccountCurrency;
+  readonly costUsdE4: bigint;
+}
+
+async function open(
+  accountId: string,
+  paymentMethod: 'WALLET' | 'CARD',
+  { priceMinor, currency, costUsdE4 }: Sale,
+): Promise<string> {
+  const input = purchaseInput({
+    transactionId: `txn-${randomUUID()}`,
+    accountId,
+    esimId: `esim-${randomUUID()}`,
+    paymentMethod,
+    quote: {
+      ...purchaseInput({ transactionId: 'txn-1' }).quote,
+      priceMinor: String(priceMinor),
+      currency,
+      costUsdE4: String(costUsdE4),
+      ...(currency === 'NGN' ? { rateId } : {}),
+    },
+  });
+  await openPurchase(books.world, input, { now: NOW, supplier: 'a', keepRefusal: () => false });
+  return input.transactionId;
+}
+
+async function payByCard(accountId: string, priceMinor: bigint, costUsdE4: bigint) {
+  const transactionId = await open(accountId, 'CARD', { priceMinor, currency: 'USD', costUsdE4 });
+  const reference = await pay('purchase', accountId, transactionId, priceMinor);
+  return { transactionId, reference };
+}
+
+async function fundByCard(accountId: string, amountMinor: bigint): Promise<string> {
+  const { transactionId, ...input } = purchaseInput({
+    transactionId: `txn-${randomUUID()}`,
+    accountId,
+    paymentMethod: 'CARD',
+  });
+  const charge = { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] };
+  const amount = { amountMinor: String(amountMinor), currency: 'USD' } as const;
+  await openFunding(books.world, { ...input, ...amount, transactionId, charge, paymentMethod: 'CARD' }, NOW);
+  return pay('funding', accountId, transactionId, amountMinor);
+}
+
+async function pay(
+  purpose: 'purchase' | 'funding',
+  accountId: string,
+  transactionId: string,
+  amountMinor: bigint,
+): Promise<string> {
+  const { reference } = await beginPayment(books.world, {
+    transactionId,
+    purpose,
+    accountId,
+    method: 'CARD',
+    charge: { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] },
+    price: { amountMinor, currency: 'USD' },
+    expiresAt: new Date(NOW.getTime() + 86_400_000),
+  });
+  await see(reference, { state: 'paid', netMinor: amountMinor });
+  return reference;
+}
+
+async function see(
+  reference: string,
+  seen: { readonly state: 'paid' | 'reversed'; readonly netMinor: bigint },
+) {
+  const gateway = { gatewayId: '1', gatewayStatus: 'success' };
+  await bookSeen(books.world, reference, { currency: 'USD', ...seen, ...gateway }, NOW);
+}
+
+/** The table of the page that begins with these columns, as rows by column. */
+function onPage(...columns: readonly string[]): Record<string, string>[] {
+  const blocks = PAGE.slice(PAGE.indexOf('## A worked example')).split('\n\n');
+  const cellsOf = (line: string): string[] =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim());
+  for (const block of blocks) {
+    const [head = '', , ...lines] = block.split('\n');
+    const names = cellsOf(head);
+    if (columns.some((column, at) => names[at] !== column)) continue;
+    return lines.map((line) => Object.fromEntries(cellsOf(line).map((cell, at) => [names[at] ?? '', cell])));
+  }
+  throw new Error(`the page has no table of ${columns.join(', ')}`);
+}
+
+/** A report in the columns of the page's table. */
+function inColumnsOf(page: readonly Record<string, string>[], report: Report): Record<string, string>[] {
+  const { columns, rows } = reports.toTable(report);
+  const wanted = Object.keys(page[0] ?? {});
+  return rows.map((row) =>
+    Object.fromEntries(wanted.map((name) => [name, row[columns.indexOf(name)] ?? ''])),
+  );
+}
+
+const hasMoney = ({ debit = '', credit = '' }: Record<string, string>): boolean =>
+  [debit, credit].some((amount) => /[1-9]/.test(amount));
+
+it('the trial balance shows each account on its side', async () => {
+  const page = onPage('account', 'class');
+  expect(inColumnsOf(page, await reports.trialBalance()).filter(hasMoney)).toEqual(page);
+});
+
+it('the books show each day, and totals', async () => {
+  const page = onPage('day', 'currency');
+  const today = new Date().toISOString().slice(0, 10);
+  const shown = inColumnsOf(page, await reports.daily(EVER));
+  expect(shown.map((line) => ({ ...line, day: line['day']?.replace(today, '2026-11-21') }))).toEqual(page);
+});
+
+it('the books show each merchant, and totals', async () => {
+  const page = onPage('email', 'currency');
+  expect(inColumnsOf(page, await reports.byMerchant(EVER)).toSorted(byEmail)).toEqual(page.toSorted(byEmail));
+});
+
+/** Accounts have ids of no order. */
+const byEmail = (one: Record<string, string>, other: Record<string, string>): number =>
+  JSON.stringify(one) < JSON.stringify(other) ? -1 : 1;
+
+it('money that waits is counted and has an age', async () => {
+  const page = onPage('waits_for', 'currency');
+  const waiting = await reports.waiting();
+  expect(inColumnsOf(page, waiting)).toEqual(page);
+  for (const { oldestAt } of waiting.lines) expect(Date.now() - oldestAt.getTime()).toBeLessThan(600_000);
+});
+
+it('the ledger of a kind of accounts has the balance after each entry', async () => {
+  const page = onPage('kind', 'account');
+  const view = await readLedger(books.world, 'suspense', 50);
+  const lines = (view?.lines ?? []).map(({ kind, account: of, currency, ...line }) => {
+    const decimal = (amountMinor: bigint): string => formatAmount({ amountMinor, currency });
+    const [debit, credit] = [decimal(line.debitMinor), decimal(line.creditMinor)];
+    return { kind, account: of, debit, credit, balance: decimal(line.balanceMinor ?? 0n) };
+  });
+  expect(lines).toEqual(page);
+});

@@ -1,0 +1,266 @@
+// The books: the trial balance nets to zero and names every account, a day's lines add up to it, costs are changed at the rate of each sale
+// with one rounding a line, and money that waits is all there. Ledger entries come by the service's own verbs.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createBooks, type Books as Reports } from '../../src/reconciliation/books.ts';
+import type { AccountCurrency } from '../../src/domain/money.ts';
+import { divideHalfUp } from '../../src/domain/money.ts';
+import { insertRates } from '../../src/catalogue/store/rates.ts';
+import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
+import { ensureWallet, fundWallet, transfer } from '../../src/ledger/store/ledger.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { basePackage, purchaseInput, region } from '../support/facts.ts';
+
+const NOW = new Date('2026-03-01T10:00:00.000Z');
+const FUNDS_MINOR = 100_000_000n;
+const EVER = { from: new Date('2020-01-01T00:00:00.000Z'), to: new Date('2100-01-01T00:00:00.000Z') };
+
+let books: Books;
+let reports: Reports;
+const wallets: Record<AccountCurrency, string> = { NGN: '', USD: '' };
+const rateIds: string[] = [];
+
+beforeAll(async () => {
+  books = await openBooks();
+  reports = createBooks({ db: books.world });
+  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  await replaceTopUps(
+    books.world,
+    'NG-5GB-30D',
+    [basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' })],
+    NOW,
+  );
+  for (const currency of ['NGN', 'USD'] as const) {
+    const accountId = `acc-${randomUUID()}`;
+    await ensureWallet(books.world, accountId, currency);
+    const amount = { amountMinor: FUNDS_MINOR, currency };
+    await fundWallet(books.world, { operationKey: `fund:${accountId}`, accountId, amount, reason: 'a test' });
+    wallets[currency] = accountId;
+  }
+  const rate = { currency: 'NGN', source: 'a test', observedAt: NOW, status: 'GOOD' } as const;
+  await insertRates(books.world, [
+    { ...rate, micros: 1_600_000_000n },
+    { ...rate, micros: 1_653_333_333n },
+  ]);
+  const rates = await books.world.selectFrom('exchange_rates').select('id').orderBy('id').execute();
+  rateIds.push(...rates.map((one) => String(one.id)));
+});
+afterAll(() => books.close());
+
+interface Sale {
+  readonly currency: AccountCurrency;
+  readonly priceMinor: bigint;
+  readonly costUsdE4: bigint;
+  readonly rateId?: string;
+}
+
+async function open({ currency, priceMinor, costUsdE4, rateId }: Sale): Promise<string> {
+  const input = purchaseInput({
+    transactionId: `txn-${randomUUID().replaceAll('-', '')}`,
+    accountId: wallets[currency],
+    esimId: `esim-${randomUUID()}`,
+    quote: {
+      ...purchaseInput({ transactionId: 'txn-1' }).quote,
+      priceMinor: String(priceMinor),
+      currency,
+      costUsdE4: String(costUsdE4),
+      ...(rateId === undefined ? {} : { rateId }),
+    },
+  });
+  const opened = await openPurchase(books.world, input, {
+    now: NOW,
+    supplier: 'a',
+    keepRefusal: () => false,
+  });
+  if (!opened.opened) throw new Error(opened.refusal.detail);
+  return input.transactionId;
+}
+
+async function sell(sale: Sale): Promise<string> {
+  const transactionId = await open(sale);
+  await settlePurchase(books.world, transactionId);
+  return transactionId;
+}
+
+async function lineOf(account: string) {
+  const { lines } = await reports.trialBalance();
+  return lines.find((line) => line.account === account);
+}
+
+describe('the books', () => {
+  it('name every account before anything was sold, and net to zero', async () => {
+    const { lines, totals } = await reports.trialBalance();
+    expect(lines.map((line) => line.account)).toEqual(
+      expect.arrayContaining(['held:NGN', 'revenue:USD', 'supplier-cost:USD4', 'wallet:NGN', 'wallet:USD']),
+    );
+    expect(totals).toEqual([
+      { currency: 'NGN', debitMinor: FUNDS_MINOR, creditMinor: FUNDS_MINOR, isBalanced: true },
+      { currency: 'USD', debitMinor: FUNDS_MINOR, creditMinor: FUNDS_MINOR, isBalanced: true },
+      { currency: 'USD4', debitMinor: 0n, creditMinor: 0n, isBalanced: true },
+    ]);
+    expect((await reports.daily(EVER)).lines).toEqual([]);
+  });
+
+  it('have each day’s sales, corrections and costs, changed at the rate of each sale and rounded once', async () => {
+    const [first = '', second = ''] = rateIds;
+    const sales: Sale[] = [
+      { currency: 'USD', priceMinor: 230n, costUsdE4: 20_001n },
+      { currency: 'USD', priceMinor: 115n, costUsdE4: 10_050n },
+      { currency: 'NGN', priceMinor: 379_040n, costUsdE4: 20_001n, rateId: first },
+      { currency: 'NGN', priceMinor: 391_675n, costUsdE4: 20_003n, rateId: second },
+      { currency: 'NGN', priceMinor: 391_675n, costUsdE4: 7n, rateId: second },
+    ];
+    let disputed = '';
+    for (const sale of sales) disputed = await sell(sale);
+    const gone = await open({ currency: 'USD', priceMinor: 999n, costUsdE4: 50_000n });
+    await failPurchase(books.world, gone, { reason: 'OUT_OF_STOCK', detail: 'a test' });
+    await transfer(books.world, {
+      operationKey: `${disputed}:disputed`,
+      kind: 'disputed',
+      transactionId: disputed,
+      entries: [
+        { account: 'revenue:NGN', currency: 'NGN', amountMinor: -391_675n },
+        { account: 'suspense:NGN', currency: 'NGN', amountMinor: 391_675n },
+      ],
+    });
+    // A claim of the charge's own currency.
+    await books.owner
+      .insertInto('ledger_accounts')
+      .values(
+        ['revenue', 'suspense'].map((kind) => ({
+          id: `${kind}:GHS`,
+          kind,
+          currency: 'GHS',
+          account_id: null,
+        })),
+      )
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+    await transfer(books.world, {
+      operationKey: 'move-claim',
+      kind: 'claim-settled',
+      transactionId: disputed,
+      entries: [
+        { account: 'revenue:GHS', currency: 'GHS', amountMinor: -77n },
+        { account: 'suspense:GHS', currency: 'GHS', amountMinor: 77n },
+      ],
+    });
+    const { lines } = await reports.daily(EVER);
+    const ngnCostMinor = divideHalfUp(
+      20_001n * 1_600_000_000n + 20_003n * 1_653_333_333n + 7n * 1_653_333_333n,
+      100_000_000n,
+    );
+    const today = new Date().toISOString().slice(0, 10);
+    expect(lines).toEqual([
+      {
+        day: today,
+        currency: 'GHS',
+        packageType: 'BASE',
+        deliveries: 0,
+        soldMinor: 0n,
+        correctedMinor: -77n,
+        revenueMinor: -77n,
+        costUsdE4: 0n,
+        costMinor: 0n,
+        marginMinor: -77n,
+        marginBps: null,
+      },
+      {
+        day: today,
+        currency: 'NGN',
+        packageType: 'BASE',
+        deliveries: 3,
+        soldMinor: 1_162_390n,
+        correctedMinor: -391_675n,
+        revenueMinor: 770_715n,
+        costUsdE4: 40_011n,
+        costMinor: ngnCostMinor,
+        marginMinor: 770_715n - ngnCostMinor,
+        marginBps: 1_555,
+      },
+      {
+        day: today,
+        currency: 'USD',
+        packageType: 'BASE',
+        deliveries: 2,
+        soldMinor: 345n,
+        correctedMinor: 0n,
+        revenueMinor: 345n,
+        costUsdE4: 30_051n,
+        // 3.0051 dollars.
+        costMinor: 301n,
+        marginMinor: 44n,
+        marginBps: 1_275,
+      },
+    ]);
+    expect(await lineOf('revenue:NGN')).toMatchObject({ creditMinor: 770_715n, debitMinor: 0n });
+    expect(await lineOf('supplier-cost:USD4')).toMatchObject({ debitMinor: 70_062n, creditMinor: 0n });
+    expect(await lineOf('supplier-prepaid:USD4')).toMatchObject({ debitMinor: 0n, creditMinor: 70_062n });
+    const { totals } = await reports.trialBalance();
+    expect(totals.every((total) => total.isBalanced)).toBe(true);
+  });
+
+  it('take a range by the moment, from and without its end', async () => {
+    const { rows } = await sql<{
+      at: Date;
+    }>`select max(created_at) as at from ledger_transactions where kind = 'post'`.execute(books.owner);
+    const last = rows[0]?.at ?? NOW;
+    const before = await reports.daily({ from: EVER.from, to: last });
+    const after = await reports.daily({ from: new Date(last.getTime() + 1), to: EVER.to });
+    const count = (daily: typeof before) => daily.lines.reduce((sum, line) => sum + line.deliveries, 0);
+    expect(count(before)).toBe(4);
+    expect(count(after)).toBe(0);
+    expect(after.lines.map((line) => line.correctedMinor)).toEqual([-77n, -391_675n]);
+  });
+
+  it('list all money that waits', async () => {
+    await open({ currency: 'USD', priceMinor: 500n, costUsdE4: 1n });
+    await open({ currency: 'USD', priceMinor: 250n, costUsdE4: 1n });
+    await transfer(books.world, {
+      operationKey: 'txn-outside:received:NGN:1000',
+      kind: 'payment-received',
+      entries: [
+        { account: 'gateway-clearing:NGN', currency: 'NGN', amountMinor: -1_000n },
+        { account: 'suspense:NGN', currency: 'NGN', amountMinor: 1_000n },
+      ],
+    });
+    const { lines } = await reports.waiting();
+    const one = { items: 1, oldestAt: expect.any(Date) as Date };
+    expect(lines).toEqual([
+      { waitsFor: 'delivery', currency: 'USD', amountMinor: 750n, ...one, items: 2 },
+      { waitsFor: 'dispute', currency: 'GHS', amountMinor: 77n, ...one },
+      { waitsFor: 'dispute', currency: 'NGN', amountMinor: 392_675n, ...one, items: 2 },
+      { waitsFor: 'payout-by-gateway', currency: 'NGN', amountMinor: 1_000n, ...one },
+    ]);
+  });
+
+  it('come as comma-separated values, amounts exact', async () => {
+    const today = new Date().toISOString().slice(0, 10);
+    expect(reports.toCsv(await reports.daily(EVER))).toBe(
+      'day,currency,package_type,deliveries,sold,corrected,revenue,cost_usd,cost,margin,margin_percent\r\n' +
+        `${today},GHS,BASE,0,0.00,-0.77,-0.77,0.0000,0.00,-0.77,\r\n` +
+        `${today},NGN,BASE,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67,15.55\r\n` +
+        `${today},USD,BASE,2,3.45,0.00,3.45,3.0051,3.01,0.44,12.75\r\n` +
+        'total,GHS,,0,0.00,-0.77,-0.77,0.0000,0.00,-0.77,\r\n' +
+        'total,NGN,,3,11623.90,-3916.75,7707.15,4.0011,6508.48,1198.67,15.55\r\n' +
+        'total,USD,,2,3.45,0.00,3.45,3.0051,3.01,0.44,12.75\r\n',
+    );
+    const balance = reports.toCsv(await reports.trialBalance());
+    expect(balance.startsWith('account,kind,class,currency,accounts,debit,credit\r\n')).toBe(true);
+    expect(balance).toContain('supplier-cost:USD4,supplier-cost,expense,USD4,1,7.0062,0.0000\r\n');
+    expect(balance).toMatch(/^total,,,USD,,(\d+\.\d\d),\1\r$/m);
+    expect(reports.toCsv(await reports.waiting())).toMatch(/^payout-by-gateway,NGN,10.00,1,20/m);
+  });
+
+  it('can be read by a role that may write, and write nothing themselves', async () => {
+    const count = async () =>
+      (await sql<{ n: string }>`select count(*)::text as n from ledger_entries`.execute(books.owner)).rows[0]
+        ?.n;
+    const before = await count();
+    await Promise.all([reports.trialBalance(), reports.daily(EVER), reports.waiting()]);
+    expect(await count()).toBe(before);
+  });
+});

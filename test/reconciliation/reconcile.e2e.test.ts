@@ -1,0 +1,338 @@
+// Reconciliation on the whole service: purchases, refunds and odd money leave no difference; what is changed behind our back at a vendor, or in
+// our ledger, is found; what is put right is closed, and a person closes the rest.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
+import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
+import { createBooks } from '../../src/reconciliation/books.ts';
+import { createDifferences, type Differences, type OpenDifference } from '../../src/reconciliation/reconcile.ts';
+import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
+import { RECONCILE_WORKFLOW } from '../../workflows/contract.ts';
+import { newBuyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import {
+  atGateway,
+  buyOutside,
+  confirm,
+  gatewayFaults,
+  untilStatus,
+  type Paid,
+} from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const SECRET_KEY = 'sk_test_simulator';
+const DAY_MS = 86_400_000;
+
+let stack: Stack;
+let temporal: TemporalClient;
+let differences: Differences;
+let usd: TestAccount;
+let ngn: TestAccount;
+
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ pollFirstMs: 400, refundLookFirstMs: 200, refundLookMaxMs: 500 }),
+      // Nothing moves any more when these runs begin.
+      SIMWAY_TEST_RECONCILE_SETTLE_MS: '1',
+    },
+  });
+  temporal = connectClient({ address: stack.env['TEMPORAL_ADDRESS'] ?? '', namespace: stack.namespace });
+  differences = createDifferences({ db: stack.world, clock: { now: () => new Date() } });
+  usd = await stack.account({ fundsMinor: 0n });
+  ngn = await stack.account({ fundsMinor: 0n, currency: 'NGN' });
+}, 120_000);
+afterAll(async () => {
+  await temporal.close();
+  await stack.close();
+});
+
+async function reconcile(range?: { from: Date; to: Date }): Promise<ReconcileSummary> {
+  const engine = createReconcileEngine(temporal);
+  const summary = await engine.reconcile({ askedBy: 'a test', ...(range ? { range } : {}) });
+  if (summary === null) throw new Error('there was nothing to compare');
+  return summary;
+}
+
+const listOpen = (): Promise<OpenDifference[]> => differences.listOpen({ limit: 100 });
+
+async function openKinds(): Promise<string[]> {
+  return (await listOpen()).map(({ kind, subject }) => `${kind} ${subject}`).toSorted();
+}
+
+/** Buys a magic package from outside and waits for its end. */
+async function bought(
+  account: TestAccount,
+  packageCode: string,
+  status: string,
+  method: Parameters<typeof buyOutside>[2] = {},
+): Promise<Paid> {
+  const paid = await buyOutside(stack, account, { packageCode, ...method });
+  await untilStatus(stack, paid.transactionId, status);
+  return paid;
+}
+
+/** Asks the vendors' own interfaces for something, as hands other than ours would. */
+async function atVendor(url: string, body: object, headers: Record<string, string> = {}): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`);
+}
+
+async function atSupplier(path: string, body: object): Promise<void> {
+  const answer = await fetch(stack.supplierControlUrl + path, { method: 'PUT', body: JSON.stringify(body) });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+}
+
+async function untilRefundsEnd(): Promise<void> {
+  await until(
+    () => stack.world.selectFrom('refunds').select('refund_key').where('closed_at', 'is', null).execute(),
+    (open) => open.length === 0,
+    { what: 'all refunds to end', withinMs: 60_000 },
+  );
+}
+
+describe('an ordinary day', () => {
+  it('answers null before anything has happened, and is scheduled', async () => {
+    expect(await createReconcileEngine(temporal).reconcile({ askedBy: 'a test' })).toBeNull();
+    const schedule = await temporal.client.schedule.getHandle(`${RECONCILE_WORKFLOW}-schedule`).describe();
+    expect(schedule.info.numActionsTaken).toBe(0);
+  });
+
+  it('leaves no difference: wallets, cards, transfers, top-ups, refunds and odd money', async () => {
+    const buyer = await newBuyer(stack, { currency: 'NGN', fundsMinor: 5_000_000n });
+    const { esimId } = await buyer.activeEsim();
+    expect((await buyer.buy('TOPUP_SIM-OK', { esimId })).body.status).toBe('SUCCESS');
+    expect((await buyer.buy('SIM-LOSE-ANSWER')).body.status).toBe('SUCCESS');
+    expect((await buyer.buy('SIM-OUT-OF-STOCK')).status).toBe(400);
+    await Promise.all([
+      bought(usd, 'SIM-PAY-NOW', 'SUCCESS'),
+      bought(ngn, 'SIM-PAY-NOW', 'SUCCESS', { method: 'BANK_TRANSFER' }),
+      bought(ngn, 'SIM-PAY-NOW', 'SUCCESS', { method: 'MOBILE_MONEY' }),
+      bought(usd, 'SIM-PAY-SHORT', 'FAILED'),
+      bought(usd, 'SIM-PAY-OVER', 'SUCCESS'),
+      bought(ngn, 'SIM-PAY-FEES-ON-TOP', 'SUCCESS'),
+      bought(ngn, 'SIM-PAY-OTHER-CURRENCY', 'FAILED'),
+      bought(usd, 'SIM-PAY-TWICE', 'SUCCESS'),
+      bought(ngn, 'SIM-PAY-REFUNDED', 'FAILED'),
+      bought(usd, 'SIM-PAY-REFUND-FAILS', 'FAILED'),
+      buyOutside(stack, usd, { packageCode: 'SIM-PAY-NEVER' }),
+    ]);
+    const reversed = await bought(usd, 'SIM-PAY-NOW', 'SUCCESS');
+    await atGateway(stack, reversed.reference, 'reverse');
+    await confirm(stack, usd, reversed.transactionId);
+    await untilRefundsEnd();
+    const summary = await reconcile();
+    expect(await openKinds()).toEqual([]);
+    expect(summary).toMatchObject({
+      opened: 0,
+      open: [],
+      compared: { charges: 11, reversals: 1, refunds: 2 },
+    });
+    // A top-up is listed with its eSIM.
+    expect(summary.compared['orders']).toBe(10);
+  });
+
+  it('has books that net to zero, and days that add up to them', async () => {
+    const books = createBooks({ db: stack.world });
+    const { lines, totals } = await books.trialBalance();
+    expect(totals.filter((total) => !total.isBalanced)).toEqual([]);
+    const today = new Date();
+    const daily = await books.daily({
+      from: new Date(today.getTime() - DAY_MS),
+      to: new Date(today.getTime() + DAY_MS),
+    });
+    for (const currency of ['NGN', 'USD']) {
+      const revenue = lines.find((line) => line.account === `revenue:${currency}`);
+      const own = daily.lines.filter((line) => line.currency === currency);
+      const earned = own.reduce((sum, line) => sum + line.revenueMinor, 0n);
+      expect(earned).toBe((revenue?.creditMinor ?? 0n) - (revenue?.debitMinor ?? 0n));
+      expect(earned > 0n).toBe(true);
+    }
+    const cost = lines.find((line) => line.account === 'supplier-cost:USD4');
+    expect(daily.lines.reduce((sum, line) => sum + line.costUsdE4, 0n)).toBe(cost?.debitMinor);
+    await expectSoundBooks(stack);
+  });
+});
+
+describe('a worker that stops in the middle', () => {
+  it('leaves the run to the next one, which goes on with it', async () => {
+    const runs = () =>
+      stack.world
+        .selectFrom('reconciliation_runs')
+        .selectAll()
+        .where('asked_by', '=', 'a patient test')
+        .execute();
+    const now = Date.now();
+    await stack.faults({ latencyMs: 700 });
+    const asked = createReconcileEngine(temporal).reconcile({
+      askedBy: 'a patient test',
+      range: { from: new Date(now - 3 * DAY_MS), to: new Date(now) },
+    });
+    await until(runs, ([run]) => (run?.slices_read ?? 0) > 1, { what: 'a run under way' });
+    await stack.stopWorker();
+    const [left] = await runs();
+    expect(left).toMatchObject({ status: 'RUNNING', finished_at: null });
+    await stack.clearFaults();
+    await stack.startWorker();
+    expect(await asked).toMatchObject({ runId: String(left?.id), opened: 0, open: [] });
+    const [done, ...others] = await runs();
+    expect(others).toEqual([]);
+    expect(done).toMatchObject({ id: left?.id, status: 'DONE', slices_read: left?.slices.length });
+    expect(done?.slices_read).toBeGreaterThan(left?.slices_read ?? 0);
+  });
+});
+
+describe('what was done behind our back', () => {
+  it('at the gateway is found, and closed once we have booked it or it is gone', async () => {
+    await gatewayFaults(stack, { webhooks: 'drop' });
+    const [twice, taken, partly] = [
+      await bought(usd, 'SIM-PAY-SILENT', 'SUCCESS'),
+      await bought(usd, 'SIM-PAY-SILENT', 'SUCCESS'),
+      await bought(ngn, 'SIM-PAY-SILENT', 'SUCCESS'),
+    ];
+    await reconcile();
+    expect(await openKinds()).toEqual([]);
+    await atGateway(stack, twice.reference, 'pay');
+    await atGateway(stack, taken.reference, 'reverse');
+    const authorization = { authorization: `Bearer ${SECRET_KEY}` };
+    await atVendor(
+      `${stack.gatewayUrl}/refund`,
+      { transaction: partly.reference, amount: 100 },
+      authorization,
+    );
+    const stranger = { email: 'a@b.example', amount: 500_000, currency: 'NGN', reference: 'stranger-1' };
+    await atVendor(`${stack.gatewayUrl}/transaction/initialize`, stranger, authorization);
+    await atGateway(stack, 'stranger-1', 'pay');
+    await until(
+      async () => {
+        await reconcile();
+        return openKinds();
+      },
+      (open) => open.length === 4,
+      { what: 'four differences: the refund by hand takes its time', withinMs: 60_000 },
+    );
+    expect(await openKinds()).toEqual(
+      [
+        `double-at-gateway ${twice.reference}`,
+        'missing-in-ledger stranger-1',
+        `refund-missing-in-ledger ${partly.reference}`,
+        `status-differs ${taken.reference}`,
+      ].toSorted(),
+    );
+    const [stray] = await differences.listOpen({ kinds: ['missing-in-ledger'], limit: 1 });
+    expect(stray).toMatchObject({
+      transactionId: null,
+      currency: 'NGN',
+      amountMinor: 500_000n,
+      ours: null,
+      theirs: { receivedNGNMinor: '500000' },
+    });
+    await confirm(stack, usd, twice.transactionId);
+    await confirm(stack, usd, taken.transactionId);
+    await atGateway(stack, 'stranger-1', 'reverse');
+    expect(await reconcile()).toMatchObject({ opened: 0, closed: 3 });
+    expect(await openKinds()).toEqual([`refund-missing-in-ledger ${partly.reference}`]);
+  });
+
+  it('and cannot be booked is closed by a person, who is asked for a reason, and stays closed', async () => {
+    const [byHand] = await listOpen();
+    const id = byHand?.id ?? 0n;
+    expect(await differences.close(id, ' ', 'agreed with the buyer')).toEqual({
+      outcome: 'refused',
+      code: 'PERSON_NEEDED',
+    });
+    expect(await differences.close(id, 'ada', 'ok')).toEqual({ outcome: 'refused', code: 'REASON_NEEDED' });
+    expect(await differences.close(id + 1_000n, 'ada', 'agreed with the buyer')).toEqual({
+      outcome: 'refused',
+      code: 'NOT_FOUND',
+    });
+    expect(await differences.close(id, 'ada', 'agreed with the buyer')).toEqual({ outcome: 'done' });
+    expect(await differences.close(id, 'bob', 'agreed with the buyer')).toEqual({
+      outcome: 'refused',
+      code: 'ALREADY_CLOSED',
+    });
+    expect(await reconcile()).toMatchObject({ opened: 0, open: [] });
+  });
+
+  it('at the supplier is found, and closed once it is gone or a person has agreed to it', async () => {
+    const cancelled = await bought(usd, 'SIM-PAY-SILENT', 'SUCCESS');
+    const [order] = await stack.supplierOrders(cancelled.transactionId);
+    const iccid = order?.esims[0]?.iccid ?? '';
+    await atVendor(
+      `${stack.supplierUrl}/api/v1/open/esim/order`,
+      { transactionId: 'stranger-2', packageInfoList: [{ packageCode: 'SIM-OK', count: 1 }] },
+      { 'RT-AccessCode': 'test-access' },
+    );
+    await atSupplier(`/esims/${iccid}`, { esimStatus: 'CANCEL' });
+    await reconcile();
+    expect(await openKinds()).toEqual(
+      [
+        `supplier-cost-differs ${cancelled.transactionId}`,
+        'supplier-balance-differs supplier-balance',
+        'supplier-order-unknown stranger-2',
+      ].toSorted(),
+    );
+    const [balance] = await differences.listOpen({ kinds: ['supplier-balance-differs'], limit: 1 });
+    expect(balance).toMatchObject({ currency: 'USD4', amountMinor: -20_000n });
+    await atSupplier(`/esims/${iccid}`, { esimStatus: null });
+    await differences.close(balance?.id ?? 0n, 'ada', 'somebody bought one at the supplier by hand');
+    const [stray] = await stack.supplierOrders('stranger-2');
+    await atSupplier(`/esims/${stray?.esims[0]?.iccid ?? ''}`, { esimStatus: 'CANCEL' });
+    expect(await reconcile()).toMatchObject({ opened: 0, closed: 2, open: [] });
+    const { balance: left } = (await (await fetch(`${stack.supplierControlUrl}/balance`)).json()) as {
+      balance: number;
+    };
+    await atSupplier('/balance', { balance: left + 1_000_000 });
+    await reconcile();
+    expect(await listOpen()).toMatchObject([{ kind: 'supplier-balance-differs', amountMinor: 1_000_000n }]);
+    await atSupplier('/balance', { balance: left });
+    expect(await reconcile()).toMatchObject({ opened: 0, closed: 1, open: [] });
+  });
+
+  it('in our own ledger is found: money that the gateway never had', async () => {
+    const unpaid = await buyOutside(stack, usd, { packageCode: 'SIM-PAY-NEVER' });
+    await stack.owner
+      .updateTable('payments')
+      .set({ booked_minor: 230n, booked_currency: 'USD' })
+      .where('reference', '=', unpaid.reference)
+      .execute();
+    const { id } = await stack.owner
+      .insertInto('ledger_transactions')
+      .values({
+        operation_key: `${unpaid.reference}:received:USD:230`,
+        kind: 'payment-received',
+        transaction_id: unpaid.transactionId,
+        reason: null,
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    const entry = (account: string, amountMinor: bigint) => ({
+      ledger_transaction_id: id,
+      ledger_account_id: account,
+      currency: 'USD',
+      amount_minor: amountMinor,
+    });
+    await stack.owner
+      .insertInto('ledger_entries')
+      .values([entry('gateway-clearing:USD', -230n), entry('suspense:USD', 230n)])
+      .execute();
+    await reconcile();
+    expect(await openKinds()).toEqual([`missing-at-gateway ${unpaid.reference}`]);
+    // Paid after all.
+    await atGateway(stack, unpaid.reference, 'pay');
+    expect(await reconcile()).toMatchObject({ opened: 0, closed: 1, open: [] });
+  });
+
+  it('within a range alone changes nothing outside of it', async () => {
+    const now = Date.now();
+    const before = await reconcile({
+      from: new Date(now - 10 * DAY_MS),
+      to: new Date(now - 9 * DAY_MS),
+    });
+    expect(before).toMatchObject({ opened: 0, closed: 0, open: [], compared: {} });
+  });
+});

@@ -1,0 +1,178 @@
+// Starts the real Koa app on a real socket over the in-memory shop, with a limiter that counts exactly, and hears what it logs.
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/platform/http/app.ts';
+import { startServer, type RunningServer, type ServerOptions } from '../../../src/platform/http/server.ts';
+import { createHttpEvents } from '../../../src/platform/telemetry/http-events.ts';
+import { createLogger } from '../../../src/platform/telemetry/logger.ts';
+import { createMetrics, type Metrics } from '../../../src/platform/telemetry/metrics.ts';
+import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
+import { createMemoryShop, keyOf, type MemoryShop } from './memory-use-cases.ts';
+import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+
+export interface CountingLimiter extends RateLimiter {
+  readonly counts: Map<string, number>;
+}
+
+export const RESET_AT_MS = 4_102_444_800_000;
+
+/** One endless window, so that tests count without a clock. */
+export function createCountingLimiter(): CountingLimiter {
+  const counts = new Map<string, number>();
+  return {
+    counts,
+    consume(bucket, limit): Promise<LimitVerdict> {
+      const used = (counts.get(bucket) ?? 0) + 1;
+      counts.set(bucket, used);
+      return Promise.resolve({
+        allowed: used <= limit,
+        limit,
+        remaining: Math.max(0, limit - used),
+        resetAtMs: RESET_AT_MS,
+      });
+    },
+  };
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body parsed; undefined when it is empty or no JSON. */
+  readonly json: unknown;
+}
+
+export interface Ask {
+  readonly method?: string;
+  /** Name of a key of the shop; the environment is test unless written `live/name`. */
+  readonly key?: string;
+  readonly rawKey?: string | string[];
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** Sent as JSON, unless `rawBody` is given. */
+  readonly body?: unknown;
+  readonly rawBody?: string | Buffer;
+  /** The address to call from; any of 127.0.0.0/8. */
+  readonly from?: string;
+}
+
+export interface Door {
+  readonly shop: MemoryShop;
+  readonly limiter: CountingLimiter;
+  readonly metrics: Metrics;
+  readonly logLines: string[];
+  readonly server: RunningServer;
+  ask(target: string, ask?: Ask): Promise<Reply>;
+  /** Sends bytes as they are and returns everything that comes back until the connection ends or `done` says so. */
+  raw(bytes: string | Buffer, done?: (heard: string) => boolean): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openDoor(
+  options: {
+    readonly live?: boolean;
+    /** What is under /ops; nothing without. */
+    readonly ops?: OpsUseCases;
+    readonly settings?: Partial<AppSettings>;
+    readonly server?: Partial<ServerOptions>;
+  } = {},
+): Promise<Door> {
+  const shop = createMemoryShop({ live: options.live ?? false });
+  const limiter = createCountingLimiter();
+  const metrics = createMetrics({ processMetrics: false });
+  const logLines: string[] = [];
+  const logger = createLogger({
+    level: 'debug',
+    destination: { write: (line: string) => void logLines.push(line) },
+  });
+  const app = buildApp({
+    useCases: options.ops ? { ...shop.useCases, ops: options.ops } : shop.useCases,
+    rateLimiter: limiter,
+    events: createHttpEvents({ logger, metrics: metrics.http }),
+    settings: {
+      ...DEFAULT_APP_SETTINGS,
+      publicRequestsPerMinute: 1_000_000,
+      failedAuthPerMinute: 1_000_000,
+      ...options.settings,
+    },
+    version: '1.2.3',
+  });
+  const server = await startServer({ app, host: '127.0.0.1', port: 0, ...options.server });
+  return {
+    shop,
+    limiter,
+    metrics,
+    logLines,
+    server,
+    ask: (target, ask = {}) => send(server.port, target, ask),
+    raw: (bytes, done) => sendRaw(server.port, bytes, done),
+    close: () => server.stop(1_000),
+  };
+}
+
+function send(port: number, target: string, ask: Ask): Promise<Reply> {
+  const payload = ask.rawBody ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
+  const headers: Record<string, string | string[]> = {};
+  if (payload !== undefined) {
+    headers['content-type'] = 'application/json';
+    if (ask.headers?.['transfer-encoding'] === undefined) {
+      headers['content-length'] = String(Buffer.byteLength(payload));
+    }
+  }
+  const key = ask.rawKey ?? namedKey(ask.key);
+  if (key !== undefined) headers['x-api-key'] = key;
+  const method = ask.method ?? (payload === undefined ? 'GET' : 'POST');
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      {
+        host: '127.0.0.1',
+        port,
+        method,
+        path: target,
+        headers: { ...headers, ...ask.headers },
+        agent: false,
+        ...(ask.from === undefined ? {} : { localAddress: ask.from }),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(payload);
+  });
+}
+
+function namedKey(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  return name.startsWith('live/') ? keyOf('live', name.slice('live/'.length)) : keyOf('test', name);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function sendRaw(port: number, bytes: string | Buffer, done?: (heard: string) => boolean): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let heard = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => {
+      heard += chunk;
+      if (done?.(heard)) socket.destroy();
+    });
+    socket.on('close', () => resolve(heard));
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') resolve(heard);
+      else reject(error);
+    });
+  });
+}

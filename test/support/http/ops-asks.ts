@@ -1,0 +1,339 @@
+// One request, at least, for every way in which a route under /ops answers, with who asks and the status. Read by the tests of the document
+// and of roles, so a route without a row fails them.
+import type { MoveOutcome } from '../../../src/operations/rules.ts';
+import type { Role } from '../../../src/accounts/roles.ts';
+import { MOVE, NO_PERSON, NO_TXN, PASSWORD, PERSON, TXN } from './memory-ops.ts';
+
+export interface OpsAsk {
+  /** Method and path of the route. */
+  readonly route: string;
+  readonly target: string;
+  readonly body?: object;
+  /** `null`: nobody has signed in. */
+  readonly as: Role | 'NEW' | null;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What a move comes to. */
+  readonly outcome?: MoveOutcome;
+}
+
+const REASON = { reason: 'a test' };
+const LOOK = { move: 'look-at-gateway', ...REASON };
+const ONE = `/ops/purchases/${TXN}`;
+const MOVES = 'POST /ops/purchases/{transactionId}/moves';
+const APPROVE = 'POST /ops/moves/{moveId}/approve';
+
+const refused = (code: 'ALREADY_DELIVERED' | 'SAME_PERSON' | 'NOT_FOUND'): MoveOutcome => ({
+  outcome: 'refused',
+  code,
+  detail: 'it does not fit',
+  fits: ['look-at-gateway'],
+});
+
+const WAITS: MoveOutcome = {
+  outcome: 'waits-for-approval',
+  moveId: MOVE,
+  expiresAt: '2026-01-31T09:30:00.000Z',
+};
+
+/** The least that each route is answered with 2xx for. */
+export const GOOD_ASKS: readonly OpsAsk[] = [
+  {
+    route: 'POST /ops/sessions',
+    target: '/ops/sessions',
+    body: { email: 'admin@x.example', password: PASSWORD },
+    as: null,
+    status: 201,
+  },
+  { route: 'GET /ops/me', target: '/ops/me', as: 'SUPPORT', status: 200 },
+  {
+    route: 'POST /ops/me/password',
+    target: '/ops/me/password',
+    body: { currentPassword: PASSWORD, newPassword: 'another one of mine' },
+    as: 'NEW',
+    status: 200,
+  },
+  { route: 'GET /ops/people', target: '/ops/people', as: 'ADMIN', status: 200 },
+  {
+    route: 'POST /ops/people',
+    target: '/ops/people',
+    body: { email: 'ada@x.example', name: 'Ada', role: 'FINANCE' },
+    as: 'ADMIN',
+    status: 201,
+  },
+  {
+    route: 'PATCH /ops/people/{personId}',
+    target: `/ops/people/${PERSON}`,
+    body: { disabled: true },
+    as: 'ADMIN',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/people/{personId}/reset-password',
+    target: `/ops/people/${PERSON}/reset-password`,
+    as: 'ADMIN',
+    status: 200,
+  },
+  {
+    route: 'GET /ops/stuck',
+    target: '/ops/stuck?class=paid-not-delivered&olderThanSeconds=60&currency=USD&page=2&limit=5',
+    as: 'SUPPORT',
+    status: 200,
+  },
+  { route: 'GET /ops/purchases/{transactionId}', target: ONE, as: 'SUPPORT', status: 200 },
+  { route: 'GET /ops/purchases/{transactionId}/moves', target: `${ONE}/moves`, as: 'SUPPORT', status: 200 },
+  { route: MOVES, target: `${ONE}/moves`, body: LOOK, as: 'SUPPORT', status: 200 },
+  {
+    route: 'POST /ops/purchases/{transactionId}/replay',
+    target: `${ONE}/replay`,
+    body: REASON,
+    as: 'OPERATIONS',
+    status: 200,
+  },
+  { route: 'GET /ops/moves/pending', target: '/ops/moves/pending', as: 'SUPPORT', status: 200 },
+  { route: APPROVE, target: `/ops/moves/${MOVE}/approve`, as: 'FINANCE', status: 200 },
+  {
+    route: 'POST /ops/moves/{moveId}/decline',
+    target: `/ops/moves/${MOVE}/decline`,
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/events/{eventId}/dismiss',
+    target: '/ops/events/event-42/dismiss',
+    body: REASON,
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'GET /ops/differences',
+    target: '/ops/differences?kind=amount-differs&currency=USD4',
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/differences/{differenceId}/close',
+    target: '/ops/differences/42/close',
+    body: REASON,
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/reconciliations',
+    target: '/ops/reconciliations',
+    body: {},
+    as: 'FINANCE',
+    status: 200,
+  },
+  { route: 'GET /ops/books/trial-balance', target: '/ops/books/trial-balance', as: 'FINANCE', status: 200 },
+  {
+    route: 'GET /ops/books/daily',
+    target: '/ops/books/daily?from=2026-01-01&to=2026-02-01',
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'GET /ops/books/merchants',
+    target: '/ops/books/merchants?from=2026-01-01&to=2026-02-01',
+    as: 'FINANCE',
+    status: 200,
+  },
+  { route: 'GET /ops/books/waiting', target: '/ops/books/waiting', as: 'FINANCE', status: 200 },
+  { route: 'GET /ops/openapi.json', target: '/ops/openapi.json', as: 'SUPPORT', status: 200 },
+  { route: 'DELETE /ops/sessions/current', target: '/ops/sessions/current', as: 'OPERATIONS', status: 200 },
+];
+
+export const OTHER_ASKS: readonly OpsAsk[] = [
+  {
+    route: 'POST /ops/sessions',
+    target: '/ops/sessions',
+    body: { email: 'admin@x.example', password: 'x' },
+    as: null,
+    status: 401,
+  },
+  { route: 'POST /ops/sessions', target: '/ops/sessions', body: { email: 7 }, as: null, status: 400 },
+  {
+    route: 'POST /ops/me/password',
+    target: '/ops/me/password',
+    body: { currentPassword: 'x', newPassword: 'y' },
+    as: 'ADMIN',
+    status: 401,
+  },
+  {
+    route: 'POST /ops/people',
+    target: '/ops/people',
+    body: { email: 'no address', name: '', role: 'OWNER' },
+    as: 'ADMIN',
+    status: 400,
+  },
+  {
+    route: 'PATCH /ops/people/{personId}',
+    target: `/ops/people/${PERSON}`,
+    body: {},
+    as: 'ADMIN',
+    status: 400,
+  },
+  {
+    route: 'PATCH /ops/people/{personId}',
+    target: `/ops/people/${NO_PERSON}`,
+    body: { name: 'B' },
+    as: 'ADMIN',
+    status: 404,
+  },
+  {
+    route: 'PATCH /ops/people/{personId}',
+    target: '/ops/people/ada',
+    body: { name: 'B' },
+    as: 'ADMIN',
+    status: 404,
+  },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?class=lost', as: 'ADMIN', status: 400 },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?world=live', as: 'ADMIN', status: 503 },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?world=prod', as: 'ADMIN', status: 400 },
+  { route: 'GET /ops/stuck', target: '/ops/stuck?world=test&world=test', as: 'ADMIN', status: 400 },
+  {
+    route: 'GET /ops/purchases/{transactionId}',
+    target: `/ops/purchases/${NO_TXN}`,
+    as: 'ADMIN',
+    status: 404,
+  },
+  {
+    route: 'GET /ops/purchases/{transactionId}',
+    target: `/ops/purchases/${'x'.repeat(101)}`,
+    as: 'ADMIN',
+    status: 404,
+  },
+  {
+    route: 'GET /ops/purchases/{transactionId}/moves',
+    target: '/ops/purchases/x/moves',
+    as: 'ADMIN',
+    status: 404,
+  },
+  { route: MOVES, target: `/ops/purchases/${NO_TXN}/moves`, body: LOOK, as: 'ADMIN', status: 404 },
+  { route: MOVES, target: `${ONE}/moves`, body: { move: 'steal' }, as: 'ADMIN', status: 400 },
+  { route: MOVES, target: `${ONE}/moves`, body: { ...LOOK, amount: 5 }, as: 'ADMIN', status: 400 },
+  { route: MOVES, target: `${ONE}/moves`, body: LOOK, as: 'ADMIN', status: 202, outcome: WAITS },
+  {
+    route: MOVES,
+    target: `${ONE}/moves`,
+    body: LOOK,
+    as: 'ADMIN',
+    status: 409,
+    outcome: refused('ALREADY_DELIVERED'),
+  },
+  {
+    route: MOVES,
+    target: `${ONE}/moves`,
+    body: LOOK,
+    as: 'ADMIN',
+    status: 404,
+    outcome: refused('NOT_FOUND'),
+  },
+  {
+    route: MOVES,
+    target: `${ONE}/moves`,
+    body: LOOK,
+    as: 'ADMIN',
+    status: 503,
+    outcome: { outcome: 'unknown', detail: 'no answer' },
+  },
+  {
+    route: MOVES,
+    target: `${ONE}/moves`,
+    body: { ...REASON, move: 'refund-to-source' },
+    as: 'SUPPORT',
+    status: 403,
+  },
+  {
+    route: 'POST /ops/purchases/{transactionId}/replay',
+    target: `${ONE}/replay`,
+    body: { reason: 'x' },
+    as: 'ADMIN',
+    status: 400,
+  },
+  {
+    route: 'POST /ops/purchases/{transactionId}/replay',
+    target: '/ops/purchases/event-42/replay',
+    body: REASON,
+    as: 'ADMIN',
+    status: 200,
+  },
+  {
+    route: APPROVE,
+    target: `/ops/moves/${MOVE}/approve`,
+    as: 'FINANCE',
+    status: 403,
+    outcome: refused('SAME_PERSON'),
+  },
+  {
+    route: APPROVE,
+    target: `/ops/moves/${MOVE}/approve`,
+    as: 'FINANCE',
+    status: 404,
+    outcome: refused('NOT_FOUND'),
+  },
+  { route: APPROVE, target: '/ops/moves/1/approve', as: 'FINANCE', status: 404 },
+  {
+    route: 'POST /ops/events/{eventId}/dismiss',
+    target: '/ops/events/42/dismiss',
+    body: REASON,
+    as: 'FINANCE',
+    status: 404,
+  },
+  {
+    route: 'POST /ops/differences/{differenceId}/close',
+    target: '/ops/differences/404/close',
+    body: REASON,
+    as: 'FINANCE',
+    status: 404,
+  },
+  {
+    route: 'POST /ops/differences/{differenceId}/close',
+    target: '/ops/differences/x/close',
+    body: REASON,
+    as: 'FINANCE',
+    status: 404,
+  },
+  {
+    route: 'POST /ops/reconciliations',
+    target: '/ops/reconciliations',
+    body: { from: '2001-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+    as: 'FINANCE',
+    status: 200,
+  },
+  {
+    route: 'POST /ops/reconciliations',
+    target: '/ops/reconciliations',
+    body: { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+    as: 'FINANCE',
+    status: 202,
+  },
+  {
+    route: 'POST /ops/reconciliations',
+    target: '/ops/reconciliations',
+    body: { from: '2026-01-01T00:00:00Z' },
+    as: 'FINANCE',
+    status: 400,
+  },
+  {
+    route: 'POST /ops/reconciliations',
+    target: '/ops/reconciliations',
+    body: { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
+    as: 'FINANCE',
+    status: 400,
+  },
+  { route: 'GET /ops/books/daily', target: '/ops/books/daily', as: 'FINANCE', status: 400 },
+  { route: 'GET /ops/books/merchants', target: '/ops/books/merchants', as: 'FINANCE', status: 400 },
+  {
+    route: 'GET /ops/books/daily',
+    target: '/ops/books/daily?from=2024-01-01&to=2026-01-01',
+    as: 'FINANCE',
+    status: 400,
+  },
+  {
+    route: 'GET /ops/books/daily',
+    target: '/ops/books/daily?from=2026-02-30&to=2026-03-01',
+    as: 'FINANCE',
+    status: 400,
+  },
+];

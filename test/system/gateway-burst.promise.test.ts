@@ -1,0 +1,157 @@
+/**
+ * Promise G1: a gateway event is acknowledged only once it is durable, and quickly so: 300 a second with Temporal and Redis down. Where
+ * Postgres is killed in the middle of it, whatever cannot be kept is turned away, and nothing that was acknowledged is lost.
+ */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunningPostgres } from '../../src/dev/postgres.ts';
+import type { RunningRedis } from '../../src/dev/redis.ts';
+import type { RunningTemporal } from '../../src/dev/temporal.ts';
+import { percentile, sendBurst, type SentEvent } from '../support/event-burst.ts';
+import { ownPostgres, ownRedis, ownTemporal, type OwnServer } from '../support/own-servers.ts';
+import { eventsOf } from '../support/payers.ts';
+import { atGateway, buyOutside, gatewayFaults } from '../support/payments.ts';
+import { createRandom, size, withSeed } from '../support/size.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const PER_SECOND = 300;
+const STEADY_EVENTS = size({ ci: 600, prove: 50_000 });
+/** A process that has just started compiles its code while the first ones wait; what is promised is what a running one does. */
+const FIRST_EVENTS = size({ ci: 1, prove: 3_000 });
+const EVENTS_PER_KILL = size({ ci: 900, prove: 3_000 });
+const KILLS = size({ ci: 1, prove: 5 });
+const PAYMENTS = size({ ci: 4, prove: 50 });
+/** The promise; only a quiet machine can be held to it, so continuous integration counts and does not time. */
+const ANSWERED_WITHIN_MS = size({ ci: Number.POSITIVE_INFINITY, prove: 100 });
+
+let postgres: OwnServer<RunningPostgres>;
+let temporal: OwnServer<RunningTemporal>;
+let redis: OwnServer<RunningRedis>;
+let stack: Stack;
+/** Genuine events, one of each payment, without the number that makes each one another. */
+let templates: string[];
+beforeAll(async () => {
+  // Safe against a power failure, as in production: what an acknowledgement costs is part of the promise.
+  [postgres, temporal, redis] = await Promise.all([
+    ownPostgres({ durability: 'on' }),
+    ownTemporal(),
+    ownRedis(),
+  ]);
+  stack = await startStack({
+    processes: 'own',
+    databaseUrl: postgres.server.url,
+    temporalAddress: temporal.server.address,
+    redisUrl: redis.server.url,
+  });
+  await gatewayFaults(stack, { webhooks: 'drop' });
+  const account = await stack.account({ fundsMinor: 0n });
+  templates = [];
+  for (let count = 0; count < PAYMENTS; count += 1) {
+    const { reference } = await buyOutside(stack, account);
+    await atGateway(stack, reference, 'pay');
+    const [event] = await eventsOf(stack, reference);
+    templates.push(event!.body);
+  }
+  await stack.stopWorker();
+  await Promise.all([temporal.server.stop(), redis.server.stop()]);
+}, 180_000);
+afterAll(async () => {
+  await stack.close();
+  await Promise.all([postgres.close(), temporal.close(), redis.close()]);
+});
+
+/** An event like those of the gateway about one of our payments, and like no other. */
+function eventBody(series: string, nth: number): string {
+  const template = templates[nth % templates.length]!;
+  return template.replace(/\}$/, `,"about":"${series}-${nth}"}`);
+}
+
+function burst(series: string, count: number, onSent?: (sent: number) => void): Promise<SentEvent[]> {
+  return sendBurst({
+    url: `${stack.apiUrl}/webhooks/paystack/test`,
+    perSecond: PER_SECOND,
+    count,
+    bodyOf: (nth) => eventBody(series, nth),
+    ...(onSent ? { onSent } : {}),
+  });
+}
+
+const acknowledged = (sent: readonly SentEvent[]): SentEvent[] => sent.filter(({ status }) => status === 200);
+const statusesOf = (sent: readonly SentEvent[]): number[] =>
+  [...new Set(sent.map(({ status }) => status))].toSorted((a, b) => a - b);
+
+/** Which of them are not in the inbox. */
+async function lost(sent: readonly SentEvent[]): Promise<string[]> {
+  const { rows } = await sql<{ event_key: string }>`select event_key from gateway_events`.execute(
+    stack.owner,
+  );
+  const kept = new Set(rows.map((row) => row.event_key));
+  return sent
+    .map(({ body }) => body)
+    .filter((body) => !kept.has(createHash('sha256').update(body).digest('hex')));
+}
+
+it(`${STEADY_EVENTS} events, ${PER_SECOND} a second, with Temporal and Redis down: all kept, all acknowledged, in time`, async () => {
+  await burst('first', FIRST_EVENTS);
+  const sent = await burst('steady', STEADY_EVENTS);
+  expect(statusesOf(sent)).toEqual([200]);
+  expect(await lost(sent)).toEqual([]);
+  const times = sent.map(({ ms }) => ms);
+  const [median, p99, most] = [percentile(times, 0.5), percentile(times, 0.99), percentile(times, 1)];
+  console.log(
+    `G1: ${sent.length} events at ${PER_SECOND}/s answered within ${median.toFixed(1)} ms (median), ` +
+      `${p99.toFixed(1)} ms (p99), ${most.toFixed(0)} ms (most)`,
+  );
+  expect(p99).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+}, 600_000);
+
+it(
+  `Postgres killed in the middle of a burst, ${KILLS} times: turned away, never acknowledged and lost`,
+  () =>
+    withSeed(async (seed) => {
+      const random = createRandom(seed);
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const killAfter = Math.trunc(EVENTS_PER_KILL / 4) + random.below(Math.trunc(EVENTS_PER_KILL / 4));
+        let crashing: Promise<void> = Promise.resolve();
+        const sent = await burst(`kill-${kill}`, EVENTS_PER_KILL, (count) => {
+          if (count === killAfter) crashing = postgres.server.kill().then(() => postgres.server.start());
+        });
+        await crashing;
+        const refused = sent.filter(({ status }) => status !== 200);
+        const told = acknowledged(sent);
+        expect(await lost(told), 'acknowledged and lost').toEqual([]);
+        expect(told.length).toBeGreaterThan(0);
+        expect(refused.length, 'the crash was felt').toBeGreaterThan(0);
+        expect(statusesOf(refused)).toEqual([503]);
+        await bringAgain(refused);
+        expect(await lost(sent), 'kept in the end').toEqual([]);
+      }
+    }),
+  600_000,
+);
+
+/** The gateway sends what was turned away until it is taken. */
+async function bringAgain(refused: readonly SentEvent[]): Promise<void> {
+  await until(
+    async () => {
+      const [probe] = await sendBurst({
+        url: `${stack.apiUrl}/webhooks/paystack/test`,
+        perSecond: PER_SECOND,
+        count: 1,
+        bodyOf: () => refused[0]!.body,
+      });
+      return probe!.status;
+    },
+    (status) => status === 200,
+    { what: 'Postgres back' },
+  );
+  const again = await sendBurst({
+    url: `${stack.apiUrl}/webhooks/paystack/test`,
+    perSecond: PER_SECOND,
+    count: refused.length,
+    bodyOf: (nth) => refused[nth]!.body,
+  });
+  expect(statusesOf(again)).toEqual([200]);
+}

@@ -1,0 +1,69 @@
+// Payments from outside while something of ours is away: what was begun is carried out once it is back, and money that came meanwhile counts.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { RunningPostgres } from '../../src/dev/postgres.ts';
+import { fundOutside, untilBalance, untilFunding } from '../support/fundings.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { ownPostgres, type OwnServer } from '../support/own-servers.ts';
+import { atGateway, buyOutside, confirm, untilStatus, type Paid } from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+let postgres: OwnServer<RunningPostgres>;
+let stack: Stack;
+let account: TestAccount;
+beforeAll(async () => {
+  postgres = await ownPostgres();
+  stack = await startStack({
+    processes: 'own',
+    databaseUrl: postgres.server.url,
+    env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 500 }) },
+  });
+  account = await stack.account({ fundsMinor: 0n });
+}, 120_000);
+afterAll(async () => {
+  await expectSoundBooks(stack);
+  await stack.close();
+  await postgres.close();
+});
+
+/** Waits until the caller can be told how to pay, and pays. */
+async function payOnceTold({ transactionId }: Paid): Promise<void> {
+  const told = await until(
+    () => confirm(stack, account, transactionId),
+    ({ body }) => 'paymentUrl' in body,
+    { what: 'how to pay', withinMs: 40_000 },
+  );
+  expect(told.body.status).toBe('PENDING');
+  await atGateway(stack, told.body.gatewayReference, 'pay');
+}
+
+it('without Postgres a known caller hears PENDING with its id, and can pay once it is back', async () => {
+  expect((await stack.call('GET', '/api/wallet/balance', { key: account.apiKey })).status).toBe(200);
+  await postgres.server.stop();
+  const [funding, bought] = await Promise.all([
+    fundOutside(stack, account, { amount: 25, method: 'CARD' }),
+    buyOutside(stack, account),
+  ]);
+  await postgres.server.start();
+  for (const { answer } of [funding, bought]) {
+    expect(answer).toMatchObject({ status: 201, body: { status: 'PENDING' } });
+    expect(answer.body.transactionId).toMatch(/^txn-/);
+    expect(answer.body).not.toHaveProperty('paymentUrl');
+  }
+  await payOnceTold(funding);
+  await untilFunding(stack, funding.transactionId, 'SUCCESS');
+  await untilBalance(stack, account, 2_500);
+  await payOnceTold(bought);
+  await untilStatus(stack, bought.transactionId, 'SUCCESS');
+}, 120_000);
+
+it('paid while no worker is there: delivered once one is back', async () => {
+  const bought = await buyOutside(stack, account);
+  expect(bought.answer.body.status).toBe('PENDING');
+  await stack.children.worker!.kill();
+  await atGateway(stack, bought.reference, 'pay');
+  expect((await confirm(stack, account, bought.transactionId)).body.status).toBe('PENDING');
+  await stack.startWorker();
+  await untilStatus(stack, bought.transactionId, 'SUCCESS');
+  expect(await stack.supplierOrders(bought.transactionId)).toHaveLength(1);
+}, 120_000);

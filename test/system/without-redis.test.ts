@@ -1,0 +1,130 @@
+// Redis killed, and hung: reads, purchases and limits go on, and no request waits more than 250 ms for it.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningRedis } from '../../src/dev/redis.ts';
+import { newBuyer, type Buyer } from '../support/buyer.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { ownRedis, type OwnServer } from '../support/own-servers.ts';
+import { startStack, type Answer, type Stack } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+/** What Redis may cost a request, whatever its state. */
+const MOST_ADDED_MS = 250;
+/** A machine that is busy with other tests holds up a request now and then: of this many, two may be such, but none may hang. */
+const READS = 30;
+const HELD_UP_BY_OTHERS = 2;
+const HANGS_MS = 900;
+
+let redis: OwnServer<RunningRedis>;
+let stack: Stack;
+let buyer: Buyer;
+let usualMs: number;
+beforeAll(async () => {
+  redis = await ownRedis();
+  stack = await startStack({ redisUrl: redis.server.url });
+  buyer = await newBuyer(stack);
+  await readMany();
+  const times = (await readMany()).map(({ ms }) => ms).toSorted((a, b) => a - b);
+  usualMs = times[Math.trunc(times.length / 2)]!;
+}, 60_000);
+afterAll(async () => {
+  await stack.close();
+  await redis.close();
+});
+afterAll(() => expectSoundBooks(stack));
+
+interface Timed {
+  readonly answer: Answer;
+  readonly ms: number;
+}
+
+const PATHS = [
+  '/api/wallet/balance',
+  '/api/esim/my-esims',
+  '/api/esim/regions',
+  '/api/settings/exchange-rate',
+];
+
+/**
+ * One after the other, so that each request's time is its own; less what a yardstick beside it took, which asks the same process and the
+ * same Postgres but never Redis: a busy machine holds up both.
+ */
+async function readMany(): Promise<Timed[]> {
+  const timed: Timed[] = [];
+  for (let count = 0; count < READS; count += 1) {
+    const [{ ms, value: answer }, yardstick] = await Promise.all([
+      time(() => buyer.read(PATHS[count % PATHS.length]!)),
+      time(async () => {
+        await fetch(`${stack.adminUrl}/healthz`);
+        await sql`select 1`.execute(stack.owner);
+      }),
+    ]);
+    timed.push({ answer, ms: ms - yardstick.ms });
+  }
+  return timed;
+}
+
+async function time<T>(what: () => Promise<T>): Promise<{ value: T; ms: number }> {
+  const startedAtMs = performance.now();
+  const value = await what();
+  return { value, ms: performance.now() - startedAtMs };
+}
+
+async function expectBusinessAsUsual(): Promise<void> {
+  const reads = await readMany();
+  expect(reads.filter(({ answer }) => answer.status !== 200)).toEqual([]);
+  const slow = reads.map(({ ms }) => ms - usualMs).filter((addedMs) => addedMs > MOST_ADDED_MS);
+  expect(slow.length).toBeLessThanOrEqual(HELD_UP_BY_OTHERS);
+  expect(slow.filter((addedMs) => addedMs > HANGS_MS)).toEqual([]);
+  for (const { answer } of reads) expect(answer.headers.get('X-RateLimit-Limit')).toMatch(/^\d+$/);
+  const bought = await buyer.buy('SIM-OK');
+  expect(bought.status).toBe(201);
+  expect(bought.body.status).toBe('SUCCESS');
+}
+
+/** The limits still hold in each process: its own count instead of the shared one. */
+async function expectLimitsHold(): Promise<void> {
+  const limited = await newBuyer(stack, { plan: 'ENTERPRISE', requestsPerMinute: 5 });
+  const statuses: number[] = [];
+  for (let count = 0; count < 12; count += 1)
+    statuses.push((await limited.read('/api/wallet/balance')).status);
+  expect(statuses).toContain(429);
+  // At most one window's worth of requests each side of the turn of a minute.
+  expect(statuses.filter((status) => status === 200).length).toBeLessThanOrEqual(10);
+}
+
+describe.each([
+  {
+    state: 'killed',
+    take: () => redis.server.kill(),
+    giveBack: () => redis.server.start(),
+  },
+  {
+    state: 'hung',
+    take: () => signal('SIGSTOP'),
+    giveBack: () => signal('SIGCONT'),
+  },
+])('Redis $state', ({ take, giveBack }) => {
+  it('reads and purchases go on, none waits for it, and limits hold', async () => {
+    await take();
+    try {
+      await expectBusinessAsUsual();
+      await expectLimitsHold();
+      const ready = await fetch(`${stack.adminUrl}/readyz`);
+      expect(ready.status).toBe(200);
+    } finally {
+      await giveBack();
+    }
+    await until(
+      async () => (await fetch(`${stack.adminUrl}/readyz`)).text(),
+      (text) => !text.includes('not reachable'),
+      { what: 'Redis within reach again' },
+    );
+    await expectBusinessAsUsual();
+  }, 60_000);
+});
+
+function signal(name: NodeJS.Signals): Promise<void> {
+  process.kill(redis.server.pid, name);
+  return Promise.resolve();
+}

@@ -1,0 +1,204 @@
+/** The supplier adapter's dictionaries: every code and status of the vendor's pages, and what happens to those on none of them. */
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/vendors/esim-access/client.ts';
+import { KNOWN_CODES, meaningOf } from '../../src/vendors/esim-access/codes.ts';
+import {
+  effectFailure,
+  esimStatusOf,
+  isAllocating,
+  isoTimeOf,
+  questionFailure,
+  wireTimeOf,
+} from '../../src/vendors/esim-access/map.ts';
+import { authenticationHeaders } from '../../src/vendors/esim-access/sign.ts';
+
+type Failure = Exclude<Answer, { kind: 'answered' }>;
+const failed = (code: string): Failure => ({ kind: 'failed', code, message: 'because' });
+
+describe('error codes', () => {
+  const refused = {
+    '000101': 'CREDENTIALS_REFUSED',
+    '000102': 'CREDENTIALS_REFUSED',
+    '000103': 'REQUEST_REFUSED',
+    '000104': 'REQUEST_REFUSED',
+    '000105': 'REQUEST_REFUSED',
+    '000106': 'REQUEST_REFUSED',
+    '000107': 'REQUEST_REFUSED',
+    '101001': 'CREDENTIALS_REFUSED',
+    '101002': 'CREDENTIALS_REFUSED',
+    '101003': 'CREDENTIALS_REFUSED',
+    '200002': 'NOT_ALLOWED_IN_STATE',
+    '200005': 'PRICE_CHANGED',
+    '200006': 'PRICE_CHANGED',
+    '200007': 'BALANCE_TOO_LOW',
+    '200008': 'REQUEST_REFUSED',
+    '200011': 'OUT_OF_STOCK',
+    '310201': 'PACKAGE_UNKNOWN',
+    '310211': 'REQUEST_REFUSED',
+    '310221': 'REQUEST_REFUSED',
+    '310231': 'REQUEST_REFUSED',
+    '310241': 'PACKAGE_UNKNOWN',
+    '310243': 'PACKAGE_UNKNOWN',
+    '310251': 'REQUEST_REFUSED',
+    '310272': 'REQUEST_REFUSED',
+    '310403': 'REQUEST_REFUSED',
+  };
+  const unknown = { '000001': 1000, '200009': undefined, '200010': 3000, '900001': 1000 };
+
+  it('cover the whole table of the vendor and nothing else', () => {
+    const expected = [...Object.keys(refused), ...Object.keys(unknown)];
+    expect([...KNOWN_CODES].sort()).toEqual(expected.sort());
+  });
+
+  it.each(Object.entries(refused))('%s refuses a change: %s', (code, reason) => {
+    expect(effectFailure('change', failed(code))).toEqual({
+      outcome: 'refused',
+      reason,
+      detail: `${code}: because`,
+    });
+  });
+
+  it.each(Object.entries(unknown))('%s leaves an effect unknown', (code, retryAfterMs) => {
+    const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+    expect(effectFailure('order', failed(code))).toEqual({
+      outcome: 'unknown',
+      detail: `${code}: because`,
+      ...wait,
+    });
+  });
+
+  it('an order in the wrong state exists, so it is unknown; other refusals of an order stand', () => {
+    expect(effectFailure('order', failed('200002')).outcome).toBe('unknown');
+    expect(effectFailure('order', failed('200011')).outcome).toBe('refused');
+  });
+
+  it.each(['', '999999', '200012', 'toString', '__proto__', '0'])(
+    'code %j was never seen: unknown',
+    (code) => {
+      expect(meaningOf(code)).toEqual({ kind: 'unseen' });
+      expect(effectFailure('order', failed(code)).outcome).toBe('unknown');
+      expect(effectFailure('change', failed(code)).outcome).toBe('unknown');
+    },
+  );
+
+  it.each(KNOWN_CODES)('%s never refuses a question, and keeps its wait', (code) => {
+    const wait = (unknown as Record<string, number | undefined>)[code];
+    expect(questionFailure(failed(code))).toStrictEqual({
+      outcome: 'unknown',
+      detail: `${code}: because`,
+      ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    });
+  });
+
+  it('are each a refusal or unknown', () => {
+    for (const code of KNOWN_CODES)
+      expect(meaningOf(code).kind).toBe(code in refused ? 'refused' : 'unknown');
+  });
+
+  it.each([
+    ['', '', 'no code'],
+    ['', 'busy', 'no code: busy'],
+    ['200007', '', '200007'],
+    ['200007', 'too low', '200007: too low'],
+  ])('code %j with message %j is told as %j', (code, message, detail) => {
+    expect(questionFailure({ kind: 'failed', code, message })).toMatchObject({ detail });
+  });
+
+  it('a code that was never seen is told as such, to whoever reads why nothing is decided', () => {
+    expect(effectFailure('order', failed('999999'))).toMatchObject({ detail: 'unseen 999999: because' });
+  });
+
+  it('one code alone means that a profile is being allocated', () => {
+    expect(KNOWN_CODES.filter((code) => isAllocating(failed(code)))).toEqual(['200010']);
+    expect(isAllocating({ kind: 'lost', detail: '200010' })).toBe(false);
+    expect(isAllocating({ kind: 'answered', obj: { code: '200010' } })).toBe(false);
+  });
+
+  it('a lost answer is unknown and keeps its wait', () => {
+    const lost: Failure = { kind: 'lost', detail: 'HTTP 429', retryAfterMs: 2000 };
+    expect(effectFailure('order', lost)).toEqual({
+      outcome: 'unknown',
+      detail: 'HTTP 429',
+      retryAfterMs: 2000,
+    });
+    expect(questionFailure({ kind: 'lost', detail: 'reset' })).toEqual({
+      outcome: 'unknown',
+      detail: 'reset',
+    });
+  });
+});
+
+describe('esimStatus', () => {
+  it.each([
+    ['CREATE', 'PENDING'],
+    ['PAYING', 'PENDING'],
+    ['PAID', 'PENDING'],
+    ['GETTING_RESOURCE', 'PENDING'],
+    ['GOT_RESOURCE', 'CREATED'],
+    ['IN_USE', 'ACTIVE'],
+    ['USED_UP', 'ACTIVE'],
+    ['USED_EXPIRED', 'EXPIRED'],
+    ['UNUSED_EXPIRED', 'EXPIRED'],
+    ['CANCEL', 'CANCELLED'],
+    ['REVOKE', 'CANCELLED'],
+    ['REVOKED', 'CANCELLED'],
+    ['SUSPENDED', 'SUSPENDED'],
+    ['RELEASED', null],
+    ['in_use', null],
+    ['', null],
+    ['constructor', null],
+  ])('%s is %s', (theirs, ours) => {
+    expect(esimStatusOf(theirs)).toBe(ours);
+  });
+});
+
+describe('times', () => {
+  it.each([
+    ['2026-09-27T19:29:36+0000', '2026-09-27T19:29:36.000Z'],
+    ['2026-09-27T21:29:36+0200', '2026-09-27T19:29:36.000Z'],
+    ['2026-09-27T19:29:36+00:00', '2026-09-27T19:29:36.000Z'],
+    ['2026-09-27T19:29:36Z', '2026-09-27T19:29:36.000Z'],
+    ['2026-09-27T19:29:36.250Z', '2026-09-27T19:29:36.250Z'],
+    ['', null],
+    ['2026-09-27', null],
+    ['2026-13-27T19:29:36+0000', null],
+    ['1790537376', null],
+    ['soon', null],
+    ['+012026-09-27T19:29:36Z', null],
+  ])('%j is %s', (theirs, ours) => {
+    expect(isoTimeOf(theirs)).toBe(ours);
+  });
+
+  it('are sent with a colon in the offset', () => {
+    expect(wireTimeOf(new Date('2026-09-27T19:29:36.900Z'))).toBe('2026-09-27T19:29:36+00:00');
+  });
+});
+
+describe('signing', () => {
+  const request = {
+    timestamp: '1628670421',
+    requestId: '4ce9d9cdac9e4e17b3a2c66c358c1ce2',
+    body: '{"imsi":"326543826"}',
+  };
+
+  it("agrees with the vendor's worked example", () => {
+    const headers = authenticationHeaders({ accessCode: '11111', secretKey: '1111', sign: true }, request);
+    expect(headers).toEqual({
+      'RT-AccessCode': '11111',
+      'RT-RequestID': request.requestId,
+      'RT-Timestamp': request.timestamp,
+      'RT-Signature': '7eb765e27df5373dea2dbc8c41a7d9557743e46c8054750f3d851b3fd01d0835',
+    });
+  });
+
+  it('signs with the access code where there is no secret', () => {
+    const own = authenticationHeaders({ accessCode: '11111', sign: true }, request);
+    const same = authenticationHeaders({ accessCode: '11111', secretKey: '11111', sign: true }, request);
+    expect(own).toEqual(same);
+  });
+
+  it('sends the access code alone when it does not sign', () => {
+    const headers = authenticationHeaders({ accessCode: '11111', secretKey: '1111', sign: false }, request);
+    expect(headers).toEqual({ 'RT-AccessCode': '11111' });
+  });
+});

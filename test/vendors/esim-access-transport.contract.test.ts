@@ -1,0 +1,282 @@
+/**
+ * The supplier adapter against a server that misbehaves in every way a vendor or a proxy can. Nothing but the vendor's own clear
+ * answer may end as done or refused.
+ */
+import { createHmac } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SupplierUnavailable } from '../../src/esims/port.ts';
+import {
+  failure,
+  json,
+  order,
+  startAnsweringVendor,
+  taken,
+  type Answering,
+  type AnsweringVendor,
+} from '../support/answering-vendor.ts';
+
+let vendor: AnsweringVendor;
+beforeAll(async () => {
+  vendor = await startAnsweringVendor();
+});
+afterAll(() => vendor.close());
+
+const html = '<!doctype html><title>Bad gateway</title>';
+const unclear: [string, Answering, string][] = [
+  ['an HTML 502', (response) => void response.writeHead(502).end(html), 'HTTP 502'],
+  ['an HTML 200', (response) => void response.writeHead(200).end(html), 'not JSON'],
+  ['a 500 with a refusal inside', json(failure('200011'), 500), 'HTTP 500'],
+  ['a 500 with a success inside', json(taken, 500), 'HTTP 500'],
+  ['a 403 of a firewall', (response) => void response.writeHead(403).end(html), 'HTTP 403'],
+  ['a redirect', (response) => void response.writeHead(302, { location: '/elsewhere' }).end(), 'HTTP 302'],
+  ['a success with status 404', json(taken, 404), 'HTTP 404'],
+  ['bad JSON', json('{"success":true,"obj":{"orderNo":'), 'not JSON'],
+  ['JSON that is no envelope', json([1, 2]), 'no object'],
+  ['an empty body', json(''), 'not JSON'],
+  ['a success without an order number', json({ success: true, obj: {} }), 'orderNo'],
+  ['a success without obj', json({ success: true }), 'no object'],
+  [
+    'a success about another purchase',
+    json({ ...taken, obj: { orderNo: 'B2', transactionId: 'txn-2' } }),
+    'another',
+  ],
+  ['a failure without a code', json(failure(null)), 'code'],
+  ['a code never seen before', json(failure('777777')), '777777'],
+  ['profiles still being allocated', json(failure('200010')), '200010'],
+  ['an abnormal order', json(failure('200009')), '200009'],
+  ['a busy vendor', json(failure('900001')), '900001'],
+  ['a reset before any answer', (response) => void response.socket?.resetAndDestroy(), 'ECONNRESET'],
+  [
+    'a reset in the middle of the body',
+    (response) => {
+      response.writeHead(200, { 'content-length': '500' });
+      response.write('{"success":true,"obj":{"orderNo":"B1"', () => response.socket?.resetAndDestroy());
+    },
+    'ECONNRESET',
+  ],
+  [
+    'a body cut short by a clean close',
+    (response) => {
+      response.writeHead(200, { 'content-length': '500' });
+      response.write('{"success":true,"obj":{"orderNo":"B1"}}', () => response.socket?.end());
+    },
+    'aborted',
+  ],
+  ['silence', () => undefined, 'within 300 ms'],
+  [
+    'a trickle that outlasts the time limit',
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    },
+    'within 300 ms',
+  ],
+  [
+    'a body without end',
+    (response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(512 * 1024, ' ');
+      const pour = (): void => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', pour);
+      pour();
+    },
+    'more than 4194304 bytes',
+  ],
+];
+
+describe('an order that is answered with', () => {
+  it.each(unclear)('%s is unknown', async (_name, answer, detail) => {
+    vendor.answerWith(answer);
+    const outcome = await vendor.supplier().order(order);
+    expect(outcome.outcome).toBe('unknown');
+    expect(outcome).toHaveProperty('detail', expect.stringContaining(detail) as unknown);
+    expect(vendor.calls).toHaveLength(1);
+  });
+
+  it.each(unclear)('%s: a question is unknown too, a read unavailable for now', async (_name, answer) => {
+    vendor.answerWith(answer);
+    const supplier = vendor.supplier();
+    const profile = await supplier.profile({ orderNo: 'B1' });
+    expect(profile.outcome === 'unknown' || isAllocating(profile)).toBe(true);
+    await expect(supplier.balance()).rejects.toMatchObject({ name: 'SupplierUnavailable', retryable: true });
+  });
+
+  it.each([
+    ['success as text', { success: 'true', errorCode: null, obj: { orderNo: 'B1' } }],
+    ['errorCode null', { success: true, errorCode: null, errorMessage: null, obj: taken.obj }],
+    ['no errorCode at all', { success: true, obj: taken.obj }],
+  ])('%s is done', async (_name, body) => {
+    vendor.answerWith(json(body));
+    expect(await vendor.supplier().order(order)).toEqual({ outcome: 'done', value: { orderNo: 'B1' } });
+  });
+
+  it.each([
+    [
+      'errorMessage in place of errorMsg',
+      { success: 'false', errorCode: '200011', errorMessage: 'none left' },
+      200,
+    ],
+    [
+      'a refusal with status 400',
+      { success: false, errorCode: '200011', errorMsg: 'none left', obj: null },
+      400,
+    ],
+  ])('%s is refused', async (_name, body, status) => {
+    vendor.answerWith(json(body, status));
+    expect(await vendor.supplier().order(order)).toEqual({
+      outcome: 'refused',
+      reason: 'OUT_OF_STOCK',
+      detail: '200011: none left',
+    });
+  });
+
+  it.each([
+    [429, {}, 1000],
+    [429, { 'retry-after': '7' }, 7000],
+    [503, { 'retry-after': '999999' }, 60_000],
+    [503, { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }, 1000],
+    [502, { 'retry-after': '7' }, undefined],
+  ])('HTTP %i with %j waits', async (status, headers, retryAfterMs) => {
+    vendor.answerWith(json(failure('900001'), status, headers));
+    expect(await vendor.supplier().order(order)).toEqual({
+      outcome: 'unknown',
+      detail: `HTTP ${status}`,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    });
+  });
+
+  it('a refused connection or a name that does not resolve is unknown', async () => {
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    const refused = await vendor.supplier({ baseUrl: `http://127.0.0.1:${port}` }).order(order);
+    expect(refused).toMatchObject({
+      outcome: 'unknown',
+      detail: expect.stringContaining('ECONNREFUSED') as unknown,
+    });
+    const nameless = await vendor
+      .supplier({ baseUrl: 'http://supplier.invalid', timeLimitMs: 5000 })
+      .order(order);
+    expect(nameless.outcome).toBe('unknown');
+  });
+});
+
+function isAllocating(outcome: { outcome: string; value?: unknown }): boolean {
+  return outcome.outcome === 'done' && JSON.stringify(outcome.value) === '{"state":"allocating"}';
+}
+
+describe('what is sent', () => {
+  it('is one eSIM at the price we agreed to, to the documented address', async () => {
+    vendor.answerWith(json(taken));
+    await vendor.supplier({ baseUrl: `${vendor.baseUrl}/vendor/` }).order(order);
+    expect(vendor.calls[0]?.path).toBe('/vendor/api/v1/open/esim/order');
+    expect(JSON.parse(vendor.calls[0]!.body)).toEqual({
+      transactionId: 'txn-1',
+      amount: 8600,
+      packageInfoList: [{ packageCode: 'ES-1', count: 1, price: 8600 }],
+    });
+    expect(vendor.calls[0]?.headers).toMatchObject({
+      'content-type': 'application/json',
+      'rt-accesscode': 'code-1',
+    });
+    expect(vendor.calls[0]?.headers).not.toHaveProperty('rt-signature');
+  });
+
+  it('is signed over exactly these bytes, with a fresh id and time for every call', async () => {
+    vendor.answerWith(json(taken));
+    const supplier = vendor.supplier({ sign: true, secretKey: 'secret-1' });
+    await supplier.order({ ...order, packageCode: 'Æ-€-漢' });
+    await supplier.order(order);
+    for (const { headers, body } of vendor.calls) {
+      const [id, time] = [headers['rt-requestid'] as string, headers['rt-timestamp'] as string];
+      expect(headers['rt-signature']).toBe(
+        createHmac('sha256', 'secret-1').update(`${time}${id}code-1${body}`, 'utf8').digest('hex'),
+      );
+      expect(Math.abs(Date.now() - Number(time))).toBeLessThan(10_000);
+    }
+    expect(vendor.calls[0]?.headers['rt-requestid']).not.toBe(vendor.calls[1]?.headers['rt-requestid']);
+  });
+
+  it('keeps its connection', async () => {
+    vendor.answerWith(json(taken));
+    const supplier = vendor.supplier();
+    for (let i = 0; i < 5; i += 1) await supplier.order(order);
+    expect(new Set(vendor.calls.map((call) => call.socketPort)).size).toBe(1);
+  });
+
+  it('is nothing when there is no slot', async () => {
+    vendor.answerWith(json(taken));
+    const waits: number[] = [];
+    const pacer = {
+      takeSlot: (withinMs: number) => {
+        waits.push(withinMs);
+        return Promise.resolve(false);
+      },
+    };
+    const supplier = vendor.supplier({ pacer, paceWithinMs: 77 });
+    expect(await supplier.order(order)).toEqual({
+      outcome: 'unknown',
+      detail: 'not sent: no slot within the rate limit',
+      retryAfterMs: 1000,
+    });
+    await expect(supplier.balance()).rejects.toBeInstanceOf(SupplierUnavailable);
+    expect([vendor.calls.length, waits]).toEqual([0, [77, 77]]);
+  });
+});
+
+describe('an expired timestamp', () => {
+  it('is tried once more with a fresh one', async () => {
+    let nowMs = 1_800_000_000_000;
+    vendor.answerWith(json(failure('101001')), json(taken));
+    const supplier = vendor.supplier({ sign: true, clock: { now: () => new Date((nowMs += 1000)) } });
+    expect(await supplier.order(order)).toEqual({ outcome: 'done', value: { orderNo: 'B1' } });
+    expect(vendor.calls.map((call) => call.headers['rt-timestamp'])).toEqual([
+      '1800000001000',
+      '1800000002000',
+    ]);
+  });
+
+  it('is no use a third time: our clock is wrong', async () => {
+    vendor.answerWith(json(failure('101001')));
+    expect(await vendor.supplier({ sign: true }).order(order)).toMatchObject({
+      outcome: 'refused',
+      reason: 'CREDENTIALS_REFUSED',
+    });
+    expect(vendor.calls).toHaveLength(2);
+  });
+});
+
+describe('a kept-alive connection that the vendor has closed', () => {
+  const resetIfKept: Answering = (response, call) => {
+    if (vendor.calls.some((other) => other !== call && other.socketPort === call.socketPort)) {
+      response.socket?.resetAndDestroy();
+    } else json(taken)(response, call);
+  };
+
+  it('is replaced for a question', async () => {
+    vendor.answerWith(resetIfKept);
+    const supplier = vendor.supplier();
+    await supplier.order(order);
+    const look = await supplier.profile({ orderNo: 'B1' });
+    expect(look).toMatchObject({ detail: expect.stringContaining('unreadable list') as unknown });
+    expect(vendor.calls.map((call) => call.path.slice('/api/v1/open'.length))).toEqual([
+      '/esim/order',
+      '/esim/query',
+      '/esim/query',
+    ]);
+  });
+
+  it('leaves an effect unknown, sent once', async () => {
+    vendor.answerWith(resetIfKept);
+    const supplier = vendor.supplier();
+    expect((await supplier.order(order)).outcome).toBe('done');
+    expect((await supplier.order(order)).outcome).toBe('unknown');
+    expect(vendor.calls).toHaveLength(2);
+  });
+});

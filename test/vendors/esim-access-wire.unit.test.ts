@@ -1,0 +1,300 @@
+/** Golden bodies of the vendor, live and as documented, through the readers and the maps; and bodies that must not pass. */
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { packagesOf, readRows, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
+import { isUnallocated, profileOf, topUpTotalsOf, usageOf } from '../../src/vendors/esim-access/map.ts';
+import {
+  locationListOf,
+  packageListOf,
+  parseEnvelope,
+  readBalance,
+  readEsims,
+  readLocation,
+  readOrder,
+  readPackage,
+  readTopUp,
+  readUsages,
+} from '../../src/vendors/esim-access/wire.ts';
+
+function golden(name: string): string {
+  return readFileSync(new URL(`../fixtures/esim-access/${name}.json`, import.meta.url), 'utf8');
+}
+
+function objOf(name: string): unknown {
+  const envelope = parseEnvelope(golden(name));
+  if (!envelope.success) throw new Error(`${name} is no success`);
+  return envelope.obj;
+}
+
+describe('envelope', () => {
+  it.each(['order', 'order-as-documented'])('%s is a success', (name) => {
+    expect(readOrder(objOf(name))).toEqual({
+      orderNo: 'B26092719290017',
+      transactionId: 'txn-00000000000000000000000000000001',
+    });
+  });
+
+  it.each([
+    ['refused-live', '310241', 'the package code [NO-SUCH-PACKAGE] is not on sale'],
+    ['refused-as-documented', '200007', 'insufficient account balance'],
+    ['allocating', '200010', 'profiles are still being allocated'],
+  ])('%s is a failure', (name, code, message) => {
+    expect(parseEnvelope(golden(name))).toEqual({ success: false, code, message });
+  });
+
+  it.each([
+    ['{"success":false,"errorCode":900001}', '900001'],
+    ['{"success":false,"errorCode":1,"errorMsg":null}', '000001'],
+    ['{"success":false,"errorCode":null}', ''],
+    ['{"success":false}', ''],
+  ])('%s has code %j', (body, code) => {
+    expect(parseEnvelope(body)).toEqual({ success: false, code, message: '' });
+  });
+
+  it.each([
+    '',
+    'null',
+    '[]',
+    '"ok"',
+    '{}',
+    '{"success":1,"obj":{}}',
+    '{"success":"yes"}',
+    '<html>',
+    '{"success":true',
+  ])('%j is none', (body) => {
+    expect(() => parseEnvelope(body)).toThrow(/answer|JSON|envelope/);
+  });
+});
+
+describe('eSIMs', () => {
+  const only = (name: string) => {
+    const { esims, total } = readEsims(objOf(name));
+    expect([esims.length, total]).toEqual([1, 1]);
+    return esims[0]!;
+  };
+
+  it('a new one', () => {
+    const esim = only('query-new');
+    expect(isUnallocated(esim)).toBe(false);
+    expect(profileOf(esim)).toEqual({
+      orderNo: 'B26092719290017',
+      esimTranNo: '26092719290021',
+      transactionId: 'txn-00000000000000000000000000000001',
+      iccid: '8900000000000000001',
+      imsi: '001010000000001',
+      msisdn: null,
+      ac: 'LPA:1$rsp.example.com$GOLDEN-1',
+      qrCodeUrl: 'https://qr.example.com/golden1.png',
+      shortUrl: 'https://qr.example.com/golden1',
+      smdpStatus: 'RELEASED',
+      eid: '',
+      activeType: '2',
+      dataType: 1,
+      smsStatus: 1,
+      activateTime: null,
+      expiredTime: '2027-03-26T19:29:36.000Z',
+      totalVolumeBytes: 1_073_741_824,
+      totalDuration: 7,
+      durationUnit: 'DAY',
+      orderUsageBytes: 0,
+      status: 'CREATED',
+      supplierStatus: 'GOT_RESOURCE',
+      pin: '0000',
+      puk: null,
+      apn: 'internet.example',
+    });
+  });
+
+  it('one in use, topped up', () => {
+    const esim = only('query-in-use');
+    expect(profileOf(esim)).toMatchObject({
+      status: 'ACTIVE',
+      msisdn: '15550100',
+      puk: '00000000',
+      activateTime: '2026-09-28T08:00:00.000Z',
+      totalVolumeBytes: 2_147_483_648,
+      orderUsageBytes: 734_003_200,
+    });
+    expect(esim.packages.map((item) => item.transactionId)).toEqual([
+      'txn-00000000000000000000000000000001',
+      'txn-00000000000000000000000000000002',
+    ]);
+  });
+
+  it('one still being allocated has no profile', () => {
+    const bare = { esimTranNo: '1', orderNo: 'B1', esimStatus: 'GETTING_RESOURCE', iccid: '', ac: null };
+    const { esims, total } = readEsims({ esimList: [bare] });
+    expect(total).toBeNull();
+    expect(isUnallocated(esims[0]!)).toBe(true);
+    expect(profileOf(esims[0]!)).toBeNull();
+  });
+
+  it.each([
+    [true, { esimStatus: 'GETTING_RESOURCE' }],
+    [true, { ac: '', iccid: '' }],
+    [false, {}],
+    [false, { ac: '' }],
+    [false, { iccid: '' }],
+  ])('is without its profile (%s) with %j', (is, change) => {
+    expect(isUnallocated({ ...only('query-new'), ...change })).toBe(is);
+  });
+
+  it('a status never seen before is null and keeps its word', () => {
+    const esim = { ...only('query-new'), esimStatus: 'TELEPORTED' };
+    expect(profileOf(esim)).toMatchObject({ status: null, supplierStatus: 'TELEPORTED' });
+  });
+
+  it.each(['iccid', 'ac', 'esimTranNo', 'totalVolume', 'totalDuration'])(
+    'without %s there is no profile',
+    (field) => {
+      const body = JSON.parse(golden('query-new')) as { obj: { esimList: Record<string, unknown>[] } };
+      body.obj.esimList[0]![field] = null;
+      expect(profileOf(readEsims(body.obj).esims[0]!)).toBeNull();
+    },
+  );
+});
+
+describe('other answers', () => {
+  it('top-up, usage, balance', () => {
+    expect(topUpTotalsOf(readTopUp(objOf('topup')))).toEqual({
+      iccid: '8900000000000000001',
+      totalVolumeBytes: 2_147_483_648,
+      orderUsageBytes: 734_003_200,
+      totalDuration: 14,
+      expiredTime: '2026-10-12T08:00:00.000Z',
+    });
+    expect(readUsages(objOf('usage')).map(usageOf)).toEqual([
+      {
+        esimTranNo: '26092719290021',
+        usedBytes: 734_003_200,
+        totalBytes: 2_147_483_648,
+        observedAt: '2026-09-29T06:00:00.000Z',
+      },
+    ]);
+    expect(readBalance(objOf('balance'))).toBe(491_400n);
+    expect(readBalance({ balance: '-5' })).toBe(-5n);
+  });
+
+  it.each([
+    () => readOrder({ transactionId: 'x' }),
+    () => readOrder(null),
+    () => readTopUp({ iccid: '1', totalVolume: -1, totalDuration: 7, orderUsage: 0 }),
+    () => readTopUp({ iccid: '1', totalVolume: 1.5, totalDuration: 7, orderUsage: 0 }),
+    () => readUsages({ esimUsageList: null }),
+    () => readBalance({ balance: 0.5 }),
+    () => readBalance({ balance: 2 ** 60 }),
+    () => readEsims({ esimList: {} }),
+    () => packageListOf([]),
+  ])('what is unreadable throws (%#)', (read) => {
+    expect(read).toThrow(/no object|missing|no whole number|no list/);
+  });
+});
+
+describe('catalogue', () => {
+  const locations = locationListOf(objOf('location-list')).map(readLocation);
+  const wirePackages = packageListOf(objOf('package-list')).map(readPackage);
+  const places = { globalCodes: new Set(['WORLD-3']), locations, imageHost: 'https://images.example.com/' };
+
+  it('regions: countries, a region, the global one, and a country that only a package names', () => {
+    const flag = (code: string) => `https://images.example.com/img/flags/${code}.png`;
+    expect(regionsOf(wirePackages, places)).toEqual([
+      { regionCode: 'ES', regionName: 'Spain', regionType: 'LC', countryCode: 'ES', flagUrl: flag('es') },
+      { regionCode: 'JP', regionName: 'Japan', regionType: 'LC', countryCode: 'JP', flagUrl: flag('jp') },
+      {
+        regionCode: 'EU-2',
+        regionName: 'Europe',
+        regionType: 'RG',
+        countryCode: null,
+        flagUrl: flag('eu-2'),
+      },
+      {
+        regionCode: 'WORLD-3',
+        regionName: 'Global',
+        regionType: 'GL',
+        countryCode: null,
+        flagUrl: flag('world-3'),
+      },
+      { regionCode: 'IT', regionName: 'Italy', regionType: 'LC', countryCode: 'IT', flagUrl: flag('it') },
+    ]);
+  });
+
+  it('packages in our words', () => {
+    const { items, unreadable } = packagesOf(wirePackages, 'BASE', places);
+    expect(unreadable).toEqual([]);
+    expect(items[0]).toEqual({
+      packageCode: 'GOLDEN-ES-1-7',
+      packageType: 'BASE',
+      slug: 'ES_1_7',
+      name: 'Spain 1GB 7Days',
+      regionCode: 'ES',
+      regionType: 'LC',
+      cost: 8600n,
+      volumeBytes: 1_073_741_824,
+      dataType: 1,
+      duration: 7,
+      durationUnit: 'DAY',
+      unusedValidDays: 180,
+      speed: '3G/4G/5G',
+      description: 'Spain 1GB 7Days',
+      activeType: 2,
+      topUpAvailable: true,
+      location: 'ES',
+      locationCode: 'ES',
+      networks: [
+        {
+          locationName: 'Spain',
+          locationLogo: 'https://images.example.com/img/flags/es.png',
+          locationCode: 'ES',
+          operatorList: [
+            { operatorName: 'Golden Mobile', networkType: '5G' },
+            { operatorName: 'Fixture Telecom', networkType: '4G' },
+          ],
+        },
+      ],
+    });
+    expect(items.map((item) => [item.regionType, item.topUpAvailable, item.cost])).toEqual([
+      ['LC', true, 8600n],
+      ['RG', false, 21000n],
+      ['GL', true, 312000n],
+      ['LC', true, 7900n],
+    ]);
+    expect(items[2]?.networks[0]?.locationLogo).toBe('https://images.example.com/jp.png');
+  });
+
+  it('a code like GL-139 is global without being told', () => {
+    const item = { ...wirePackages[1]!, locationCode: 'GL-139' };
+    const bare = { globalCodes: new Set<string>(), locations: [], imageHost: 'https://images.example.com' };
+    expect(packagesOf([item], 'TOPUP', bare).items[0]).toMatchObject({
+      regionType: 'GL',
+      packageType: 'TOPUP',
+    });
+  });
+
+  it.each([
+    { price: '1.20' },
+    { price: -1 },
+    { price: null },
+    { volume: 'lots' },
+    { currencyCode: 'EUR' },
+    { packageCode: '' },
+    { duration: undefined },
+  ])('a row with %j is unreadable', (change) => {
+    const rows = packageListOf(objOf('package-list')) as object[];
+    expect(() => readPackage({ ...rows[0], ...change })).toThrow();
+  });
+
+  it('leaves one bad row of many out, and refuses a list with many', () => {
+    const [good] = packageListOf(objOf('package-list'));
+    const one = readRows([...Array<unknown>(40).fill(good), { packageCode: 'BAD' }], readPackage);
+    expect([one.items.length, one.unreadable.length]).toEqual([40, 1]);
+    expect(() => readRows([good, { packageCode: 'BAD' }], readPackage)).toThrow('1 of 2 rows unreadable');
+  });
+
+  it('a unit of duration never seen before is unreadable', () => {
+    const items = [
+      ...Array<(typeof wirePackages)[0]>(40).fill(wirePackages[0]!),
+      { ...wirePackages[0]!, durationUnit: 'MOON' },
+    ];
+    expect(packagesOf(items, 'BASE', places).unreadable).toEqual(['duration unit MOON']);
+  });
+});

@@ -1,0 +1,87 @@
+// Mail to owners over SMTP, against a real server on a real socket: what arrives, what is refused, and what nobody knows of.
+import { createServer, type AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createSmtpMailer } from '../../src/vendors/mail/mailer.ts';
+import { startMailServer, type MailServer } from '../support/mail-server.ts';
+
+let server: MailServer;
+beforeAll(async () => {
+  server = await startMailServer();
+});
+afterEach(() => server.refuseWith(undefined));
+afterAll(() => server.close());
+
+const FROM = 'notices@simway.example';
+const MAIL = {
+  id: `notice-${'1'.repeat(32)}`,
+  to: 'owner@merchant.example',
+  subject: 'Webhook endpoint disabled: shop.example.com (test)',
+  text: 'Every message has failed — since yesterday.\n\n.\nA line that is a dot alone ends nothing.\n',
+};
+const mailerAt = (url: string, timeLimitMs = 10_000) => createSmtpMailer({ url, from: FROM, timeLimitMs });
+
+/** A server that never says a word. */
+async function startMute(): Promise<{ url: string; close: () => Promise<void> }> {
+  const sockets = new Set<{ destroy(): void }>();
+  const mute = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => mute.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `smtp://127.0.0.1:${(mute.address() as AddressInfo).port}`,
+    close: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => mute.close(resolve));
+    },
+  };
+}
+
+describe('a mail', () => {
+  it('arrives as it was written, under an id that is the same when it is sent again', async () => {
+    const mailer = mailerAt(server.url);
+    expect(await mailer.send(MAIL)).toEqual({ outcome: 'done' });
+    expect(await mailer.send(MAIL)).toEqual({ outcome: 'done' });
+    const [mail, again] = await server.untilReceived(2);
+    expect(mail).toMatchObject({ from: FROM, to: [MAIL.to], body: MAIL.text });
+    expect(mail!.headers).toMatchObject({
+      from: FROM,
+      to: MAIL.to,
+      subject: MAIL.subject,
+      'message-id': `<${MAIL.id}@simway.example>`,
+      'auto-submitted': 'auto-generated',
+    });
+    expect(again!.headers['message-id']).toBe(mail!.headers['message-id']);
+  });
+
+  it('that the server refuses for good is refused, one that it cannot take now is unknown; neither names the address', async () => {
+    const mailer = mailerAt(server.url);
+    server.refuseWith(550);
+    const refused = await mailer.send(MAIL);
+    expect(refused).toMatchObject({ outcome: 'refused' });
+    server.refuseWith(451);
+    const later = await mailer.send(MAIL);
+    expect(later).toMatchObject({ outcome: 'unknown' });
+    expect(JSON.stringify([refused, later])).toMatch(/550.*451/);
+    expect(JSON.stringify([refused, later])).not.toContain('@');
+  });
+
+  it('is unknown where nobody listens, and where somebody does and never answers, within the time limit', async () => {
+    expect(await mailerAt('smtp://127.0.0.1:1').send(MAIL)).toMatchObject({ outcome: 'unknown' });
+    const mute = await startMute();
+    const startedAtMs = performance.now();
+    expect(await mailerAt(mute.url, 300).send(MAIL)).toEqual({
+      outcome: 'unknown',
+      detail: 'no answer in time',
+    });
+    expect(performance.now() - startedAtMs).toBeLessThan(3_000);
+    await mute.close();
+  });
+});
+
+it('a password is never sent in clear: a server without TLS gets neither it nor the mail', async () => {
+  const count = server.mails.length;
+  const url = `smtp://somebody:a-password@127.0.0.1:${server.port}`;
+  expect(await mailerAt(url).send(MAIL)).toMatchObject({ outcome: 'unknown' });
+  expect([server.logins, server.mails.length]).toEqual([[], count]);
+});

@@ -1,0 +1,311 @@
+/**
+ * What the gateway adapter makes of the answers to a charge: every example on the vendor's pages (facts typed anew under
+ * test/fixtures/paystack), and what deviates from them.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { GatewayMethod } from '../../src/payments/port.ts';
+import {
+  byCard,
+  byTransfer,
+  example,
+  fixture,
+  no,
+  yes,
+  startAnsweringGateway,
+  type AnsweringGateway,
+} from '../support/answering-gateway.ts';
+import { json, type Call } from '../support/answering-server.ts';
+
+let server: AnsweringGateway;
+beforeAll(async () => {
+  server = await startAnsweringGateway();
+});
+afterAll(() => server.close());
+
+const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
+const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
+
+describe('a charge on a hosted page', () => {
+  it.each([
+    ['CARD', 'NGN', 'card'],
+    ['APPLE_PAY', 'USD', 'apple_pay'],
+    ['MOBILE_MONEY', 'GHS', 'mobile_money'],
+  ] as const)('by %s in %s opens a page for that channel only', async (method, currency, channel) => {
+    server.answerWith(example('initialize'));
+    const request = {
+      ...byCard,
+      method,
+      amount: { amountMinor: 250_00n, currency },
+      returnUrl: 'https://shop.example.com/back',
+      scenario: 'late',
+    };
+    expect(await server.gateway().charge(request)).toEqual({
+      outcome: 'done',
+      value: { kind: 'redirect', paymentUrl: 'https://checkout.paystack.com/ac-0001' },
+    });
+    expect(sentBody(server.calls[0])).toEqual({
+      email: 'buyer@example.com',
+      amount: 25000,
+      currency,
+      reference: 'txn-1',
+      channels: [channel],
+      callback_url: 'https://shop.example.com/back',
+      metadata: { sandbox_scenario: 'late' },
+    });
+  });
+
+  it('leaves out what it was not given', async () => {
+    server.answerWith(example('initialize'));
+    await server.gateway().charge(byCard);
+    expect(Object.keys(sentBody(server.calls[0]))).toEqual([
+      'email',
+      'amount',
+      'currency',
+      'reference',
+      'channels',
+    ]);
+  });
+
+  it('whose reference was used before is refused: its address is told only once', async () => {
+    server.answerWith(example('duplicate-reference', 400));
+    expect(await server.gateway().charge(byCard)).toEqual({
+      outcome: 'refused',
+      reason: 'REFERENCE_TAKEN',
+      detail: 'duplicate_reference: Duplicate Transaction Reference',
+    });
+    expect(server.calls).toHaveLength(1);
+  });
+
+  it.each([
+    ['about another reference', { authorization_url: 'https://checkout.example.com/x', reference: 'txn-2' }],
+    ['without an address', { reference: 'txn-1' }],
+    ['with an address that is no web page', { authorization_url: 'javascript:alert(1)', reference: 'txn-1' }],
+  ])('answered %s is unknown and raises an alert', async (_name, data) => {
+    server.answerWith(json(yes(data)));
+    expect((await server.gateway().charge(byCard)).outcome).toBe('unknown');
+    expect(server.alerts).toMatchObject([{ what: 'answer', operation: 'initialize' }]);
+  });
+});
+
+describe('a charge by bank transfer', () => {
+  const instructions = {
+    kind: 'bank-transfer',
+    bankName: 'Test Bank',
+    accountNumber: '0000000001',
+    accountName: 'SIMULATED CHECKOUT',
+    expiresAt: new Date('2026-09-27T12:30:55.000Z'),
+  };
+
+  it('tells the account, and until when it takes money', async () => {
+    server.answerWith(example('charge-bank-transfer'));
+    expect(await server.gateway().charge(byTransfer)).toEqual({ outcome: 'done', value: instructions });
+    expect(server.calls[0]).toMatchObject({ method: 'POST', path: '/charge' });
+    expect(sentBody(server.calls[0])).toEqual({
+      email: 'buyer@example.com',
+      amount: '25000',
+      currency: 'NGN',
+      reference: 'txn-1',
+      bank_transfer: { account_expires_at: '2026-09-27T12:30:00.000Z' },
+    });
+  });
+
+  it('without a time of expiry in the answer expires when we asked it to', async () => {
+    const { data } = JSON.parse(fixture('charge-bank-transfer')) as { data: object };
+    server.answerWith(json(yes({ ...data, account_expires_at: null })));
+    const expiresAt = byTransfer.accountExpiresAt;
+    expect(await server.gateway().charge(byTransfer)).toEqual({
+      outcome: 'done',
+      value: { ...instructions, expiresAt },
+    });
+  });
+
+  it('whose reference was used before gives the same account again where the gateway tells it', async () => {
+    server.answerWith(example('duplicate-reference', 400), example('charge-bank-transfer'));
+    expect(await server.gateway().charge(byTransfer)).toEqual({ outcome: 'done', value: instructions });
+    expect(server.calls.map((call) => `${call.method} ${call.path}`)).toEqual([
+      'POST /charge',
+      'GET /charge/txn-1',
+    ]);
+  });
+
+  it.each([
+    ['does not tell it', example('charge-pending'), 'refused'],
+    ['says that it failed', example('charge-failed'), 'refused'],
+    ['says that it was paid', example('charge-success'), 'unknown'],
+    [
+      'says a word never seen before',
+      json(fixture('charge-pending').replace('"pending"', '"teleporting"')),
+      'unknown',
+    ],
+    [
+      'tells one of another amount',
+      json(fixture('charge-bank-transfer').replace('25000', '26000')),
+      'refused',
+    ],
+    ['will not say', json('{}', 503), 'unknown'],
+    ['knows nothing of it', example('not-found', 404), 'unknown'],
+  ])('whose reference was used before, when the gateway %s', async (_name, answer, outcome) => {
+    server.answerWith(example('duplicate-reference', 400), answer);
+    const repeated = await server.gateway().charge(byTransfer);
+    expect(repeated).toMatchObject(
+      outcome === 'refused' ? { outcome, reason: 'REFERENCE_TAKEN' } : { outcome },
+    );
+  });
+
+  it('that failed at once, with a 200, is refused', async () => {
+    server.answerWith(example('charge-failed'));
+    expect(await server.gateway().charge(byTransfer)).toMatchObject({
+      outcome: 'refused',
+      reason: 'REQUEST_REFUSED',
+    });
+  });
+
+  it('that is pending without an account is unknown for ten seconds', async () => {
+    server.answerWith(example('charge-pending'));
+    expect(await server.gateway().charge(byTransfer)).toMatchObject({
+      outcome: 'unknown',
+      retryAfterMs: 10_000,
+    });
+  });
+
+  it('that is paid already is unknown: the truth is to be asked for', async () => {
+    server.answerWith(example('charge-success'));
+    expect((await server.gateway().charge(byTransfer)).outcome).toBe('unknown');
+  });
+
+  const steps = JSON.parse(fixture('charge-steps')) as Record<string, object>;
+  it.each(Object.entries(steps))(
+    'with the step %s, which no transfer has, is unknown',
+    async (_step, body) => {
+      server.answerWith(json(body));
+      expect((await server.gateway().charge(byTransfer)).outcome).toBe('unknown');
+      expect(server.alerts).toEqual([]);
+    },
+  );
+
+  it('with a status never seen before is unknown and raises an alert', async () => {
+    server.answerWith(json(fixture('charge-bank-transfer').replace('pending_bank_transfer', 'teleporting')));
+    expect((await server.gateway().charge(byTransfer)).outcome).toBe('unknown');
+    expect(server.alerts).toEqual([{ what: 'charge status', operation: 'charge', word: 'teleporting' }]);
+  });
+});
+
+describe('a charge that the gateway refuses', () => {
+  it.each([
+    ['a wrong key', example('invalid-key', 401), 'CREDENTIALS_REFUSED'],
+    ['a wrong key, as older answers put it', example('invalid-key-older', 400), 'CREDENTIALS_REFUSED'],
+    ['something missing', example('missing-params', 400), 'REQUEST_REFUSED'],
+    ['an older answer whose status is text', example('older-bad-request', 400), 'REQUEST_REFUSED'],
+    ['invalid_params', json(no('Invalid something', { code: 'invalid_params' }), 400), 'REQUEST_REFUSED'],
+    [
+      'its category under code',
+      json(no('Reference is invalid', { code: 'validation_error' }), 400),
+      'REQUEST_REFUSED',
+    ],
+    ['the currency', json(no('Currency not supported by merchant'), 403), 'CURRENCY_NOT_SERVED'],
+    [
+      'the channel',
+      json(no('No active channel to process transaction. Please contact merchant'), 400),
+      'METHOD_NOT_SERVED',
+    ],
+    [
+      'too little',
+      json(no('Pay with transfer is not currently supported for transactions less than NGN 100.00'), 400),
+      'AMOUNT_NOT_SERVED',
+    ],
+    ['too much', json(no('Transaction amount limit exceeded'), 400), 'AMOUNT_NOT_SERVED'],
+    [
+      'no whole amount',
+      json(no('Invalid Amount Sent', { type: 'validation_error' }), 400),
+      'AMOUNT_NOT_SERVED',
+    ],
+    ['our address', json(no('Your IP address is not allowed to make this call'), 403), 'CREDENTIALS_REFUSED'],
+    ['the whole business', json(no('Integration has been deactivated'), 400), 'CREDENTIALS_REFUSED'],
+    [
+      'a no with a 200',
+      json(no('Email is not allowed to be empty', { type: 'validation_error' })),
+      'REQUEST_REFUSED',
+    ],
+  ])('for %s', async (_name, answer, reason) => {
+    server.answerWith(answer);
+    expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'refused', reason });
+    expect(server.alerts).toEqual([]);
+  });
+
+  it.each([
+    ['it is limited', no('Please wait a few minutes and try again.'), 400, 60_000],
+    ['its balance is low', no('Insufficient balance to fulfill this refund. Please top up.'), 400, 60_000],
+  ])('for now, since %s, is unknown', async (_name, body, status, retryAfterMs) => {
+    server.answerWith(json(body, status));
+    expect(await server.gateway().charge(byCard)).toMatchObject({ outcome: 'unknown', retryAfterMs });
+  });
+
+  it.each([
+    ['a word never seen before', no('Because', { type: 'api_error', code: 'moon_phase' }), 400, 'moon_phase'],
+    ['a processor that failed', no('Unable to process', { type: 'processor_error' }), 400, 'processor_error'],
+    ['a status that says nothing', no('Because'), 409, 'HTTP 409'],
+  ])('with %s is unknown and raises an alert', async (_name, body, status, word) => {
+    server.answerWith(json(body, status));
+    expect((await server.gateway().charge(byCard)).outcome).toBe('unknown');
+    expect(server.alerts).toEqual([{ what: 'error', operation: 'initialize', word }]);
+  });
+
+  it('passes no address or account number on', async () => {
+    server.answerWith(json(no('buyer@example.com with 0123456789 is not welcome'), 400));
+    const outcome = await server.gateway().charge(byCard);
+    expect(outcome).toMatchObject({ reason: 'REQUEST_REFUSED', detail: 'HTTP 400: … with … is not welcome' });
+  });
+});
+
+describe('a charge that is not sent', () => {
+  it.each([
+    ['a reference with an underscore', { reference: 'txn_1' }, 'REQUEST_REFUSED'],
+    ['a reference that is a path', { reference: '..' }, 'REQUEST_REFUSED'],
+    ['no reference', { reference: '' }, 'REQUEST_REFUSED'],
+    ['too little', { amount: naira(49_99n) }, 'AMOUNT_NOT_SERVED'],
+    ['too much', { amount: naira(10_000_000_01n) }, 'AMOUNT_NOT_SERVED'],
+    ['a currency of nobody', { amount: { amountMinor: 1000_00n, currency: 'EUR' } }, 'CURRENCY_NOT_SERVED'],
+    ['a currency of other methods', { method: 'MOBILE_MONEY', amount: naira(1000_00n) }, 'METHOD_NOT_SERVED'],
+  ] as const)('for %s', async (_name, change, reason) => {
+    server.answerWith(example('initialize'));
+    expect(await server.gateway().charge({ ...byCard, ...change })).toMatchObject({
+      outcome: 'refused',
+      reason,
+    });
+    expect(server.calls).toHaveLength(0);
+  });
+
+  it('is one outside of the limits, which are known without asking', () => {
+    const gateway = server.gateway();
+    const least = (method: GatewayMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
+    expect(
+      ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF', 'EUR'].map((currency) => least('CARD', currency)),
+    ).toEqual([50_00n, 2_00n, 10n, 1_00n, 3_00n, 1_00n, undefined]);
+    expect(least('BANK_TRANSFER', 'NGN')).toBe(100_00n);
+    expect(['USD', 'GHS'].map((currency) => least('BANK_TRANSFER', currency))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    expect(['NGN', 'USD', 'GHS', 'KES', 'XOF'].map((currency) => least('MOBILE_MONEY', currency))).toEqual([
+      undefined,
+      undefined,
+      10n,
+      3_00n,
+      1_00n,
+    ]);
+    expect(least('APPLE_PAY', 'ZAR')).toBeUndefined();
+    expect(gateway.limits('CARD', 'USD')?.maxMinor).toBe(10_000_000_00n);
+  });
+});
+
+describe('a gateway is not made', () => {
+  it.each([
+    ['without a web address', { baseUrl: 'ftp://127.0.0.1' }],
+    ['without a key', { secretKey: '' }],
+    ['with an empty key among the replaced ones', { previousSecretKeys: [''] }],
+    ['with a live key for test mode', { secretKey: 'sk_live_key' }],
+    ['with a test key for live mode', { mode: 'live' as const }],
+  ])('%s', (_name, options) => {
+    expect(() => server.gateway(options)).toThrow(TypeError);
+  });
+});

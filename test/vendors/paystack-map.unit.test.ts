@@ -1,0 +1,191 @@
+/** The gateway adapter's dictionaries: what each published no means, by its code, its message or its status, and what decides nothing. */
+import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../src/vendors/paystack/client.ts';
+import { isNotFound, meaningOf, type No } from '../../src/vendors/paystack/codes.ts';
+import { effectFailure, questionFailure, transferInstructionsOf } from '../../src/vendors/paystack/map.ts';
+
+const no = (change: Partial<No>): No => ({
+  httpStatus: 409,
+  code: '',
+  category: '',
+  message: 'Because',
+  ...change,
+});
+const refused = (reason: string) => ({ kind: 'refused', reason });
+const UNSEEN = { kind: 'unseen' };
+
+describe('a no', () => {
+  it.each([
+    ['duplicate_reference', 'REFERENCE_TAKEN'],
+    ['transaction_reversed', 'ALREADY_REFUNDED'],
+    ['transaction_not_found', 'REQUEST_REFUSED'],
+    ['invalid_key', 'CREDENTIALS_REFUSED'],
+    ['unsupported_currency', 'CURRENCY_NOT_SERVED'],
+    ['missing_params', 'REQUEST_REFUSED'],
+    ['invalid_params', 'REQUEST_REFUSED'],
+  ])('with the code %s is %s', (code, reason) => {
+    expect(meaningOf(no({ code }))).toEqual(refused(reason));
+  });
+
+  it('is read by its code in any case, before its message and its status', () => {
+    expect(meaningOf(no({ code: 'Duplicate_Reference', httpStatus: 401 }))).toEqual(
+      refused('REFERENCE_TAKEN'),
+    );
+    expect(meaningOf(no({ code: 'invalid_key', message: 'Invalid amount' }))).toEqual(
+      refused('CREDENTIALS_REFUSED'),
+    );
+  });
+
+  it.each([
+    ['Please wait a few minutes', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Too many requests', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['too many attempts', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Rate limited', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Your balance is not enough to fulfil this request', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Balance of your account: insufficient', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Insufficient balance', { kind: 'unknown', retryAfterMs: 60_000 }],
+    ['Duplicate Transaction Reference', refused('REFERENCE_TAKEN')],
+    ['Duplicate charge request', refused('REFERENCE_TAKEN')],
+    ['Transaction has been fully reversed', refused('ALREADY_REFUNDED')],
+    ['Transaction is fully refunded', refused('ALREADY_REFUNDED')],
+    ['It has already been reversed', refused('ALREADY_REFUNDED')],
+    ['It has already been refunded', refused('ALREADY_REFUNDED')],
+    ['Invalid key', refused('CREDENTIALS_REFUSED')],
+    ['No Authorization Header was found', refused('CREDENTIALS_REFUSED')],
+    ['Format is Authorization Bearer', refused('CREDENTIALS_REFUSED')],
+    ['Token expired', refused('CREDENTIALS_REFUSED')],
+    ['Your IP address is not allowed', refused('CREDENTIALS_REFUSED')],
+    ['Invalid merchant', refused('CREDENTIALS_REFUSED')],
+    ['Your integration has been deactivated', refused('CREDENTIALS_REFUSED')],
+    ['You lack the privileges', refused('CREDENTIALS_REFUSED')],
+    ['Currency not supported', refused('CURRENCY_NOT_SERVED')],
+    ['The currency XYZ is not supported', refused('CURRENCY_NOT_SERVED')],
+    ['Unsupported currency', refused('CURRENCY_NOT_SERVED')],
+    ['Invalid currency', refused('CURRENCY_NOT_SERVED')],
+    ['No active channel', refused('METHOD_NOT_SERVED')],
+    ['Channel is not enabled', refused('METHOD_NOT_SERVED')],
+    ['The channels that you chose are not available', refused('METHOD_NOT_SERVED')],
+    ['This channel: not supported', refused('METHOD_NOT_SERVED')],
+    ['Amount limit exceeded', refused('AMOUNT_NOT_SERVED')],
+    ['Amount cannot be processed', refused('AMOUNT_NOT_SERVED')],
+    ['It is less than NGN 100', refused('AMOUNT_NOT_SERVED')],
+    ['It is less than NGN100', refused('AMOUNT_NOT_SERVED')],
+    ['Below the minimum charge amount', refused('AMOUNT_NOT_SERVED')],
+    ['Minimum amount is 100', refused('AMOUNT_NOT_SERVED')],
+    ['Invalid amount', refused('AMOUNT_NOT_SERVED')],
+    ['Enter a valid amount', refused('AMOUNT_NOT_SERVED')],
+    ['Amount must be a number', refused('AMOUNT_NOT_SERVED')],
+    ['amount should be above 0', refused('AMOUNT_NOT_SERVED')],
+  ])('that says %j is read by that, whatever its status', (message, meaning) => {
+    expect(meaningOf(no({ message }))).toEqual(meaning);
+    expect(meaningOf(no({ message, httpStatus: 403, category: 'api_error' }))).toEqual(meaning);
+  });
+
+  it.each([
+    'It is less than usual',
+    'less than 100',
+    'Your balance',
+    'Channels',
+    'minimum',
+    'The subminimum amount',
+    'invalid amounts of time',
+  ])('that says %j only looks like one', (message) => {
+    expect(meaningOf(no({ message }))).toEqual(UNSEEN);
+  });
+
+  it.each<[string, Partial<No>, object]>([
+    ['401', { httpStatus: 401 }, refused('CREDENTIALS_REFUSED')],
+    ['401 with another word', { httpStatus: 401, message: 'Invalid amount' }, refused('CREDENTIALS_REFUSED')],
+    ['403', { httpStatus: 403 }, refused('CREDENTIALS_REFUSED')],
+    ['a body that is not valid', { category: 'validation_error' }, refused('REQUEST_REFUSED')],
+    ['an older 400', { httpStatus: 400 }, refused('REQUEST_REFUSED')],
+    ['an older 404', { httpStatus: 404 }, refused('REQUEST_REFUSED')],
+    ['an older 422', { httpStatus: 422 }, refused('REQUEST_REFUSED')],
+    ['an older 409', { httpStatus: 409 }, UNSEEN],
+    ['an older 500', { httpStatus: 500 }, UNSEEN],
+    ['a 400 with a code never seen', { httpStatus: 400, code: 'moon_phase' }, UNSEEN],
+    ['a 400 of a kind never seen', { httpStatus: 400, category: 'moon_error' }, UNSEEN],
+  ])('that is nothing but %s', (_name, change, meaning) => {
+    expect(meaningOf(no(change))).toEqual(meaning);
+  });
+});
+
+describe('no such transaction', () => {
+  it.each<[boolean, Partial<No>]>([
+    [true, { httpStatus: 404 }],
+    [true, { code: 'transaction_not_found' }],
+    [true, { httpStatus: 400, message: 'Transaction not found' }],
+    [true, { httpStatus: 400, message: 'Transaction reference not found.' }],
+    [true, { httpStatus: 400, message: 'entity not found' }],
+    [false, { httpStatus: 500, message: 'Transaction not found' }],
+    [false, { httpStatus: 400, message: 'The customer of this transaction not found' }],
+    [false, { httpStatus: 400, message: 'Customer not found' }],
+    [false, { httpStatus: 400 }],
+  ])('%s for %j', (is, change) => {
+    expect(isNotFound(no(change))).toBe(is);
+  });
+});
+
+describe('what a failure is told as', () => {
+  type Failed = Extract<Answer, { kind: 'failed' }>;
+  const failed = (change: Partial<No>): Failed => ({ kind: 'failed', data: null, ...no(change) });
+
+  it.each<[Partial<No>, string]>([
+    [{ code: 'invalid_key', category: 'api_error', message: 'No' }, 'invalid_key: No'],
+    [{ category: 'api_error', message: 'No' }, 'api_error: No'],
+    [{ httpStatus: 400, message: 'No' }, 'HTTP 400: No'],
+    [{ httpStatus: 400, message: '' }, 'HTTP 400'],
+  ])('%j is %j', (change, detail) => {
+    expect(questionFailure(failed(change))).toEqual({ outcome: 'unknown', detail });
+  });
+
+  it('a question is never refused, and waits only where the gateway is busy', () => {
+    expect(questionFailure(failed({ code: 'invalid_key' }))).toStrictEqual({
+      outcome: 'unknown',
+      detail: 'invalid_key: Because',
+    });
+    expect(questionFailure(failed({ message: 'Too many requests' }))).toStrictEqual({
+      outcome: 'unknown',
+      detail: 'HTTP 409: Too many requests',
+      retryAfterMs: 60_000,
+    });
+  });
+
+  it('an effect that was never seen to fail so is unknown, and says that', () => {
+    expect(effectFailure(failed({}))).toStrictEqual({
+      outcome: 'unknown',
+      detail: 'unseen HTTP 409: Because',
+    });
+  });
+
+  it('a lost answer keeps its wait, whatever was asked', () => {
+    const lost: Answer = { kind: 'lost', detail: 'HTTP 429', retryAfterMs: 2_000 };
+    const expected = { outcome: 'unknown', detail: 'HTTP 429', retryAfterMs: 2_000 };
+    expect(effectFailure(lost)).toStrictEqual(expected);
+    expect(questionFailure(lost)).toStrictEqual(expected);
+  });
+});
+
+describe('an account to transfer to', () => {
+  const account = { name: 'Simway', number: '0123456789', bankName: 'Test Bank', expiresAt: null };
+  const at = (iso: string) => new Date(iso);
+
+  it('takes money until the gateway says, or until we asked it to', () => {
+    const [theirs, asked] = [at('2026-11-21T09:00:00.000Z'), at('2026-11-21T10:00:00.000Z')];
+    const expected = {
+      kind: 'bank-transfer',
+      bankName: 'Test Bank',
+      accountNumber: '0123456789',
+      accountName: 'Simway',
+    };
+    expect(transferInstructionsOf({ ...account, expiresAt: theirs }, asked)).toEqual({
+      ...expected,
+      expiresAt: theirs,
+    });
+    expect(transferInstructionsOf(account, asked)).toEqual({ ...expected, expiresAt: asked });
+  });
+
+  it('is not shown where nobody knows until when it takes money', () => {
+    expect(transferInstructionsOf(account, undefined)).toBeNull();
+  });
+});

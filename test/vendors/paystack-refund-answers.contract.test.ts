@@ -1,0 +1,177 @@
+/** What the gateway adapter makes of the answers about refunds: every example on the vendor's pages, and what deviates from them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KNOWN_REFUND_STATUSES } from '../../src/vendors/paystack/map.ts';
+import {
+  example,
+  giveBack,
+  no,
+  refundRow,
+  transaction,
+  yes,
+  startAnsweringGateway,
+  type AnsweringGateway,
+} from '../support/answering-gateway.ts';
+import { json, type Call } from '../support/answering-server.ts';
+
+let server: AnsweringGateway;
+beforeAll(async () => {
+  server = await startAnsweringGateway();
+});
+afterAll(() => server.close());
+
+const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
+const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;
+
+describe('a refund', () => {
+  const queued = { refundId: '3018284', state: 'pending', gatewayStatus: 'pending', amount: naira(100_00n) };
+
+  it('is asked for under our key', async () => {
+    server.answerWith(example('refund-queued'));
+    expect(await server.gateway().refund(giveBack)).toEqual({ outcome: 'done', value: queued });
+    expect(server.calls[0]).toMatchObject({ method: 'POST', path: '/refund' });
+    expect(sentBody(server.calls[0])).toEqual({
+      transaction: 'txn-1',
+      amount: 10000,
+      currency: 'NGN',
+      merchant_note: 'txn-1:refund',
+    });
+  });
+
+  it('is read where its transaction is a number', async () => {
+    server.answerWith(example('refund-retried'));
+    expect(await server.gateway().refund(giveBack)).toEqual({
+      outcome: 'done',
+      value: { ...queued, gatewayStatus: 'processing' },
+    });
+  });
+
+  it.each([
+    ['was given back in full before', example('fully-reversed', 400), 'ALREADY_REFUNDED'],
+    ['was, as older answers put it', json(no('Transaction already fully refunded'), 400), 'ALREADY_REFUNDED'],
+    ['does not exist', json(no('Transaction not found'), 404), 'REQUEST_REFUSED'],
+    ['is under a wrong key', example('invalid-key', 401), 'CREDENTIALS_REFUSED'],
+  ])('of a charge that %s is refused', async (_name, answer, reason) => {
+    server.answerWith(answer);
+    expect(await server.gateway().refund(giveBack)).toMatchObject({ outcome: 'refused', reason });
+  });
+
+  it('waits for a balance that is too low', async () => {
+    server.answerWith(json(no('Insufficient balance to fulfill this refund. Please top up.'), 400));
+    expect(await server.gateway().refund(giveBack)).toMatchObject({
+      outcome: 'unknown',
+      retryAfterMs: 60_000,
+    });
+  });
+
+  it.each([
+    ['of another charge', { transaction: { id: 1, reference: 'txn-2' } }],
+    ['of the other mode', { domain: 'live' }],
+    ['without an id', { id: null }],
+  ])('answered with one %s is unknown', async (_name, change) => {
+    server.answerWith(json(yes(refundRow(change))));
+    expect((await server.gateway().refund(giveBack)).outcome).toBe('unknown');
+    expect(server.alerts).toMatchObject([{ what: 'answer', operation: 'refund' }]);
+  });
+
+  it.each([0n, -1n, 10n ** 18n])('of %s is not sent', async (amountMinor) => {
+    server.answerWith(example('refund-queued'));
+    const outcome = await server.gateway().refund({ ...giveBack, amount: naira(amountMinor) });
+    expect(outcome).toMatchObject({ outcome: 'refused', reason: 'AMOUNT_NOT_SERVED' });
+    expect(server.calls).toHaveLength(0);
+  });
+});
+
+describe('looking for a refund', () => {
+  it('knows the statuses of the pages', () => {
+    expect([...KNOWN_REFUND_STATUSES].toSorted()).toEqual([
+      'failed',
+      'needs-attention',
+      'pending',
+      'processed',
+      'processing',
+    ]);
+  });
+
+  const charge = json(yes(transaction()));
+
+  it.each([
+    ['refunds-processed', { refundId: '2', state: 'done', gatewayStatus: 'processed' }],
+    [
+      'refunds-needs-attention',
+      { refundId: '3018284', state: 'needs-attention', gatewayStatus: 'needs-attention' },
+    ],
+  ])('in %s', async (name, value) => {
+    server.answerWith(charge, example(name));
+    expect(await server.gateway().findRefund(giveBack)).toEqual({
+      outcome: 'done',
+      value: { ...value, amount: naira(100_00n) },
+    });
+    expect(server.calls[1]?.path).toBe('/refund?transaction=4099260516&perPage=100&page=1');
+  });
+
+  it.each([
+    ['pending', 'pending'],
+    ['processing', 'pending'],
+    ['processed', 'done'],
+    ['failed', 'failed'],
+    ['needs-attention', 'needs-attention'],
+    ['teleported', 'unknown'],
+  ])('that is %s finds it %s', async (status, state) => {
+    server.answerWith(charge, json(yes([refundRow({ status })])));
+    expect(await server.gateway().findRefund(giveBack)).toMatchObject({ outcome: 'done', value: { state } });
+    expect(server.alerts).toEqual(
+      state === 'unknown' ? [{ what: 'refund status', operation: 'refund', word: status }] : [],
+    );
+  });
+
+  it('under a key that only begins like ours is none', async () => {
+    server.answerWith(charge, json(yes([refundRow({ merchant_note: 'txn-1:refund-2' })])));
+    expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
+  });
+
+  it('of which one failed and one did not finds the other', async () => {
+    const rows = [refundRow({ id: 1, status: 'failed' }), refundRow({ id: 2, status: 'pending' })];
+    server.answerWith(charge, json(yes(rows)));
+    expect(await server.gateway().findRefund(giveBack)).toMatchObject({ value: { refundId: '2' } });
+    server.answerWith(charge, json(yes(rows.slice(0, 1))));
+    expect(await server.gateway().findRefund(giveBack)).toMatchObject({
+      value: { refundId: '1', state: 'failed' },
+    });
+  });
+
+  it('of a charge that does not exist is none', async () => {
+    server.answerWith(example('not-found', 404));
+    expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
+    expect(server.calls).toHaveLength(1);
+  });
+
+  const page = (from: number) =>
+    json(
+      yes(
+        Array.from({ length: 50 }, (_, i) => refundRow({ id: from + i, merchant_note: `other-${from + i}` })),
+      ),
+    );
+
+  it('reads a list that was not narrowed to its end', async () => {
+    server.answerWith(charge, page(1), page(51), json(yes([refundRow({ id: 101 })])));
+    expect(await server.gateway().findRefund(giveBack)).toMatchObject({ value: { refundId: '101' } });
+    server.answerWith(charge, page(1), page(51), json(yes([])));
+    expect(await server.gateway().findRefund(giveBack)).toEqual({ outcome: 'done', value: null });
+  });
+
+  it.each([
+    ['repeats itself', page(1), 'repeats'],
+    ['breaks off', json('{}', 502), 'HTTP 502'],
+    ['has a row that is none', json(yes([{ id: 7 }])), 'unreadable'],
+    ['is no list', json(yes({})), 'no list'],
+  ])('is unknown, never none, when the list %s', async (_name, second, detail) => {
+    server.answerWith(charge, page(1), second);
+    const outcome = await server.gateway().findRefund(giveBack);
+    expect(outcome).toMatchObject({ outcome: 'unknown', detail: expect.stringContaining(detail) as unknown });
+  });
+
+  it('is unknown without the id that the list goes by', async () => {
+    server.answerWith(json(yes(transaction({ id: null }))));
+    expect((await server.gateway().findRefund(giveBack)).outcome).toBe('unknown');
+  });
+});

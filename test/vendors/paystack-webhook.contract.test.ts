@@ -1,0 +1,333 @@
+/**
+ * Promise G4 at the adapter: an event counts only when it is certainly the gateway's, over the exact bytes, in this mode; odd bytes that
+ * are signed are taken as they are; nothing makes it throw. That an event is no proof of money is kept further up.
+ */
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
+import { fixture, SECRET_KEY } from '../support/answering-gateway.ts';
+import { createRandom, size, withSeed } from '../support/size.ts';
+
+const gatewayOf = (options: object = {}) =>
+  createPaystackGateway({ baseUrl: 'http://127.0.0.1:9', secretKey: SECRET_KEY, mode: 'test', ...options });
+const gateway = gatewayOf();
+
+const sign = (body: string | Uint8Array, key = SECRET_KEY, algorithm = 'sha512') =>
+  createHmac(algorithm, key).update(body).digest('hex');
+const headersFor = (body: string | Uint8Array, key?: string) => ({ 'x-paystack-signature': sign(body, key) });
+const verify = (
+  body: string | Uint8Array,
+  headers: Record<string, string | undefined> = headersFor(body),
+  by = gateway,
+) => by.verifyWebhook(typeof body === 'string' ? Buffer.from(body) : body, headers);
+
+const paid = fixture('event-charge-success');
+const paidData = (JSON.parse(paid) as { data: Record<string, unknown> }).data;
+const event = (data: unknown, type: unknown = 'charge.success') => JSON.stringify({ event: type, data });
+const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
+
+describe('every example event', () => {
+  const email = 'buyer@example.com';
+  const charge = { about: 'charge', reference: 'txn-1', email };
+  const refund = { about: 'refund', reference: 'txn-1', email };
+  const dispute = { about: 'dispute', reference: 'txn-1', email, amount: naira(58_00n) };
+  const nothing = { about: 'other', reference: null, amount: null };
+  const expected: Record<string, object> = {
+    'charge-success': { ...charge, type: 'charge.success', amount: naira(100_00n) },
+    'charge-success-transfer': { ...charge, type: 'charge.success', amount: naira(250_00n) },
+    'transfer-rejected': {
+      about: 'transfer-rejected',
+      type: 'bank.transfer.rejected',
+      reference: null,
+      email,
+      amount: null,
+    },
+    'refund-pending': { ...refund, type: 'refund.pending', amount: naira(100_00n) },
+    'refund-processing': { ...refund, type: 'refund.processing', amount: naira(100_00n) },
+    'refund-processed': { ...refund, type: 'refund.processed', amount: naira(50_00n) },
+    'refund-failed': { ...refund, type: 'refund.failed', amount: naira(200_00n) },
+    'refund-needs-attention': { ...refund, type: 'refund.needs-attention', amount: naira(100_00n) },
+    'dispute-create': { ...dispute, type: 'charge.dispute.create' },
+    'dispute-remind': { ...dispute, type: 'charge.dispute.remind' },
+    'dispute-resolve': { ...dispute, type: 'charge.dispute.resolve' },
+    'account-assigned': { ...nothing, type: 'dedicatedaccount.assign.success', email },
+    'expiring-cards': { ...nothing, type: 'subscription.expiring_cards', email: null },
+    'transfer-success': { ...nothing, type: 'transfer.success', email: null },
+  };
+
+  it('is here', () => {
+    const files = readdirSync(new URL('../fixtures/paystack/', import.meta.url));
+    const names = files.filter((file) => file.startsWith('event-')).map((file) => file.slice(6, -5));
+    expect(names.toSorted()).toEqual(Object.keys(expected).toSorted());
+  });
+
+  it.each(Object.entries(expected))('%s is read', (name, value) => {
+    const body = fixture(`event-${name}`);
+    const eventKey = createHash('sha256').update(body).digest('hex');
+    expect(verify(body)).toEqual({ eventKey, ...value });
+  });
+});
+
+describe('bytes that are signed are taken as they are', () => {
+  const spaced = JSON.stringify(JSON.parse(paid) as object, null, '\t');
+  const data = { ...paidData, note: 'Ọ̀ṣun 😀 </script> "é"' };
+  const escaped = event(data).replaceAll(
+    /[^\0-\x7f]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  it.each([
+    ['compact', JSON.stringify(JSON.parse(paid))],
+    ['with tabs and newlines', spaced],
+    ['with Windows newlines', spaced.replaceAll('\n', '\r\n')],
+    ['with blanks around', `\r\n  ${paid}\n\n`],
+    ['with another order of fields', `{"data":${JSON.stringify(paidData)},"event":"charge.success"}`],
+    ['with letters beyond ASCII', event(data)],
+    ['with every one of them escaped', escaped],
+    ['with escaped slashes', event(data).replaceAll('/', '\\/')],
+    ['with letters put together from parts', event({ ...data, note: 'é'.normalize('NFD') })],
+    ['with half a surrogate, escaped', event(data).replace('😀', '\\ud83d')],
+    ['with a byte order mark', `\ufeff${paid}`],
+    [
+      'with a field twice, the last one counting',
+      paid.replace('"reference"', '"reference":"txn-0","reference"'),
+    ],
+    [
+      'with __proto__ as a field',
+      paid.replace('"reference"', '"__proto__":{"reference":"txn-0"},"reference"'),
+    ],
+    ['with numbers beyond 2^53', paid.replace('4099260516', '18446744073709551615')],
+    ['with an amount as text', paid.replace('"amount": 10000', '"amount": "10000"')],
+    ['with unknown fields', event({ ...paidData, novelty: [{ deep: [null, {}, ''] }] })],
+    [
+      'with nothing of all kinds',
+      event({ ...paidData, metadata: null, plan: '', log: 0, customer: paidData['customer'] }),
+    ],
+  ])('%s', (_name, body) => {
+    expect(verify(body)).toMatchObject({
+      type: 'charge.success',
+      reference: 'txn-1',
+      amount: naira(100_00n),
+    });
+  });
+
+  it('with a byte that is no UTF-8', () => {
+    const body = Buffer.from(event({ ...paidData, note: '#' }));
+    body[body.indexOf('#')] = 0xff;
+    expect(verify(body)).toMatchObject({ reference: 'txn-1' });
+  });
+
+  it('and give a key of their own for every byte that differs, the same key for the same bytes', () => {
+    expect(verify(paid)?.eventKey).toBe(verify(paid)?.eventKey);
+    expect(verify(`${paid} `)?.eventKey).not.toBe(verify(paid)?.eventKey);
+  });
+
+  it('up to a mebibyte', () => {
+    const padded = (bytes: number) => `${paid}${' '.repeat(bytes - Buffer.byteLength(paid))}`;
+    expect(verify(padded(1024 * 1024))).toMatchObject({ reference: 'txn-1' });
+    expect(verify(padded(1024 * 1024 + 1))).toBeUndefined();
+    expect(verify(padded(5_000_000))).toBeUndefined();
+  });
+});
+
+describe('an event is refused', () => {
+  const good = sign(paid);
+  it.each([
+    ['without a signature', {}],
+    ['with an undefined one', { 'x-paystack-signature': undefined }],
+    ['with an empty one', { 'x-paystack-signature': '' }],
+    ['with one under another name', { 'x-signature': good }],
+    ['with one for other bytes', { 'x-paystack-signature': sign(`${paid} `) }],
+    ['with one by another key', { 'x-paystack-signature': sign(paid, 'sk_test_other') }],
+    ['with one by an empty key', { 'x-paystack-signature': sign(paid, '') }],
+    ['with one by the public key', { 'x-paystack-signature': sign(paid, 'pk_test_simulator') }],
+    ['with one by SHA-256', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha256') }],
+    ['with one by SHA-1', { 'x-paystack-signature': sign(paid, SECRET_KEY, 'sha1') }],
+    ['with a plain hash', { 'x-paystack-signature': createHash('sha512').update(paid).digest('hex') }],
+    [
+      'with a hash of key and body',
+      {
+        'x-paystack-signature': createHash('sha512')
+          .update(SECRET_KEY + paid)
+          .digest('hex'),
+      },
+    ],
+    ['with one in base64', { 'x-paystack-signature': Buffer.from(good, 'hex').toString('base64') }],
+    ['with one in capitals', { 'x-paystack-signature': good.toUpperCase() }],
+    ['with one cut short', { 'x-paystack-signature': good.slice(0, -1) }],
+    ['with half of one', { 'x-paystack-signature': good.slice(0, 64) }],
+    ['with one too long', { 'x-paystack-signature': `${good}0` }],
+    ['with one that is followed by a blank', { 'x-paystack-signature': `${good} ` }],
+    ['with one that names its algorithm', { 'x-paystack-signature': `sha512=${good}` }],
+    ['with two, one of them right', { 'x-paystack-signature': `${sign('x')}, ${good}` }],
+    [
+      'with one whose last digit differs',
+      { 'x-paystack-signature': good.slice(0, -1) + (good.endsWith('0') ? '1' : '0') },
+    ],
+    [
+      'with one whose first digit differs',
+      { 'x-paystack-signature': (good.startsWith('0') ? '1' : '0') + good.slice(1) },
+    ],
+    ['with zeros', { 'x-paystack-signature': '0'.repeat(128) }],
+    ['with no hexadecimal digits', { 'x-paystack-signature': 'z'.repeat(128) }],
+    ['with a list in place of a text', { 'x-paystack-signature': [good] as unknown as string }],
+  ])('%s', (_name, headers) => {
+    expect(verify(paid, headers)).toBeUndefined();
+  });
+
+  it.each([
+    ['its amount is raised', paid.replace('10000', '90000')],
+    ['its reference is another', paid.replace('txn-1', 'txn-2')],
+    ['its currency is another', paid.replace('NGN', 'USD')],
+    ['its event is another', paid.replace('charge.success', 'refund.failed')],
+    ['a blank is added', `${paid} `],
+    ['a newline is taken away', paid.trimEnd()],
+    ['it is written anew', JSON.stringify(JSON.parse(paid))],
+    ['a letter is escaped', paid.replace('reference', 'referenc\\u0065')],
+    ['a byte order mark is put before it', `\ufeff${paid}`],
+    ['it is empty', ''],
+  ])('under a good signature when %s', (_name, body) => {
+    expect(body).not.toBe(paid);
+    expect(verify(body, headersFor(paid))).toBeUndefined();
+  });
+
+  const dispute = fixture('event-dispute-create');
+  it.each([
+    ['a charge', paid.replace('"domain": "test"', '"domain": "live"')],
+    [
+      'a rejected transfer, told at its customer',
+      fixture('event-transfer-rejected').replace('"domain": "test"', '"domain": "live"'),
+    ],
+    [
+      'a dispute, told at its transaction',
+      dispute.replace(/("transaction": \{[^}]*?"domain": )"test"/, '$1"live"'),
+    ],
+    ['a mode never heard of', paid.replace('"domain": "test"', '"domain": "staging"')],
+  ])('well signed, in the other mode: %s', (_name, body) => {
+    expect(body).not.toBe(paid);
+    expect(body).not.toBe(dispute);
+    expect(verify(body)).toBeUndefined();
+  });
+
+  it('of test mode where the money is real', () => {
+    const live = gatewayOf({ mode: 'live', secretKey: 'key-of-live' });
+    const body = paid.replace('"domain": "test"', '"domain": "live"');
+    expect(verify(paid, headersFor(paid, 'key-of-live'), live)).toBeUndefined();
+    expect(verify(body, headersFor(body, 'key-of-live'), live)).toMatchObject({ reference: 'txn-1' });
+  });
+
+  it.each([
+    ['no JSON', 'charge.success'],
+    ['JSON that breaks off', paid.slice(0, -4)],
+    ['JSON with something behind it', `${paid}{}`],
+    ['two events', `${paid}\n${paid}`],
+    ['a list', `[${paid}]`],
+    ['a text', '"charge.success"'],
+    ['a number', '1'],
+    ['null', 'null'],
+    ['an object of nothing', '{}'],
+    ['an event without its word', JSON.stringify({ data: paidData })],
+    ['a word that is empty', event(paidData, '')],
+    ['a word that is null', event(paidData, null)],
+    ['a word that is a number', event(paidData, 5)],
+    ['a word that is a list', event(paidData, ['charge.success'])],
+    ['a word that is an object', event(paidData, { name: 'charge.success' })],
+    ['a word with a newline', event(paidData, 'charge.success\n')],
+    ['a word without end', event(paidData, 'a'.repeat(1000))],
+    [
+      'a nest beyond reason',
+      `{"event":"charge.success","data":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+    ],
+    ['zero bytes', '\0\0\0'],
+  ])('well signed, when it is %s', (_name, body) => {
+    expect(verify(body)).toBeUndefined();
+  });
+});
+
+describe('an event with data of wrong types says only what it can', () => {
+  it.each([
+    ['no data', undefined, {}],
+    ['null', null, {}],
+    ['a list', [paidData], {}],
+    ['a text', 'txn-1', {}],
+    [
+      'a reference that is an object',
+      { ...paidData, reference: { $ne: '' } },
+      { amount: naira(100_00n), email: 'buyer@example.com' },
+    ],
+    [
+      'a reference without end',
+      { ...paidData, reference: 'a'.repeat(100_000) },
+      { amount: naira(100_00n), email: 'buyer@example.com' },
+    ],
+    ['an amount of halves', { reference: 'txn-1', amount: 100.5, currency: 'NGN' }, { reference: 'txn-1' }],
+    ['a negative amount', { reference: 'txn-1', amount: -100, currency: 'NGN' }, { reference: 'txn-1' }],
+    ['an amount without a currency', { reference: 'txn-1', amount: 100 }, { reference: 'txn-1' }],
+    [
+      'a currency of four letters',
+      { reference: 'txn-1', amount: 100, currency: 'NGNN' },
+      { reference: 'txn-1' },
+    ],
+    [
+      'a customer that is a list',
+      { reference: 'txn-1', customer: ['buyer@example.com'] },
+      { reference: 'txn-1' },
+    ],
+  ])('%s', (_name, data, expected) => {
+    expect(verify(event(data))).toMatchObject({
+      type: 'charge.success',
+      about: 'charge',
+      reference: null,
+      email: null,
+      amount: null,
+      ...expected,
+    });
+  });
+
+  it('and its word decides what it is about', () => {
+    const about = (type: string) => verify(event({}, type))?.about;
+    expect(
+      [
+        'charge.failed',
+        'charge.novelty',
+        'refund.novelty',
+        'charge.dispute.novelty',
+        'charged',
+        'novelty',
+      ].map(about),
+    ).toEqual(['charge', 'charge', 'refund', 'dispute', 'other', 'other']);
+  });
+});
+
+describe('a key that is being replaced', () => {
+  const rotated = gatewayOf({
+    secretKey: 'sk_test_new',
+    previousSecretKeys: ['sk_test_old', 'sk_test_older'],
+  });
+  it.each(['sk_test_new', 'sk_test_old', 'sk_test_older'])('%s still counts', (key) => {
+    expect(verify(paid, headersFor(paid, key), rotated)).toMatchObject({ reference: 'txn-1' });
+  });
+
+  it('counts no longer once it is taken away', () => {
+    const later = gatewayOf({ secretKey: 'sk_test_new' });
+    expect(verify(paid, headersFor(paid, 'sk_test_old'), later)).toBeUndefined();
+  });
+});
+
+describe('whatever comes', () => {
+  it('never throws, and without the key never counts', () =>
+    withSeed((seed) => {
+      const random = createRandom(seed);
+      for (let i = 0; i < size({ ci: 2_000, prove: 200_000 }); i += 1) {
+        const body = Buffer.from(paid);
+        const flips = 1 + random.below(5);
+        for (let flip = 0; flip < flips; flip += 1) body[random.below(body.length)]! ^= 1 << random.below(8);
+        if (body.equals(Buffer.from(paid))) continue;
+        expect(verify(body, headersFor(paid))).toBeUndefined();
+        // Signed, it may say anything; that must not hurt.
+        verify(body.subarray(0, random.below(body.length)));
+        verify(body);
+      }
+      expect(verify(randomBytes(64))).toBeUndefined();
+    }));
+});

@@ -1,0 +1,152 @@
+/** The exchange-rate sources: the operator's own, and the open provider against a local server that also misbehaves. */
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createFixedRates } from '../../src/vendors/exchange-rates/fixed.ts';
+import { createOpenErApi, type OpenErApiOptions } from '../../src/vendors/exchange-rates/open-er-api.ts';
+import { parseRateMicros } from '../../src/catalogue/pricing.ts';
+
+const NOW = new Date('2026-09-27T12:00:00.000Z');
+let nowMs = NOW.getTime();
+const clock = { now: () => new Date(nowMs) };
+
+describe('fixed rates', () => {
+  it('are observed anew every time', async () => {
+    const source = createFixedRates({ ratesPerUsd: { NGN: '1600.00', KWD: '0.306' }, clock });
+    expect(await source.observe()).toEqual({
+      source: 'fixed',
+      ratesPerUsd: { NGN: '1600', KWD: '0.306' },
+      observedAt: NOW,
+      setByOperator: true,
+    });
+    nowMs += 86_400_000;
+    expect((await source.observe()).observedAt).toEqual(new Date(NOW.getTime() + 86_400_000));
+    nowMs = NOW.getTime();
+  });
+
+  it.each([
+    { NGN: '0' },
+    { NGN: '-1600' },
+    { NGN: 'NaN' },
+    { NGN: '1.6e3' },
+    { NGN: '' },
+    { NGN: ' 1600' },
+    { NGN: '1,600' },
+    { NGN: '0.0000001' },
+    { ngn: '1600' },
+    { NAIRA: '1600' },
+  ])('refuse %j at once', (ratesPerUsd) => {
+    expect(() => createFixedRates({ ratesPerUsd, clock })).toThrow(TypeError);
+  });
+});
+
+describe('open.er-api.com', () => {
+  let answer: (response: ServerResponse) => void;
+  const server = createServer((_request, response) => answer(response));
+  let url = '';
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v6/latest/USD`;
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  const publishedAt = NOW.getTime() / 1000 - 12 * 3600;
+  /** Written by hand: JSON.stringify would already have rounded the numbers. */
+  const body = (
+    rates: string,
+    change: { result?: string; base?: string; published?: string } = {},
+  ): string => `{
+    "result": "${change.result ?? 'success'}",
+    "provider": "https://www.exchangerate-api.com",
+    "time_last_update_unix": ${change.published ?? publishedAt},
+    "time_next_update_unix": ${publishedAt + 86_400},
+    "time_eol_unix": 0,
+    "base_code": "${change.base ?? 'USD'}",
+    "rates": {${rates}}
+  }`;
+  const observe = (text: string, options: Partial<OpenErApiOptions> = {}) => {
+    answer = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
+    return createOpenErApi({ clock, url, timeLimitMs: 300, ...options }).observe();
+  };
+
+  it('is read digit by digit', async () => {
+    const rates =
+      '"USD":1,"NGN":1534.254567,"KWD":0.30,"XOF":605.1234565,"VND":26345.00000049,"IRR":123456789012.345678';
+    const observed = await observe(body(rates));
+    expect(observed).toEqual({
+      source: 'open.er-api.com',
+      observedAt: NOW,
+      ratesPerUsd: {
+        USD: '1',
+        NGN: '1534.254567',
+        KWD: '0.3',
+        XOF: '605.123457',
+        VND: '26345',
+        // More digits than floating point holds.
+        IRR: '123456789012.345678',
+      },
+    });
+  });
+
+  it('gives only what is asked for, all of it', async () => {
+    const rates = '"USD":1,"NGN":1534.25,"GHS":12.5,"BAD":-1';
+    expect((await observe(body(rates), { currencies: ['NGN', 'GHS'] })).ratesPerUsd).toEqual({
+      NGN: '1534.25',
+      GHS: '12.5',
+    });
+    await expect(observe(body(rates), { currencies: ['NGN', 'KES'] })).rejects.toThrow('no rate for KES');
+  });
+
+  it.each([
+    ['zero', '"NGN":0'],
+    ['rounded to zero', '"NGN":0.0000004'],
+    ['negative', '"NGN":-1534.25'],
+    ['null', '"NGN":null'],
+    ['a word', '"NGN":"NaN"'],
+    ['NaN', '"NGN":NaN'],
+    ['an exponent', '"NGN":1.5e3'],
+    ['a list', '"NGN":[1534]'],
+    ['absent', '"EUR":0.92'],
+    ['sound beside one that is not', '"NGN":1534.25,"EUR":-0.92'],
+    ['beside a currency that is none', '"NGN":1534.25,"__proto__":1'],
+  ])('a rate that is %s is no observation', async (_name, rates) => {
+    await expect(observe(body(rates))).rejects.toThrow();
+  });
+
+  it.each([
+    ['an error report', body('"NGN":1534.25', { result: 'error' })],
+    ['another base', body('"NGN":1534.25', { base: 'EUR' })],
+    ['no time of publication', body('"NGN":1534.25', { published: 'null' })],
+    [
+      'rates of the day before yesterday',
+      body('"NGN":1534.25', { published: String(publishedAt - 2 * 86_400) }),
+    ],
+    ['rates of tomorrow', body('"NGN":1534.25', { published: String(publishedAt + 2 * 86_400) })],
+    ['no rates', '{"result":"success","base_code":"USD","time_last_update_unix":1}'],
+    ['no JSON', '<html>'],
+    ['nothing', ''],
+    ['half of it', body('"NGN":1534.25').slice(0, 150)],
+    ['far too much', body(`"NGN":1534.25,"PAD":"${'x'.repeat(300_000)}"`)],
+  ])('%s is no observation', async (_name, text) => {
+    await expect(observe(text)).rejects.toThrow();
+  });
+
+  it.each([
+    ['429', (response: ServerResponse) => void response.writeHead(429).end(body('"NGN":1534.25'))],
+    ['500', (response: ServerResponse) => void response.writeHead(500).end('oops')],
+    ['a redirect', (response: ServerResponse) => void response.writeHead(302, { location: '/' }).end()],
+    ['silence', () => undefined],
+    ['a reset', (response: ServerResponse) => void response.socket?.resetAndDestroy()],
+  ])('%s is no observation', async (_name, misbehave) => {
+    answer = misbehave;
+    await expect(createOpenErApi({ clock, url, timeLimitMs: 300 }).observe()).rejects.toThrow();
+  });
+
+  it('gives rates that prices can be computed with', async () => {
+    const { ratesPerUsd } = await observe(body('"NGN":1534.2545678901,"USD":1'));
+    expect(parseRateMicros(ratesPerUsd['NGN']!)).toBe(1_534_254_568n);
+  });
+});

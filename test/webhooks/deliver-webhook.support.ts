@@ -1,0 +1,77 @@
+// Messages handed to the real engine on a stack, without a purchase behind them.
+import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
+import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
+import { sampleBody, type WebhookEvent } from '../../src/webhooks/rules.ts';
+import { createEvents } from '../../src/platform/telemetry/events.ts';
+import type { WebhookEngine } from '../../src/webhooks/engine.ts';
+import { listAttempts, type Attempt } from '../../src/webhooks/store/attempts.ts';
+import { findMessage, type Message } from '../../src/webhooks/store/messages.ts';
+import type { Stack, TestAccount } from '../support/stack.ts';
+import { addMessage } from '../support/told-message.ts';
+import { until, type UntilOptions } from '../support/until.ts';
+import type { Listener } from '../support/webhook-receiver.ts';
+
+export interface DeliveryHarness {
+  readonly engine: WebhookEngine;
+  readonly temporal: TemporalClient;
+  /** Messages in the rows, not handed to anybody. */
+  write(account: TestAccount, listener: Listener, count?: number): Promise<string[]>;
+  /** The same, handed to the engine. */
+  send(account: TestAccount, listener: Listener, count?: number): Promise<string[]>;
+  /** One that was tried so often already, as its row says; answers its id. */
+  sendAfter(account: TestAccount, listener: Listener, attempts: number): Promise<string>;
+  message(account: TestAccount, messageId: string): Promise<Message>;
+  untilState(
+    account: TestAccount,
+    messageId: string,
+    status: Message['status'],
+    options?: UntilOptions,
+  ): Promise<Message>;
+  attempts(messageId: string): Promise<Attempt[]>;
+  close(): Promise<void>;
+}
+
+/** Close it before the stack. */
+export function createDeliveryHarness(stack: Stack): DeliveryHarness {
+  const temporal = connectClient({
+    address: stack.env['TEMPORAL_ADDRESS'] ?? '',
+    namespace: stack.namespace,
+  });
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const engine = composeWebhookEngine(stack.world, temporal, createEvents(silent));
+  const event: WebhookEvent = 'esim.purchased';
+  const write = async (account: TestAccount, listener: Listener, count = 1): Promise<string[]> => {
+    const endpoint = { id: listener.endpointId, accountId: account.accountId };
+    const now = new Date();
+    const one = () => addMessage(stack.world, { endpoint, event, body: sampleBody(event, now), now });
+    return Promise.all(Array.from({ length: count }, one));
+  };
+  const message = async (account: TestAccount, messageId: string): Promise<Message> =>
+    (await findMessage(stack.world, account.accountId, messageId))!;
+  return {
+    engine,
+    temporal,
+    write,
+    send: async (account, listener, count) => {
+      const ids = await write(account, listener, count);
+      await engine.deliver(ids);
+      return ids;
+    },
+    sendAfter: async (account, listener, attempts) => {
+      const [id = ''] = await write(account, listener);
+      await stack.owner.updateTable('webhook_messages').set({ attempts }).where('id', '=', id).execute();
+      await engine.deliver([id]);
+      return id;
+    },
+    message,
+    untilState: (account, messageId, status, options) =>
+      until(
+        () => message(account, messageId),
+        (found) => found.status === status,
+        { what: `${messageId} ${status}`, ...options },
+      ),
+    attempts: async (messageId) =>
+      (await listAttempts(stack.world, messageId, { page: 1, limit: 100 })).items,
+    close: () => temporal.close(),
+  };
+}

@@ -1,0 +1,343 @@
+// One message on its way, on a clock that runs fifty thousand times as fast: the whole published schedule in five and a half seconds, five
+// days of failing in nine.
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ATTEMPT_WAITS_MS } from '../../src/webhooks/rules.ts';
+import { deleteEndpoint, findEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
+import { reopenFailed, reopenMessage } from '../../src/webhooks/store/messages.ts';
+import { eventTypes, fetchHistory, payloadTexts } from '../support/history.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  answerStatus,
+  startReceiver,
+  type Listener,
+  type Received,
+  type Receiver,
+} from '../support/webhook-receiver.ts';
+import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
+
+const SPEED = 50_000;
+const WAITS_MS = ATTEMPT_WAITS_MS.map((ms) => Math.trunc(ms / SPEED));
+/** What a step takes beside its wait, on a busy machine. */
+const SLACK_MS = 2_500;
+
+let stack: Stack;
+let harness: DeliveryHarness;
+let receiver: Receiver;
+let account: TestAccount;
+beforeAll(async () => {
+  stack = await startStack({
+    env: { SIMWAY_TEST_WEBHOOK_SPEED: String(SPEED), SIMWAY_SWEEP_WEBHOOKS_MS: '1000' },
+  });
+  harness = createDeliveryHarness(stack);
+  receiver = await startReceiver();
+  account = await stack.account({ fundsMinor: 0n });
+});
+afterAll(async () => {
+  await harness.close();
+  await stack.close();
+  await receiver.close();
+});
+
+const endpointOf = (endpointId: string) => findEndpoint(stack.world, account.accountId, endpointId);
+const gapsOf = (all: readonly Received[]): number[] =>
+  all.slice(1).map(({ atMs }, index) => atMs - all[index]!.atMs);
+
+/** Takes everything but this message, so that the endpoint is never failing for good. */
+async function oneIsRefused(
+  attempts = 0,
+): Promise<{ listener: Listener; id: string; calls: () => Received[] }> {
+  const listener = await receiver.listen(stack, account);
+  const refused = new Set<string>();
+  listener.answerWith((response, received) =>
+    answerStatus(refused.has(received.id) ? 500 : 204)(response, received),
+  );
+  const [id = ''] = await harness.write(account, listener);
+  refused.add(id);
+  await stack.owner.updateTable('webhook_messages').set({ attempts }).where('id', '=', id).execute();
+  await harness.engine.deliver([id]);
+  return { listener, id, calls: () => listener.received.filter((received) => received.id === id) };
+}
+
+const untilTried = (id: string, times: number) =>
+  until(
+    () => harness.attempts(id),
+    (attempts) => attempts.length >= times,
+    { everyMs: 5, what: `${id} tried ${times} times` },
+  );
+
+describe.concurrent('a message', () => {
+  it('arrives at once, genuine, and is in the log', async () => {
+    const listener = await receiver.listen(stack, account, { answer: answerStatus(200, {}, 'thanks') });
+    const [id = ''] = await harness.send(account, listener);
+    await harness.untilState(account, id, 'DELIVERED');
+    expect(listener.received).toMatchObject([{ id, isGenuine: true, event: 'esim.purchased' }]);
+    expect(listener.received[0]?.headers).toMatchObject({ 'content-type': 'application/json' });
+    expect(await harness.attempts(id)).toMatchObject([
+      { attempt: 1, outcome: 'answered', status: 200, answerStart: 'thanks' },
+    ]);
+  });
+
+  it('costs six events, with its account to be found by and neither body nor secret in it', async () => {
+    const listener = await receiver.listen(stack, account);
+    const [id = ''] = await harness.send(account, listener);
+    expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
+    const history = await fetchHistory(stack, id);
+    // One more where the signal that began it is not the first task's.
+    expect(eventTypes(history).filter((type) => type !== 'WORKFLOW_EXECUTION_SIGNALED')).toHaveLength(6);
+    const text = payloadTexts(history).join('\n');
+    expect(text).toContain(id);
+    expect(text).not.toContain(listener.secret.slice(6));
+    expect(text).not.toContain('qrCodeUrl');
+    const { typedSearchAttributes } = await stack.temporal.workflow.getHandle(id).describe();
+    expect(typedSearchAttributes.getAll().map(({ key, value }) => [key.name, value])).toContainEqual([
+      'AccountId',
+      account.accountId,
+    ]);
+  });
+
+  it('that is never taken is tried at every time of the schedule under one id, and has then failed', async () => {
+    const { listener, id, calls } = await oneIsRefused();
+    for (const times of [4, 6, 7, 8, 9]) {
+      await until(calls, (all) => all.length >= times, { withinMs: 30_000, everyMs: 10 });
+      await harness.send(account, listener);
+    }
+    await harness.untilState(account, id, 'FAILED', { withinMs: 30_000 });
+    const all = calls();
+    expect(all).toHaveLength(WAITS_MS.length);
+    expect(new Set(all.map(({ id: messageId, body }) => `${messageId} ${body}`)).size).toBe(1);
+    expect(all.every(({ isGenuine }) => isGenuine)).toBe(true);
+    gapsOf(all).forEach((gapMs, index) => {
+      const plannedMs = WAITS_MS[index + 1]!;
+      expect(gapMs, `before attempt ${index + 2}`).toBeGreaterThanOrEqual(plannedMs * 0.8 - 1);
+      expect(gapMs, `before attempt ${index + 2}`).toBeLessThanOrEqual(plannedMs * 1.2 + SLACK_MS);
+    });
+    expect((await harness.attempts(id)).map(({ attempt }) => attempt)).toEqual(
+      WAITS_MS.map((_, at) => at + 1),
+    );
+  }, 90_000);
+
+  it('waits as long as its receiver asks, up to twice the plan', async () => {
+    const listener = await receiver.listen(stack, account, {
+      answer: answerStatus(503, { 'Retry-After': '2' }),
+    });
+    const id = await harness.sendAfter(account, listener, 6);
+    await listener.untilReceived(1);
+    listener.answerWith(answerStatus(204));
+    await harness.untilState(account, id, 'DELIVERED', { withinMs: 30_000 });
+    // Planned is a second for the eighth: fourteen hours.
+    expect(WAITS_MS[7]).toBe(1_008);
+    const askedGapMs = gapsOf(listener.received)[0]!;
+    expect(askedGapMs).toBeGreaterThanOrEqual(1_995);
+    expect(askedGapMs).toBeLessThanOrEqual(2 * 1_008 + SLACK_MS);
+  });
+
+  it('goes to an address that nobody listens at no sooner than to any other, and says why in the log', async () => {
+    const listener = await receiver.listen(stack, account);
+    await stack.owner
+      .updateTable('webhook_endpoints')
+      .set({ url: 'http://127.0.0.1:1/' })
+      .where('id', '=', listener.endpointId)
+      .execute();
+    const [id = ''] = await harness.send(account, listener);
+    await until(
+      () => harness.attempts(id),
+      (attempts) => attempts.length >= 2,
+    );
+    expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'no-connection', status: null });
+  });
+
+  it('that a redirect or a hostile address stands in the way of is not taken', async () => {
+    const elsewhere = await receiver.listen(stack, account);
+    const redirecting = await receiver.listen(stack, account, {
+      answer: answerStatus(302, { Location: elsewhere.url }),
+    });
+    const [id = ''] = await harness.send(account, redirecting);
+    await until(
+      () => harness.attempts(id),
+      (attempts) => attempts.length >= 2,
+    );
+    expect((await harness.attempts(id))[0]).toMatchObject({ outcome: 'answered', status: 302 });
+    expect(elsewhere.received).toEqual([]);
+  });
+});
+
+describe.concurrent('an attempt', () => {
+  const typesOf = async (id: string): Promise<string[]> => {
+    expect(await stack.temporal.workflow.getHandle(id).result()).toBe('DELIVERED');
+    return eventTypes(await fetchHistory(stack, id));
+  };
+
+  it('at a quick endpoint is made inside of the workflow’s own task, however long it takes this time', async () => {
+    const listener = await receiver.listen(stack, account, {
+      // Longer than a workflow task may take without a sign of life.
+      answer: (response, received) => void setTimeout(() => answerStatus(204)(response, received), 11_000),
+    });
+    const [id = ''] = await harness.send(account, listener);
+    const types = await typesOf(id);
+    expect(types).not.toContain('ACTIVITY_TASK_SCHEDULED');
+    expect(types).not.toContain('WORKFLOW_TASK_TIMED_OUT');
+    expect(listener.received).toHaveLength(1);
+    expect(await harness.attempts(id)).toHaveLength(1);
+  }, 60_000);
+
+  it('at one that has just failed goes over the queue', async () => {
+    const { listener, id } = await oneIsRefused(7);
+    await untilTried(id, 1);
+    listener.answerWith(answerStatus(204));
+    const types = await typesOf(id);
+    expect(types.filter((type) => type === 'MARKER_RECORDED')).toHaveLength(2);
+    expect(types).toContain('ACTIVITY_TASK_SCHEDULED');
+  });
+
+  it('of a delivery that was begun before there were any of these goes on as it did', async () => {
+    const listener = await receiver.listen(stack, account);
+    const [id = ''] = await harness.write(account, listener);
+    await stack.temporal.workflow.start('deliverWebhook', {
+      taskQueue: 'orders',
+      workflowId: id,
+      args: [{ messageId: id }],
+    });
+    expect(await typesOf(id)).toHaveLength(11);
+    expect(listener.received).toHaveLength(1);
+  });
+});
+
+describe.concurrent('a signal', () => {
+  it('wakes what waits, once it is due', async () => {
+    const { listener, id, calls } = await oneIsRefused(7);
+    await untilTried(id, 1);
+    // What waits now is a second and a half: twenty hours.
+    listener.answerWith(answerStatus(204));
+    await reopenMessage(stack.world, account.accountId, id, new Date());
+    await harness.engine.deliver([id]);
+    await harness.untilState(account, id, 'DELIVERED');
+    expect(calls()).toHaveLength(2);
+    const plannedMs = (await harness.attempts(id))[0]!.at.getTime() + WAITS_MS[8]! * 0.8;
+    expect((await harness.attempts(id))[1]!.at.getTime()).toBeLessThan(plannedMs);
+  });
+
+  it('changes nothing for what is not due', async () => {
+    const { id, calls } = await oneIsRefused(7);
+    await untilTried(id, 1);
+    for (let wish = 0; wish < 5; wish += 1) await harness.engine.deliver([id]);
+    await harness.untilState(account, id, 'FAILED', { withinMs: 30_000 });
+    expect(calls()).toHaveLength(3);
+    expect(gapsOf(calls())[0]).toBeGreaterThanOrEqual(WAITS_MS[8]! * 0.8 - 1);
+  });
+
+  it('begins what has ended, under the same id', async () => {
+    const listener = await receiver.listen(stack, account);
+    const [id = ''] = await harness.send(account, listener);
+    await harness.untilState(account, id, 'DELIVERED');
+    await reopenMessage(stack.world, account.accountId, id, new Date());
+    await harness.engine.deliver([id]);
+    await listener.untilReceived(2);
+    expect(listener.received.map((received) => received.id)).toEqual([id, id]);
+    await harness.untilState(account, id, 'DELIVERED');
+    expect((await harness.attempts(id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+});
+
+describe.concurrent('an endpoint', () => {
+  it('that says 410 is disabled at once, with all that waits for it', async () => {
+    const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
+    const waiting = await harness.sendAfter(account, listener, 8);
+    await untilTried(waiting, 1);
+    listener.answerWith(answerStatus(410));
+    const [id = ''] = await harness.send(account, listener);
+    await harness.untilState(account, id, 'FAILED');
+    expect(await endpointOf(listener.endpointId)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    await harness.untilState(account, waiting, 'FAILED');
+    expect(await harness.attempts(id)).toMatchObject([{ status: 410 }]);
+    expect(await stack.temporal.workflow.getHandle(waiting).result()).toBe('FAILED');
+    expect(listener.received.filter((received) => received.id === id)).toHaveLength(1);
+  });
+
+  it('that fails for five days is disabled, its owner told, and all of it recovered: each once, same id', async () => {
+    const owner = await stack.account({ fundsMinor: 0n });
+    const watcher = await receiver.listen(stack, owner, { events: ['endpoint.disabled'] });
+    const listener = await receiver.listen(stack, owner, { answer: answerStatus(500) });
+    const began = new Date();
+    const failed: string[] = [];
+    // A message now and then, as merchants have them: one alone ends before the five days do.
+    await until(
+      async () => {
+        failed.push(...(await harness.send(owner, listener)));
+        const endpoint = await findEndpoint(stack.world, owner.accountId, listener.endpointId);
+        return endpoint?.disabledReason;
+      },
+      (reason) => reason === 'FAILING',
+      { withinMs: 60_000, everyMs: 700 },
+    );
+    expect(Date.now() - began.getTime()).toBeGreaterThan((5 * 24 * 3_600_000) / SPEED);
+    const [told] = await watcher.untilReceived(1);
+    expect(told).toMatchObject({
+      event: 'endpoint.disabled',
+      isGenuine: true,
+      data: { endpointId: listener.endpointId, url: listener.url, reason: 'FAILING' },
+    });
+    for (const id of failed) await harness.untilState(owner, id, 'FAILED');
+    listener.answerWith(answerStatus(204));
+    const before = listener.received.length;
+    await updateEndpoint(stack.world, owner.accountId, listener.endpointId, {
+      enabled: true,
+      now: new Date(),
+    });
+    const range = { from: began, to: new Date(Date.now() + 1_000), now: new Date() };
+    const recover = () => reopenFailed(stack.world, owner.accountId, listener.endpointId, range);
+    const recovered = await recover();
+    expect(recovered.toSorted()).toEqual(failed.toSorted());
+    await harness.engine.deliver(recovered);
+    for (const id of failed) await harness.untilState(owner, id, 'DELIVERED');
+    expect(await recover()).toEqual([]);
+    const sent = listener.received.slice(before).map((received) => received.id);
+    expect(sent.toSorted()).toEqual(failed.toSorted());
+  }, 120_000);
+
+  it('that is deleted is not called again', async () => {
+    const listener = await receiver.listen(stack, account, { answer: answerStatus(500) });
+    const id = await harness.sendAfter(account, listener, 8);
+    await untilTried(id, 1);
+    await deleteEndpoint(stack.world, account.accountId, listener.endpointId, new Date());
+    expect(await stack.temporal.workflow.getHandle(id).result()).toBe('FAILED');
+    expect(listener.received).toHaveLength(1);
+  });
+});
+
+describe('while Postgres can be read and not written', () => {
+  it('nothing is sent, and each message once afterwards', async () => {
+    const listener = await receiver.listen(stack, account);
+    const ids = await harness.write(account, listener, 3);
+    await sql`revoke update on webhook_messages from simway_test`.execute(stack.owner);
+    try {
+      await harness.engine.deliver(ids);
+      const [id = ''] = ids;
+      await until(
+        async () => (await stack.temporal.workflow.getHandle(id).describe()).raw.pendingActivities ?? [],
+        ([tried]) => (tried?.attempt ?? 0) >= 3,
+        { what: 'an attempt tried again and again' },
+      );
+      expect(listener.received).toEqual([]);
+    } finally {
+      await sql`grant update on webhook_messages to simway_test`.execute(stack.owner);
+    }
+    for (const id of ids) await harness.untilState(account, id, 'DELIVERED');
+    expect(listener.received.map((received) => received.id).toSorted()).toEqual(ids.toSorted());
+  });
+});
+
+describe('the sweep', () => {
+  it('hands over what nobody carries', async () => {
+    const listener = await receiver.listen(stack, account);
+    const [id = ''] = await harness.write(account, listener);
+    await stack.owner
+      .updateTable('webhook_messages')
+      .set({ next_attempt_at: new Date(Date.now() - 60_000) })
+      .where('id', '=', id)
+      .execute();
+    await harness.untilState(account, id, 'DELIVERED');
+    expect(listener.received).toHaveLength(1);
+  });
+});

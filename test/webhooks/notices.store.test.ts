@@ -1,0 +1,295 @@
+/**
+ * What owners are told by e-mail, as rows: a notice stands with the disabling that it tells of, is claimed by one sender at a time and sent once;
+ * and which endpoints the sweep disables, by the rule that every attempt is held to.
+ */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { ActivityDeps } from '../../activities/index.ts';
+import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
+import { createWebhookChores } from '../../activities/webhooks/maintenance.ts';
+import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
+import type { Mail, MailOutcome } from '../../src/webhooks/mailer-port.ts';
+import { insertAccount } from '../../src/accounts/store/accounts.ts';
+import { claimNotice, forgetNotices, markNoticeSent, postponeNotice } from '../../src/webhooks/store/notices.ts';
+import { disableEndpoint } from '../../src/webhooks/store/disabling.ts';
+import { findEndpoint, updateEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
+import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { newAccount } from '../support/facts.ts';
+import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks({ maxConnections: 10 });
+});
+beforeEach(() => books.owner.deleteFrom('notices').execute());
+afterAll(() => books.close());
+
+const DAY_MS = 86_400_000;
+const now = new Date();
+const ago = (ms: number): Date => new Date(now.getTime() - ms);
+
+const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').execute();
+const gone = (endpoint: Endpoint, written = noMessages()) =>
+  disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, written);
+
+/** An account with an address, and an endpoint. */
+async function owned(): Promise<{ endpoint: Endpoint; email: string }> {
+  const accountId = newAccountId();
+  const email = `${randomBytes(6).toString('hex')}@merchant.example`;
+  await insertAccount(books.accounts, newAccount({ id: accountId, email }));
+  return { endpoint: await newEndpoint(books.world, accountId), email };
+}
+
+describe('a notice', () => {
+  it('stands with the disabling, once, with nothing in it that may be secret, though nobody else listens', async () => {
+    const { endpoint } = await owned();
+    const url = 'https://hooks.merchant.example:443/services/T0/a-path-secret?token=a-query-secret';
+    await updateEndpoint(books.world, endpoint.accountId, endpoint.id, { url, now });
+    const outcomes = await Promise.all([gone(endpoint), gone(endpoint), gone(endpoint)]);
+    expect(outcomes.filter(Boolean)).toHaveLength(1);
+    const all = await notices();
+    expect(all).toMatchObject([
+      {
+        account_id: endpoint.accountId,
+        kind: 'endpoint-disabled',
+        facts: {
+          endpointId: endpoint.id,
+          host: 'hooks.merchant.example',
+          reason: 'GONE',
+          failingSince: null,
+          disabledAt: now.toISOString(),
+        },
+        attempts: 0,
+        sent_at: null,
+      },
+    ]);
+    expect(JSON.stringify(all)).not.toContain('secret');
+  });
+
+  it('is not there where the disabling is taken back', async () => {
+    const { endpoint } = await owned();
+    const undone = books.world.transaction().execute(async (trx) => {
+      expect(await disableEndpoint(trx, endpoint, { reason: 'GONE', at: now }, noMessages())).toBe(true);
+      throw new Error('taken back');
+    });
+    await expect(undone).rejects.toThrow('taken back');
+    expect(await notices()).toEqual([]);
+    expect(await findEndpoint(books.world, endpoint.accountId, endpoint.id)).toMatchObject({ enabled: true });
+  });
+
+  it('is one sender’s at a time, goes to the address of its account, and is nobody’s once it was sent', async () => {
+    const { endpoint, email } = await owned();
+    await gone(endpoint);
+    const claims = await Promise.all([1, 2, 3].map(() => claimNotice(books.world, 60_000)));
+    const [claimed] = claims.filter((claim) => claim !== undefined);
+    expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
+    expect(claimed).toMatchObject({ accountId: endpoint.accountId, email, attempts: 1 });
+    await postponeNotice(books.world, claimed!.id, 0);
+    expect(await claimNotice(books.world, 60_000)).toMatchObject({ id: claimed!.id, attempts: 2 });
+    await markNoticeSent(books.world, claimed!.id);
+    await postponeNotice(books.world, claimed!.id, 0);
+    expect(await claimNotice(books.world, 60_000)).toBeUndefined();
+    expect((await notices())[0]?.sent_at).toBeInstanceOf(Date);
+  });
+
+  it('is forgotten when it is no news any more', async () => {
+    await gone((await owned()).endpoint);
+    expect(await forgetNotices(books.world, ago(1))).toBe(0);
+    expect(await forgetNotices(books.world, new Date(now.getTime() + 1))).toBe(1);
+  });
+});
+
+describe('sending', () => {
+  interface Told {
+    readonly event: string;
+    readonly fields: object;
+  }
+
+  function sender(outcome?: MailOutcome): { send: () => Promise<string>; mails: Mail[]; told: Told[] } {
+    const mails: Mail[] = [];
+    const told: Told[] = [];
+    const mailer = outcome && {
+      send: (mail: Mail) => {
+        mails.push(mail);
+        return Promise.resolve(outcome);
+      },
+    };
+    const deps = {
+      db: books.world,
+      clock: { now: () => new Date() },
+      events: {
+        noticeSent: (fields: object) => told.push({ event: 'sent', fields }),
+        noticeNotSent: (fields: object) => told.push({ event: 'not sent', fields }),
+      },
+      notices: { environment: 'test', mailer },
+    };
+    return { send: createNoticeActivities(deps as unknown as ActivityDeps).sendNotices, mails, told };
+  }
+
+  const untilDue = () =>
+    books.owner
+      .updateTable('notices')
+      .set({ next_attempt_at: ago(1) })
+      .where('sent_at', 'is', null)
+      .execute();
+
+  it('takes each notice once, tells nobody’s address to the log, and has nothing to do after that', async () => {
+    const all = [await owned(), await owned()];
+    for (const { endpoint } of all) await gone(endpoint);
+    const { send, mails, told } = sender({ outcome: 'done' });
+    expect(await send()).toBe('2 notices sent, 0 not');
+    expect(mails.map(({ to }) => to).toSorted()).toEqual(all.map(({ email }) => email).toSorted());
+    expect(mails.map(({ id }) => id).toSorted()).toEqual((await notices()).map(({ id }) => id).toSorted());
+    expect(told.map(({ event }) => event)).toEqual(['sent', 'sent']);
+    expect(JSON.stringify(told)).not.toContain('@');
+    expect(await send()).toBe('0 notices sent, 0 not');
+  });
+
+  it('without a mail server leaves it, says so each time that it is due, and sends it once there is one', async () => {
+    const { endpoint } = await owned();
+    await gone(endpoint);
+    const without = sender();
+    expect(await without.send()).toBe('0 notices sent, 1 not');
+    expect(await without.send()).toBe('0 notices sent, 0 not');
+    expect(without.told).toMatchObject([
+      {
+        event: 'not sent',
+        fields: {
+          accountId: endpoint.accountId,
+          kind: 'endpoint-disabled',
+          about: endpoint.id,
+          attempts: 1,
+          detail: 'no mail server is configured: SIMWAY_SMTP_URL',
+        },
+      },
+    ]);
+    await untilDue();
+    const there = sender({ outcome: 'done' });
+    expect(await there.send()).toBe('1 notices sent, 0 not');
+  });
+
+  it('that nobody knows the end of is tried again under the same id, at growing distance', async () => {
+    await gone((await owned()).endpoint);
+    const { send, mails, told } = sender({ outcome: 'unknown', detail: 'ECONNREFUSED' });
+    const waits: number[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      const startedAtMs = Date.now();
+      await send();
+      waits.push(Math.round(((await notices())[0]!.next_attempt_at!.getTime() - startedAtMs) / 60_000));
+      await untilDue();
+    }
+    expect(waits).toEqual([1, 5, 15, 60, 60, 60]);
+    expect(new Set(mails.map(({ id }) => id)).size).toBe(1);
+    expect(told.at(-1)).toMatchObject({
+      fields: { attempts: 6, outcome: 'unknown', detail: 'ECONNREFUSED' },
+    });
+  });
+});
+
+describe('the sweep', () => {
+  const handedOver: string[] = [];
+  const disabledEvents: object[] = [];
+  const sweep = (): Promise<string> => {
+    const deps = {
+      db: books.world,
+      clock: { now: () => now },
+      events: { webhookEndpointDisabled: (fields: object) => disabledEvents.push(fields) },
+      webhooks: {
+        failingLimitMs: FAILING_LIMIT_MS,
+        sweeper: {
+          handOver: (ids: readonly string[]) => {
+            handedOver.push(...ids);
+            return Promise.resolve([]);
+          },
+        },
+      },
+    };
+    return createWebhookChores(deps as unknown as ActivityDeps).disableFailing();
+  };
+
+  /** An endpoint that has failed for so long, with a message that was tried so often and ended so long ago. */
+  async function failing(
+    forMs: number,
+    message: { readonly attempts: number; readonly endedMsAgo: number; readonly seriesFrom?: number },
+  ): Promise<Endpoint> {
+    const { endpoint } = await owned();
+    const id = await newMessage(books.world, endpoint, ago(forMs));
+    const at = ago(message.endedMsAgo);
+    await books.owner
+      .updateTable('webhook_messages')
+      .set({
+        status: 'FAILED',
+        attempts: message.attempts,
+        series_from: message.seriesFrom ?? 0,
+        next_attempt_at: null,
+        closed_at: at,
+        updated_at: at,
+      })
+      .where('id', '=', id)
+      .execute();
+    await books.owner
+      .updateTable('webhook_endpoints')
+      .set({ failing_since: ago(forMs) })
+      .where('id', '=', endpoint.id)
+      .execute();
+    return endpoint;
+  }
+
+  const stateOf = async ({ accountId, id }: Endpoint): Promise<string> => {
+    const found = await findEndpoint(books.world, accountId, id);
+    return found?.disabledReason ?? 'enabled';
+  };
+
+  it('disables one that has failed for five days and is not called any more, and tells its owner', async () => {
+    const quiet = await failing(FAILING_LIMIT_MS, { attempts: 10, endedMsAgo: 1.5 * DAY_MS });
+    const watcher = await newEndpoint(books.world, quiet.accountId, { events: ['endpoint.disabled'] });
+    const early = await failing(FAILING_LIMIT_MS - 1, { attempts: 10, endedMsAgo: 1.5 * DAY_MS });
+    expect(await sweep()).toBe('1 endpoints disabled');
+    expect([await stateOf(quiet), await stateOf(early)]).toEqual(['FAILING', 'enabled']);
+    expect(await notices()).toMatchObject([
+      {
+        account_id: quiet.accountId,
+        facts: { reason: 'FAILING', failingSince: ago(FAILING_LIMIT_MS).toISOString() },
+      },
+    ]);
+    expect(disabledEvents).toEqual([{ endpointId: quiet.id, accountId: quiet.accountId, reason: 'FAILING' }]);
+    const told = await books.owner
+      .selectFrom('webhook_messages')
+      .select(['id', 'event'])
+      .where('endpoint_id', '=', watcher.id)
+      .execute();
+    expect(told.map(({ event }) => event)).toEqual(['endpoint.disabled']);
+    expect(handedOver).toEqual(told.map(({ id }) => id));
+    expect(await sweep()).toBe('0 endpoints disabled');
+    expect(await notices()).toHaveLength(1);
+  });
+
+  it('leaves one whose only failures are a hiccup or lie before the present ones, or that something waits for', async () => {
+    const hiccup = await failing(6 * DAY_MS, { attempts: 3, endedMsAgo: 1.5 * DAY_MS });
+    const reopened = await failing(6 * DAY_MS, { attempts: 13, seriesFrom: 10, endedMsAgo: DAY_MS });
+    const before = await failing(6 * DAY_MS, { attempts: 10, endedMsAgo: 7 * DAY_MS });
+    const off = await failing(6 * DAY_MS, { attempts: 10, endedMsAgo: DAY_MS });
+    await updateEndpoint(books.world, off.accountId, off.id, { enabled: false, now });
+    // Its own attempts decide: it may answer again.
+    const waiting = await failing(6 * DAY_MS, { attempts: 10, endedMsAgo: DAY_MS });
+    await newMessage(books.world, waiting, now);
+    expect(await sweep()).toBe('0 endpoints disabled');
+    expect(await Promise.all([hiccup, reopened, before, waiting, off].map(stateOf))).toEqual([
+      'enabled',
+      'enabled',
+      'enabled',
+      'enabled',
+      'BY_OWNER',
+    ]);
+  });
+
+  it('disables all of many, each once, though two sweep at once', async () => {
+    const many = [];
+    for (let n = 0; n < 8; n += 1) many.push(await failing(6 * DAY_MS, { attempts: 4, endedMsAgo: DAY_MS }));
+    const lines = await Promise.all([sweep(), sweep()]);
+    expect(lines.map((line) => Number.parseInt(line, 10)).reduce((sum, count) => sum + count)).toBe(8);
+    expect(new Set(await Promise.all(many.map(stateOf)))).toEqual(new Set(['FAILING']));
+    expect(await notices()).toHaveLength(8);
+  });
+});

@@ -1,0 +1,240 @@
+// The webhook routes on the whole service: what is asked for over HTTP arrives at the merchant's server, signed; every attempt can be read;
+// what failed is sent again under its own id.
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { startStack, type Stack } from '../support/stack.ts';
+import { isSigned } from '../support/webhook-inbox.ts';
+import {
+  ENDPOINTS,
+  isDelivered,
+  MESSAGES,
+  openShop,
+  type Endpoint,
+  type List,
+  type Message,
+  type Shop,
+} from './webhook-api.support.ts';
+
+let stack: Stack;
+let shop: Shop;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.close());
+beforeEach(async () => {
+  shop = await openShop(stack);
+});
+afterEach(() => shop.inbox.close());
+
+describe('what is sent', () => {
+  it('a sample of each event arrives, signed, with the bytes that the message shows, and its attempt can be read', async () => {
+    const endpoint = await shop.add('/samples');
+    for (const event of WEBHOOK_EVENTS) {
+      const { id } = await shop.sample(endpoint, event);
+      const message = await shop.untilMessage(id, isDelivered);
+      const letter = shop.inbox.letters.at(-1)!;
+      expect(letter.headers['webhook-id']).toBe(id);
+      expect(letter.body).toBe(message.body);
+      expect(isSigned(letter, endpoint.secret)).toBe(true);
+      expect(JSON.parse(letter.body)).toMatchObject({ event });
+      expect(await shop.attemptsAt(id)).toMatchObject([
+        { attempt: 1, outcome: 'answered', status: 204, answer: '' },
+      ]);
+    }
+    expect(shop.inbox.letters.length).toBe(WEBHOOK_EVENTS.length);
+  });
+
+  it("a purchase's message is found by its transaction, only at endpoints that ask", async () => {
+    const [asking, other] = [await shop.add('/asking'), await shop.add('/other', ['payment.received'])];
+    const purchase = await stack.call('POST', '/api/esim/buy', {
+      key: shop.account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    const { transactionId } = purchase.body;
+    const [letter] = await shop.inbox.untilAt('/asking', 1);
+    expect(isSigned(letter!, asking.secret)).toBe(true);
+    expect(JSON.parse(letter!.body)).toMatchObject({ data: { transactionId, status: 'SUCCESS' } });
+    const found = await shop.ask<List<Message>>('GET', `${MESSAGES}?transactionId=${transactionId}`);
+    expect(found.body.data.items).toMatchObject([{ event: 'esim.purchased', transactionId }]);
+    const none = await shop.ask<List<Message>>('GET', `${MESSAGES}?endpointId=${other.id}`);
+    expect(none.body.data.items).toEqual([]);
+  });
+
+  it('a failed attempt: status, time and the first kibibyte of the answer; then it waits for the next', async () => {
+    shop.inbox.answerWith({ status: 500, body: `${'é'.repeat(400)}${'x'.repeat(2_000)}` });
+    const { id } = await shop.sample(await shop.add('/failing'));
+    const message = await shop.untilMessage(id, ({ attempts }) => attempts === 1);
+    expect(message.status).toBe('PENDING');
+    expect(Date.parse(message.nextAttemptAt!)).toBeGreaterThan(Date.now());
+    const [attempt] = await shop.attemptsAt(id);
+    expect(attempt).toMatchObject({ attempt: 1, outcome: 'answered', status: 500 });
+    expect(attempt!.answer).toBe(`${'é'.repeat(400)}${'x'.repeat(1_024 - 800)}`);
+    expect(attempt!.milliseconds).toBeGreaterThanOrEqual(0);
+  });
+
+  it('410 disables: the endpoint says so, nothing can be begun until it is enabled again', async () => {
+    shop.inbox.answerWith({ status: 410 });
+    const endpoint = await shop.add('/gone');
+    const { id } = await shop.sample(endpoint);
+    await shop.untilMessage(id, ({ status }) => status === 'FAILED');
+    const one = `${ENDPOINTS}/${endpoint.id}`;
+    expect((await shop.ask<Endpoint>('GET', one)).body).toMatchObject({
+      enabled: false,
+      disabledReason: 'GONE',
+    });
+    for (const [path, body] of [
+      [`${one}/sample`, { event: 'esim.purchased' }],
+      [`${one}/recover`, { from: new Date(Date.now() - 60_000).toISOString() }],
+      [`${MESSAGES}/${id}/resend`, undefined],
+    ] as const) {
+      const refused = await shop.ask('POST', path, body);
+      expect([refused.status, refused.body]).toMatchObject([
+        400,
+        { error: { code: 'WEBHOOK_ENDPOINT_DISABLED' } },
+      ]);
+    }
+    shop.inbox.answerWith({ status: 200 });
+    expect((await shop.ask<Endpoint>('PATCH', one, { enabled: true })).body).toMatchObject({
+      enabled: true,
+      disabledReason: null,
+    });
+    await shop.untilMessage((await shop.sample(endpoint)).id, isDelivered);
+  });
+});
+
+describe('again', () => {
+  it('resend keeps the id, also of what was delivered', async () => {
+    const endpoint = await shop.add('/again');
+    const { id } = await shop.sample(endpoint);
+    await shop.untilMessage(id, isDelivered);
+    const again = await shop.ask<Message>('POST', `${MESSAGES}/${id}/resend`);
+    expect([again.status, again.body.status]).toEqual([200, 'PENDING']);
+    await shop.untilMessage(id, (message) => isDelivered(message) && message.attempts === 2);
+    const letters = await shop.inbox.untilAt('/again', 2);
+    expect(letters.map((letter) => letter.headers['webhook-id'])).toEqual([id, id]);
+    expect(letters[0]!.body).toBe(letters[1]!.body);
+    expect((await shop.attemptsAt(id)).map(({ attempt }) => attempt)).toEqual([1, 2]);
+  });
+
+  it('recover sends each failed message of the range once, under its own id, and no sample', async () => {
+    const endpoint = await shop.add('/recovered');
+    const one = `${ENDPOINTS}/${endpoint.id}`;
+    await shop.untilMessage(await shop.bought(), isDelivered);
+    shop.inbox.answerWith({ status: 503 });
+    const tried = await shop.sample(endpoint);
+    const failed: string[] = [];
+    for (let n = 0; n < 3; n += 1) failed.push(await shop.bought());
+    for (const id of [tried.id, ...failed]) await shop.untilMessage(id, ({ attempts }) => attempts === 1);
+    await shop.ask('PATCH', one, { enabled: false });
+    expect(await Promise.all(failed.map(async (id) => (await shop.readMessage(id)).status))).toEqual(
+      failed.map(() => 'FAILED'),
+    );
+    await shop.ask('PATCH', one, { enabled: true });
+    shop.inbox.answerWith({ status: 204 });
+
+    const from = new Date(Date.now() - 3_600_000).toISOString();
+    const before = new Date(Date.now() - 1_800_000).toISOString();
+    expect((await shop.ask('POST', `${one}/recover`, { from, to: before })).body).toEqual({ recovered: 0 });
+    const key = { idempotencyKey: randomUUID() };
+    const recovered = await shop.ask('POST', `${one}/recover`, { from }, key);
+    expect([recovered.status, recovered.body]).toEqual([200, { recovered: 3 }]);
+    const repeated = await shop.ask('POST', `${one}/recover`, { from }, key);
+    expect([repeated.text, repeated.replayed]).toEqual([recovered.text, 'true']);
+    expect((await shop.ask('POST', `${one}/recover`, { from })).body).toEqual({ recovered: 0 });
+
+    for (const id of failed) await shop.untilMessage(id, isDelivered);
+    const letters = await shop.inbox.untilAt('/recovered', 8);
+    const ids = letters.slice(5).map((letter) => letter.headers['webhook-id']);
+    expect(ids.toSorted()).toEqual(failed.toSorted());
+    expect(letters.length).toBe(8);
+    expect(await shop.readMessage(tried.id)).toMatchObject({ status: 'FAILED', attempts: 1 });
+  });
+
+  it.each([
+    [{ from: 15 * 24 * 60, to: undefined }, 'from: must be at most 14 days ago'],
+    [{ from: -1, to: undefined }, 'from: must be in the past'],
+    [{ from: 1, to: 2 }, 'to: must be after from'],
+    [{ from: 15 * 24 * 60, to: 16 * 24 * 60 }, 'from: must be at most 14 days ago; to: must be after from'],
+  ])('not a range: %j minutes ago', async ({ from, to }, message) => {
+    const { id } = await shop.add('/range');
+    const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
+    const range = { from: ago(from), ...(to === undefined ? {} : { to: ago(to) }) };
+    const refused = await shop.ask('POST', `${ENDPOINTS}/${id}/recover`, range);
+    expect([refused.status, refused.body]).toMatchObject([400, { error: { message } }]);
+  });
+});
+
+describe('endpoints', () => {
+  it.each([
+    ['http://10.0.0.1/', 'address'],
+    ['http://169.254.169.254/latest/meta-data', 'address'],
+    ['http://[::ffff:10.0.0.1]/', 'plain form'],
+    ['http://0x7f.1/', 'plain form'],
+    ['http://localhost/', 'host name'],
+    ['http://user:pw@203.0.113.7/', 'user name'],
+    ['ftp://203.0.113.7/', 'must begin with'],
+    ['http://93.184.215.14:8080/', 'port'],
+    ['not a url', 'URL'],
+  ])('%s is refused with the reason', async (url, reason) => {
+    const refused = await shop.ask<{ error: { code: string; message: string } }>('POST', ENDPOINTS, { url });
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'VALIDATION_ERROR']);
+    expect(refused.body.error.message).toMatch(/^url: must /);
+    expect(refused.body.error.message).toContain(reason);
+    const { id } = await shop.add('/to-be-changed');
+    expect((await shop.ask('PATCH', `${ENDPOINTS}/${id}`, { url })).text).toBe(refused.text);
+  });
+
+  it('at most 16, also when they are added at once', async () => {
+    const body = { url: `${shop.inbox.url}/many` };
+    const all = await Promise.all(Array.from({ length: 20 }, () => shop.ask('POST', ENDPOINTS, body)));
+    expect(all.filter(({ status }) => status === 201).length).toBe(16);
+    for (const { status, body: refused } of all.filter((one) => one.status !== 201))
+      expect([status, refused]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);
+  });
+
+  it('deleting: what waited is not sent, what was can be read, and nothing can be begun', async () => {
+    shop.inbox.answerWith({ status: 500 });
+    const endpoint = await shop.add('/deleted');
+    const { id } = await shop.sample(endpoint);
+    await shop.untilMessage(id, ({ attempts }) => attempts === 1);
+    expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).body).toEqual({
+      id: endpoint.id,
+      deleted: true,
+    });
+    expect(await shop.readMessage(id)).toMatchObject({ status: 'FAILED', nextAttemptAt: null });
+    expect((await shop.attemptsAt(id)).length).toBe(1);
+    const resend = await shop.ask('POST', `${MESSAGES}/${id}/resend`);
+    expect([resend.status, resend.body]).toMatchObject([
+      404,
+      { error: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND' } },
+    ]);
+    expect((await shop.ask('DELETE', `${ENDPOINTS}/${endpoint.id}`)).status).toBe(404);
+  });
+
+  it('low balance: told once when a purchase crosses it, to those who ask', async () => {
+    const path = '/api/wallet/low-balance';
+    const endpoint = await shop.add('/low', ['wallet.low_balance']);
+    const balance = (await stack.call('GET', '/api/wallet/balance', { key: shop.account.apiKey })).body.data
+      .balance;
+    expect((await shop.ask('PUT', path, { amount: balance })).body).toEqual({
+      amount: balance,
+      currency: 'USD',
+    });
+    expect((await shop.ask('GET', path)).body).toEqual({ amount: balance, currency: 'USD' });
+    const buy = { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' };
+    for (let n = 0; n < 2; n += 1)
+      expect(
+        (await stack.call('POST', '/api/esim/buy', { key: shop.account.apiKey, body: buy })).status,
+      ).toBe(201);
+    const [letter] = await shop.inbox.untilAt('/low', 1);
+    expect(isSigned(letter!, endpoint.secret)).toBe(true);
+    expect(JSON.parse(letter!.body)).toMatchObject({
+      event: 'wallet.low_balance',
+      data: { threshold: balance },
+    });
+    const told = await shop.ask<List<Message>>('GET', `${MESSAGES}?event=wallet.low_balance`);
+    expect(told.body.data.pagination.totalItems).toBe(1);
+    expect((await shop.ask('PUT', path, { amount: null })).body).toEqual({ amount: null, currency: 'USD' });
+  });
+});

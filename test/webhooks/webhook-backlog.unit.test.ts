@@ -1,0 +1,91 @@
+// Thousands of messages at endpoints that hang: how often they come back, and what becomes of them when their endpoint recovers. Played on
+// the lanes alone, hours in a moment.
+import { describe, expect, it } from 'vitest';
+import { createLanes, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
+import { createRandom, withSeed } from '../support/size.ts';
+
+const TICK_MS = 10;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+interface Played {
+  readonly calledAtMs: readonly number[];
+  comeBacks(fromMs: number, toMs: number): number;
+}
+
+/** So many messages for each endpoint, within their first second. Whoever was called once is done, whatever came of it. */
+function play(
+  seed: number,
+  given: { readonly endpoints: number; readonly messages: number; readonly forMs: number },
+  answer: (atMs: number) => { readonly takesMs: number; readonly ending: Ending },
+): Played {
+  let nowMs = 0;
+  const random = createRandom(seed);
+  const lanes = createLanes({ attempts: 200, perEndpoint: 10, perAccount: 40 }, () => nowMs);
+  const agenda = new Map<number, (() => void)[]>();
+  const at = (atMs: number, does: () => void): void => {
+    const tickMs = Math.ceil(atMs / TICK_MS) * TICK_MS;
+    const others = agenda.get(tickMs);
+    if (others) others.push(does);
+    else agenda.set(tickMs, [does]);
+  };
+  const comeBacksAtMs: number[] = [];
+  const calledAtMs: number[] = [];
+  const come = (name: string) => (): void => {
+    const visit = { endpointId: name, accountId: name, isFailing: false };
+    const entered = lanes.enter({ ...visit, random: random.below(1_000) / 1_000 });
+    if (!entered.hasRoom) {
+      comeBacksAtMs.push(nowMs);
+      at(nowMs + entered.waitMs, come(name));
+      return;
+    }
+    calledAtMs.push(nowMs);
+    const { takesMs, ending } = answer(nowMs);
+    at(nowMs + takesMs, () => entered.leave(ending));
+  };
+  for (let endpoint = 0; endpoint < given.endpoints; endpoint += 1)
+    for (let message = 0; message < given.messages; message += 1)
+      at(random.below(SECOND_MS), come(`hangs-${endpoint}`));
+  for (; nowMs < given.forMs; nowMs += TICK_MS) {
+    for (const does of agenda.get(nowMs) ?? []) does();
+    agenda.delete(nowMs);
+  }
+  const comeBacks = (fromMs: number, toMs: number): number =>
+    comeBacksAtMs.filter((ms) => ms >= fromMs && ms < toMs).length;
+  return { calledAtMs, comeBacks };
+}
+
+const hangs = () => ({ takesMs: 15 * SECOND_MS, ending: 'unanswered' }) as const;
+
+describe('an endpoint that hangs', () => {
+  it('with thousands of messages is come back to a few times at first, and then twice an hour by each', () =>
+    withSeed((seed) => {
+      const messages = 5_000;
+      const played = play(seed, { endpoints: 1, messages, forMs: 3 * HOUR_MS }, hangs);
+      expect(played.comeBacks(0, MINUTE_MS) / messages).toBeLessThan(4);
+      for (const hour of [1, 2])
+        expect(played.comeBacks(hour * HOUR_MS, (hour + 1) * HOUR_MS) / messages).toBeLessThan(60 / 24 + 0.1);
+      // Its two places are made use of meanwhile: eight attempts end a minute.
+      expect(played.calledAtMs.length).toBeGreaterThan(3 * 60 * 8 * 0.8);
+    }));
+
+  it('and has just begun to is not asked for again and again until its first attempt has timed out', () =>
+    withSeed((seed) => {
+      const given = { endpoints: 16, messages: 300 };
+      const played = play(seed, { ...given, forMs: 20 * SECOND_MS }, hangs);
+      const perSecond = played.comeBacks(SECOND_MS, 15 * SECOND_MS) / 14;
+      expect(perSecond).toBeLessThan((given.endpoints * given.messages) / 10);
+    }));
+
+  it('and recovers has all that waited within half an hour', () =>
+    withSeed((seed) => {
+      const recoversAtMs = HOUR_MS;
+      const answersAgain = (atMs: number) =>
+        atMs < recoversAtMs ? hangs() : ({ takesMs: 20, ending: 'answered' } as const);
+      const given = { endpoints: 1, messages: 3_000, forMs: 2 * HOUR_MS };
+      const { calledAtMs } = play(seed, given, answersAgain);
+      expect(calledAtMs).toHaveLength(given.messages);
+      expect(Math.max(...calledAtMs)).toBeLessThan(recoversAtMs + 31 * MINUTE_MS);
+    }));
+});

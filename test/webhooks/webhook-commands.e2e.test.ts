@@ -1,0 +1,264 @@
+// The developer's webhook commands as a shell runs them, against the whole service: listen and forward, trigger, look, send again, and clean
+// up behind themselves. Nothing they print holds a key, nor a secret that was not asked for.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
+import { runWebhooks } from '../../src/cli/webhooks.ts';
+import { runCommand } from '../support/commands.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import { isSigned, startInbox, type Inbox } from '../support/webhook-inbox.ts';
+
+const CHECKOUT = join(import.meta.dirname, '..', '..');
+
+let stack: Stack;
+let inbox: Inbox;
+let me: TestAccount;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.close());
+beforeEach(async () => {
+  [inbox, me] = await Promise.all([startInbox(), stack.account()]);
+});
+const ends: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end();
+  await inbox.close();
+});
+
+interface Listener {
+  readonly printed: () => string;
+  /** Asks it to end, and waits until it has. */
+  stop(): Promise<unknown>;
+}
+
+const where = (): string[] => ['--api-url', stack.apiUrl, '--key', me.apiKey];
+
+function untilListening(printed: () => string, hasEnded: () => boolean): Promise<string> {
+  return until(printed, (text) => /^listening/m.test(text) || hasEnded(), { what: 'a listener' });
+}
+
+/** In this process, where it starts at once. */
+async function listen(...flags: string[]): Promise<Listener> {
+  const asked = Promise.withResolvers<undefined>();
+  let printed = '';
+  let hasEnded = false;
+  const running = runWebhooks({
+    words: ['listen', ...where(), ...flags],
+    findRunning: () => Promise.resolve(null),
+    print: (line) => (printed += `${line}\n`),
+    untilAsked: () => asked.promise,
+  }).finally(() => (hasEnded = true));
+  running.catch(() => undefined);
+  const stop = (): Promise<void> => {
+    asked.resolve(undefined);
+    return running;
+  };
+  ends.push(stop);
+  await untilListening(
+    () => printed,
+    () => hasEnded,
+  );
+  return { printed: () => printed, stop };
+}
+
+/** As `npm run webhooks` does. */
+async function listenAsChild(...flags: string[]): Promise<Listener & { readonly child: ChildProcess }> {
+  const words = ['src/main.ts', 'webhooks', 'listen', ...where(), ...flags];
+  const child = spawn(process.execPath, words, { cwd: CHECKOUT, env: {}, stdio: ['ignore', 'pipe', 'pipe'] });
+  ends.push(() => end(child, 'SIGKILL'));
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+  await untilListening(
+    () => printed,
+    () => child.exitCode !== null,
+  );
+  return { child, printed: () => printed, stop: () => end(child, 'SIGINT') };
+}
+
+async function end(child: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
+
+/** What a command prints; rejects with its mistake. */
+async function run(...words: string[]): Promise<string> {
+  let printed = '';
+  await runWebhooks({
+    words: [...words, ...where()],
+    findRunning: () => Promise.resolve(null),
+    print: (line) => (printed += `${line}\n`),
+    untilAsked: () => Promise.resolve(),
+  });
+  return printed;
+}
+
+async function endpoints(): Promise<readonly { readonly id: string; readonly events: readonly string[] }[]> {
+  const { body } = await stack.call('GET', '/api/webhooks/endpoints', { key: me.apiKey });
+  return (body as unknown as { data: { items: { id: string; events: string[] }[] } }).data.items;
+}
+
+describe('listen', () => {
+  it('shows and forwards every event with its bytes and signature, answers what the program answered, and deletes its endpoint', async () => {
+    const forward = `${inbox.url}/hooks?a=1`;
+    const listener = await listenAsChild('--forward', forward, '--print-secret');
+    const secret = /^secret +(whsec_\S+)$/m.exec(listener.printed())?.[1] ?? '';
+    expect((await endpoints()).map(({ events }) => events)).toEqual([WEBHOOK_EVENTS]);
+
+    const triggered = await run('trigger', 'wallet.low_balance');
+    expect(triggered).toMatch(/ {2}wallet\.low_balance {2}DELIVERED {2}attempts 1\n {2}attempt 1 .* {2}204 /);
+    const [letter] = await inbox.untilAt('/hooks?a=1', 1);
+    expect(isSigned(letter!, secret)).toBe(true);
+    expect(letter!.headers['content-type']).toBe('application/json');
+    expect(letter!.headers['user-agent']).toMatch(/^Simway-Webhooks\//);
+    expect(triggered).toContain(String(letter!.headers['webhook-id']));
+    expect(JSON.parse(letter!.body)).toMatchObject({ event: 'wallet.low_balance' });
+    await until(listener.printed, (text) =>
+      / {2}wallet\.low_balance {2}4\.20 {2}USD {2}msg-\w+ {2}→ 204 \(\d+ ms\)$/m.test(text),
+    );
+
+    inbox.answerWith({ status: 503, body: 'busy\nnot now' });
+    const refused = await run('trigger', 'esim.purchased', '--status', 'FAILED');
+    expect(refused).toMatch(
+      / {2}PENDING {2}attempts 1 {2}next \S+\n {2}attempt 1 .* {2}503 {2}\d+ ms {2}busy\n/,
+    );
+    await until(listener.printed, (text) => / {2}esim\.purchased {2}FAILED {2}txn-0+ .* → 503 /.test(text));
+
+    await listener.stop();
+    expect(listener.child.exitCode).toBe(0);
+    expect(listener.printed()).toMatch(/^deleted ep-/m);
+    expect(await endpoints()).toEqual([]);
+    expect(listener.printed() + triggered).not.toContain(me.apiKey);
+  });
+
+  it('shows a purchase of the sandbox; without being asked it prints no secret; a forged message is refused', async () => {
+    const listener = await listen('--events', 'esim.purchased');
+    const bought = await run('trigger', 'esim.purchased', '--package', 'SIM-OK');
+    const transactionId = /^bought +(txn-\w+) SUCCESS$/m.exec(bought)?.[1] ?? 'none';
+    expect(bought).toMatch(new RegExp(`esim\\.purchased  ${transactionId}  DELIVERED  attempts 1`));
+    await until(listener.printed, (text) => text.includes(`esim.purchased  SUCCESS  ${transactionId}`));
+    expect(listener.printed()).not.toContain('whsec_');
+
+    const [url] = await stack.owner
+      .selectFrom('webhook_endpoints')
+      .select('url')
+      .where('account_id', '=', me.accountId)
+      .execute();
+    const forged = await fetch(url!.url, { method: 'POST', body: '{}', headers: { 'webhook-id': 'msg-1' } });
+    expect(forged.status).toBe(401);
+    await until(listener.printed, (text) => text.includes('refused: not signed'));
+  });
+
+  it('deletes what a killed listener left behind, and leaves one that lives', async () => {
+    const killed = await listenAsChild();
+    await end(killed.child, 'SIGKILL');
+    const living = await listen();
+    const [left] = await endpoints();
+    const third = await listen();
+    const now = (await endpoints()).map(({ id }) => id);
+    expect(now.length).toBe(2);
+    expect(now).toContain(left?.id);
+    for (const listener of [living, third]) await listener.stop();
+    expect(await endpoints()).toEqual([]);
+  });
+
+  it('tells a program that is not there as 502', async () => {
+    await listen('--forward', 'http://127.0.0.1:9/');
+    const triggered = await run('trigger', 'payment.received');
+    expect(triggered).toMatch(/ {2}attempt 1 .* {2}502 /);
+  });
+});
+
+describe('messages, attempts, resend', () => {
+  it('show what came, and send it again', async () => {
+    await listen();
+    const id = /msg-\w+/.exec(await run('trigger', 'endpoint.disabled'))?.[0] ?? 'none';
+    const resent = await run('resend', id);
+    expect(resent).toMatch(new RegExp(`${id}  endpoint\\.disabled  DELIVERED  attempts 2\\n  attempt 2 `));
+    const attempts = await run('attempts', id);
+    expect(attempts.match(/^ {2}attempt \d {2}\S+ {2}204 /gm)?.length).toBe(2);
+    const messages = await run('messages', '--event', 'endpoint.disabled', '--status', 'DELIVERED');
+    expect(messages.match(/msg-\w+/g)).toEqual([id]);
+    expect(await run('messages', '--status', 'FAILED')).toBe('no messages\n');
+  });
+});
+
+describe('mistakes', () => {
+  it.each([
+    [[], /^commands:\n/],
+    [['constructor'], /^commands:\n/],
+    [['listen', '--forward', 'nowhere'], /--forward takes a URL/],
+    [['listen', '--events', 'no.such'], /400 events\.0: must be one of /],
+    [['trigger'], /trigger takes an event: esim\.purchased, /],
+    [['trigger', 'esim.nothing'], /trigger takes an event: esim\.purchased, /],
+    [['trigger', 'esim.purchased'], /no endpoint asks for esim\.purchased: run /],
+    [['trigger', 'esim.purchased', '--endpoint', 'ep-1'], /404 Webhook endpoint not found/],
+    [['trigger', 'esim.purchased', '--package', 'NO-SUCH'], /404 /],
+    [['attempts'], /takes the id of a message/],
+    [['resend', 'msg-1'], /404 Webhook message not found/],
+    [['messages', '--status', 'SENT'], /400 status: must be one of PENDING, DELIVERED, FAILED/],
+    [['messages', '--color'], /--color/],
+  ])('%j', async (words, message) => {
+    const mistake = await run(...words).catch((error: unknown) => error);
+    expect(mistake).toBeInstanceOf(OperatorMistake);
+    expect((mistake as Error).message).toMatch(message);
+    expect((mistake as Error).message).not.toContain(me.apiKey);
+  });
+
+  it('a place where nobody is, half of a place, and nothing that runs: told without our code, exit code 1', async () => {
+    const nobody = await runCommand(
+      ['webhooks', 'messages', '--api-url', 'http://127.0.0.1:9', '--key', 'k'],
+      {},
+    );
+    expect(nobody.code).toBe(1);
+    expect(nobody.stderr).toBe('nothing answers at http://127.0.0.1:9: is `npm start` running?\n');
+    await expect(runWebhooks({ ...NOWHERE, words: ['messages', '--key', 'k'] })).rejects.toThrow(
+      '--api-url goes with --key',
+    );
+    await expect(runWebhooks({ ...NOWHERE, words: ['messages'] })).rejects.toThrow(
+      'nothing runs in this checkout',
+    );
+    await expect(runWebhooks({ ...NOWHERE, words: ['messages', '--account', 'eur'] })).rejects.toThrow(
+      '--account takes ngn or usd',
+    );
+  });
+
+  it('the running sandbox is used where nothing else is named, with the account that is asked for', async () => {
+    const other = await stack.account();
+    const lines: string[] = [];
+    const keys = { usd: me.apiKey, ngn: other.apiKey };
+    const findRunning = () => Promise.resolve({ apiUrl: stack.apiUrl, keys });
+    await listen();
+    const id = /msg-\w+/.exec(await run('trigger', 'payment.received'))?.[0] ?? 'none';
+    const print = (line: string): void => void lines.push(line);
+    await runWebhooks({ ...NOWHERE, findRunning, print, words: ['messages'] });
+    await runWebhooks({ ...NOWHERE, findRunning, print, words: ['messages', '--account', 'ngn'] });
+    expect(lines).toEqual([expect.stringContaining(id), 'no messages']);
+  });
+
+  it('a listener says which account it listens for, and how to listen for the other', async () => {
+    const lines: string[] = [];
+    const findRunning = () =>
+      Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn: me.apiKey } });
+    const print = (line: string): void => void lines.push(line);
+    for (const words of [['listen'], ['listen', '--account', 'ngn'], ['listen', ...where()]])
+      await runWebhooks({ ...NOWHERE, findRunning, print, words });
+    expect(lines.filter((line) => line.startsWith('account'))).toEqual([
+      'account   only USD; for the other one: --account ngn',
+      'account   only NGN; for the other one: --account usd',
+      'account   only that of --key',
+    ]);
+  });
+});
+
+const NOWHERE = {
+  findRunning: () => Promise.resolve(null),
+  print: () => undefined,
+  untilAsked: () => Promise.resolve(),
+};

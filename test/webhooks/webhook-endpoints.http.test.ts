@@ -1,0 +1,288 @@
+// Webhook endpoints at the door: exact answers, every wrong field named, only one's own, secrets shown where they were made and nowhere else.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { MAX_ENDPOINTS, WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
+import { NOW } from '../support/http/goods.ts';
+import { secretOf } from '../support/http/memory-webhooks.ts';
+import { shape3, unauthorised } from '../support/http/shapes.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor({ live: true });
+});
+afterEach(() => door.close());
+
+const PATH = '/api/webhooks/endpoints';
+const URL_OF_SHOP = 'https://shop.example.com/hooks?from=simway';
+const EP = `ep-${'1'.padStart(32, '0')}`;
+const NONE = `ep-${'f'.repeat(32)}`;
+const AT = NOW.toISOString();
+const NOT_FOUND = shape3(404, 'WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
+
+const add = (body: unknown = { url: URL_OF_SHOP }, ask: Ask = {}): Promise<Reply> =>
+  door.ask(PATH, { key: 'ngn', method: 'POST', body, ...ask });
+
+const ENDPOINT = {
+  id: EP,
+  url: URL_OF_SHOP,
+  events: ['esim.purchased'],
+  enabled: true,
+  disabledReason: null,
+  failingSince: null,
+  createdAt: AT,
+  updatedAt: AT,
+};
+
+test('adding one: 201 with its secret, which no other answer shows', async () => {
+  const added = await add();
+  expect([added.status, added.json]).toEqual([201, { ...ENDPOINT, secret: secretOf(1) }]);
+  const read = await door.ask(`${PATH}/${EP}`, { key: 'ngn' });
+  expect([read.status, read.json]).toEqual([200, ENDPOINT]);
+  const list = await door.ask(PATH, { key: 'ngn' });
+  expect([list.status, list.json]).toEqual([
+    200,
+    {
+      success: true,
+      data: {
+        items: [ENDPOINT],
+        pagination: {
+          currentPage: 1,
+          totalPages: 1,
+          totalItems: 1,
+          itemsPerPage: 10,
+          hasNextPage: false,
+          hasPrevPage: false,
+        },
+      },
+    },
+  ]);
+  const changed = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
+  expect(changed.json).toEqual({ ...ENDPOINT, enabled: false, disabledReason: 'BY_OWNER' });
+});
+
+test('events are taken in any order, each once', async () => {
+  const added = await add({
+    url: URL_OF_SHOP,
+    events: ['wallet.low_balance', 'esim.purchased', 'wallet.low_balance'],
+  });
+  expect(added.json).toMatchObject({ events: ['esim.purchased', 'wallet.low_balance'] });
+});
+
+test('pages', async () => {
+  for (let n = 0; n < 5; n += 1) await add();
+  const page = await door.ask(`${PATH}?page=2&limit=2`, { key: 'ngn' });
+  expect(page.json).toMatchObject({
+    data: {
+      items: [{ id: `ep-${'3'.padStart(32, '0')}` }, { id: `ep-${'4'.padStart(32, '0')}` }],
+      pagination: {
+        currentPage: 2,
+        totalPages: 3,
+        totalItems: 5,
+        itemsPerPage: 2,
+        hasNextPage: true,
+        hasPrevPage: true,
+      },
+    },
+  });
+});
+
+test('changing and re-enabling, deleting, a new secret', async () => {
+  await add();
+  const one = `${PATH}/${EP}`;
+  const patch = (body: unknown): Promise<Reply> => door.ask(one, { key: 'ngn', method: 'PATCH', body });
+  expect((await patch({ url: 'http://other.example.com/', events: [...WEBHOOK_EVENTS] })).json).toEqual({
+    ...ENDPOINT,
+    url: 'http://other.example.com/',
+    events: WEBHOOK_EVENTS,
+  });
+  expect((await patch({ enabled: false })).json).toMatchObject({
+    enabled: false,
+    disabledReason: 'BY_OWNER',
+  });
+  expect((await patch({ enabled: true })).json).toMatchObject({ enabled: true, disabledReason: null });
+  const rotated = await door.ask(`${one}/rotate-secret`, { key: 'ngn', method: 'POST' });
+  expect([rotated.status, rotated.json]).toMatchObject([200, { id: EP, secret: secretOf(2) }]);
+  const deleted = await door.ask(one, { key: 'ngn', method: 'DELETE' });
+  expect([deleted.status, deleted.json]).toEqual([200, { id: EP, deleted: true }]);
+  expect((await door.ask(one, { key: 'ngn' })).json).toEqual(NOT_FOUND);
+});
+
+test('samples: on their way, of every event', async () => {
+  await add();
+  for (const event of WEBHOOK_EVENTS) {
+    const sample = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event } });
+    expect([sample.status, sample.json]).toMatchObject([
+      201,
+      { endpointId: EP, event, status: 'PENDING', attempts: 0, transactionId: null },
+    ]);
+  }
+  await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event: 'esim.purchased', status: 'FAILED' } });
+  expect(door.shop.webhooks.messages.at(-1)?.body).toContain('"status":"FAILED"');
+});
+
+test('a disabled endpoint: nothing can be begun', async () => {
+  await add();
+  await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body: { enabled: false } });
+  const disabled = shape3(400, 'WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
+  const sample = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event: 'esim.purchased' } });
+  const recover = await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body: { from: AT } });
+  expect([sample.json, recover.json]).toEqual([disabled, disabled]);
+});
+
+test('recovering: how many are sent again', async () => {
+  await add();
+  for (let n = 0; n < 3; n += 1)
+    await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body: { event: 'esim.purchased' } });
+  const { webhooks } = door.shop;
+  webhooks.messages = webhooks.messages.map((one) => ({ ...one, status: 'FAILED' as const }));
+  const body = { from: '2026-01-31T10:00:00+01:00' };
+  const recovered = await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
+  expect([recovered.status, recovered.json]).toEqual([200, { recovered: 3 }]);
+  expect((await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body })).json).toEqual({ recovered: 0 });
+});
+
+test(`at most ${MAX_ENDPOINTS} of them`, async () => {
+  for (let n = 0; n < MAX_ENDPOINTS; n += 1) expect((await add()).status).toBe(201);
+  const more = await add();
+  expect([more.status, more.json]).toMatchObject([400, { error: { code: 'WEBHOOK_ENDPOINT_LIMIT' } }]);
+});
+
+test('an Idempotency-Key makes adding safe to repeat: one endpoint, the same answer', async () => {
+  const headers = { 'idempotency-key': 'endpoint-1' };
+  const first = await add(undefined, { headers });
+  const again = await add(undefined, { headers });
+  expect([again.status, again.text, again.headers['idempotent-replayed']]).toEqual([201, first.text, 'true']);
+  expect(door.shop.webhooks.endpoints.length).toBe(1);
+  const other = await add({ url: 'https://other.example.com/' }, { headers });
+  expect([other.status, other.json]).toMatchObject([422, { error: { code: 'IDEMPOTENCY_KEY_REUSED' } }]);
+});
+
+describe('bad input', () => {
+  const EVENTS = `must be one of ${WEBHOOK_EVENTS.join(', ')}`;
+  const CASES: readonly (readonly [body: unknown, message: string])[] = [
+    [{}, 'url: is required'],
+    [{ url: 7, events: 'esim.purchased' }, 'url: must be a string; events: must be a list of events'],
+    [{ url: '', events: [] }, 'url: must not be empty; events: must name at least one event'],
+    [{ url: 'https://a.example.com/\u0000' }, 'url: must not contain control characters or broken Unicode'],
+    [{ url: `https://a.example.com/${'a'.repeat(2_048)}` }, 'url: must be at most 2048 characters long'],
+    [
+      { url: null, events: ['esim.purchased', 'esim.gone', 3] },
+      `url: must be a string; events.1: ${EVENTS}; events.2: ${EVENTS}`,
+    ],
+    [
+      { url: URL_OF_SHOP, events: Array(6).fill('esim.purchased') },
+      `events: must name at most ${WEBHOOK_EVENTS.length} events`,
+    ],
+    [{ url: URL_OF_SHOP, events: null }, 'events: must be a list of events'],
+    [{ url: 'https://10.0.0.1/' }, 'url: must lead to a public address'],
+  ];
+
+  test.each(CASES)('adding %j', async (body, message) => {
+    const reply = await add(body);
+    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+    expect(door.shop.webhooks.endpoints).toEqual([]);
+  });
+
+  test.each([
+    [{}, 'body: must hold url, events or enabled'],
+    [{ colour: 'red' }, 'body: must hold url, events or enabled'],
+    [{ enabled: 'yes', url: '' }, 'url: must not be empty; enabled: must be true or false'],
+    [{ url: 'https://10.0.0.1/' }, 'url: must lead to a public address'],
+  ])('changing to %j', async (body, message) => {
+    await add();
+    const reply = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body });
+    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+  });
+
+  const TIME = 'must be a time such as 2026-01-31T09:30:00Z';
+  const RANGES = [
+    [{}, 'from: is required'],
+    [{ from: 'yesterday', to: 5 }, `from: ${TIME}; to: ${TIME}`],
+    [{ from: '2026-01-31' }, `from: ${TIME}`],
+    [{ from: '2026-01-31T09:30:00' }, `from: ${TIME}`],
+    [{ from: '2026-02-30T00:00:00Z' }, `from: ${TIME}`],
+    [{ from: '0001-01-01T00:00:00Z' }, 'from: must be in the years 2000 to 9999'],
+    [{ from: '9999-12-31T23:59:59-14:00' }, 'from: must be in the years 2000 to 9999'],
+  ] as const;
+  test.each(RANGES)('recovering %j', async (body, message) => {
+    await add();
+    const reply = await door.ask(`${PATH}/${EP}/recover`, { key: 'ngn', body });
+    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+  });
+
+  const SAMPLES = [
+    [{}, 'event: is required'],
+    [
+      { event: 'esim', status: 'PENDING' },
+      `event: ${EVENTS}; status: must be one of PROCESSING, SUCCESS, FAILED`,
+    ],
+    [{ event: 'payment.received', status: 'SUCCESS' }, 'status: is only for esim.purchased'],
+  ] as const;
+  test.each(SAMPLES)('a sample of %j', async (body, message) => {
+    await add();
+    const reply = await door.ask(`${PATH}/${EP}/sample`, { key: 'ngn', body });
+    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', message)]);
+  });
+});
+
+describe('who may', () => {
+  type Row = readonly [method: string, target: string, body: unknown];
+  const ROUTES: readonly Row[] = [
+    ['GET', `${PATH}/${EP}`, undefined],
+    ['PATCH', `${PATH}/${EP}`, { enabled: false }],
+    ['DELETE', `${PATH}/${EP}`, undefined],
+    ['POST', `${PATH}/${EP}/rotate-secret`, undefined],
+    ['POST', `${PATH}/${EP}/sample`, { event: 'esim.purchased' }],
+    ['POST', `${PATH}/${EP}/recover`, { from: AT }],
+  ];
+
+  test.each(ROUTES)(
+    "another account's, and the same account's in the other world: 404: %s %s",
+    async (method, target, body) => {
+      await add();
+      for (const key of ['usd', 'live/ngn']) {
+        const reply = await door.ask(target, { key, method, body });
+        expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
+      }
+      expect((await door.ask(`${PATH}/${EP}`, { key: 'ngn' })).json).toEqual(ENDPOINT);
+    },
+  );
+
+  test.each(ROUTES)('an id that cannot be: 404 before any use case: %s %s', async (method, target, body) => {
+    for (const id of ['x', '%00', `ep-${'F'.repeat(32)}`, `msg-${'0'.repeat(32)}`, '%ED%A0%80']) {
+      const reply = await door.ask(target.replace(EP, id), { key: 'ngn', method, body });
+      expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
+    }
+    expect(door.shop.calls).toEqual([]);
+    const none = await door.ask(target.replace(EP, NONE), { key: 'ngn', method, body });
+    expect([none.status, none.json]).toEqual([404, NOT_FOUND]);
+  });
+
+  test('another account sees none of them', async () => {
+    await add();
+    for (const key of ['usd', 'live/ngn'])
+      expect((await door.ask(PATH, { key })).json).toMatchObject({ data: { items: [] } });
+  });
+
+  const ALL: readonly Row[] = [['POST', PATH, { url: URL_OF_SHOP }], ...ROUTES];
+  test.each(ALL)('a key without the permission, or none: %s %s', async (method, target, body) => {
+    const reading = method === 'GET';
+    const [key, missing] = reading ? ['buyonly', 'read'] : ['readonly', 'purchase'];
+    const reply = await door.ask(target, { key, method, body });
+    expect([reply.status, reply.json]).toEqual([
+      403,
+      shape3(403, 'FORBIDDEN', `This key lacks the permission "${missing}"`),
+    ]);
+    const none = await door.ask(target, { method, body });
+    expect([none.status, none.json]).toEqual([
+      401,
+      unauthorised('UNAUTHORIZED', 'Send your API key in the X-API-Key header'),
+    ]);
+    expect(door.shop.calls).toEqual([]);
+  });
+});
+
+test('a wrong method names those that are taken', async () => {
+  const reply = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PUT', body: {} });
+  expect([reply.status, reply.headers['allow']]).toEqual([405, 'GET, HEAD, PATCH, DELETE, OPTIONS']);
+});

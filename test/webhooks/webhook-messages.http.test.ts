@@ -1,0 +1,213 @@
+// Messages, attempts and the low balance at the door: exact answers, filters, every wrong field named, only one's own.
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { openDoor, type Door, type Reply } from '../support/http/door.ts';
+import { NOW } from '../support/http/goods.ts';
+import { shape3 } from '../support/http/shapes.ts';
+
+let door: Door;
+beforeEach(async () => {
+  door = await openDoor({ live: true });
+});
+afterEach(() => door.close());
+
+const MESSAGES = '/api/webhooks/messages';
+const EP = `ep-${'1'.padStart(32, '0')}`;
+const MSG = `msg-${'2'.padStart(32, '0')}`;
+const TXN = `txn-${'a'.repeat(32)}`;
+const AT = NOW.toISOString();
+const NOT_FOUND = shape3(404, 'WEBHOOK_MESSAGE_NOT_FOUND', 'Webhook message not found');
+
+/** An endpoint with messages `…2` and `…3`: a purchase that was delivered, and a low balance that failed. */
+beforeEach(async () => {
+  await door.ask('/api/webhooks/endpoints', { key: 'ngn', body: { url: 'https://shop.example.com/' } });
+  for (const event of ['esim.purchased', 'wallet.low_balance'])
+    await door.ask(`/api/webhooks/endpoints/${EP}/sample`, { key: 'ngn', body: { event } });
+  const { webhooks } = door.shop;
+  webhooks.messages = webhooks.messages.map((one) => ({
+    ...one,
+    status: one.id === MSG ? ('DELIVERED' as const) : ('FAILED' as const),
+    transactionId: one.id === MSG ? TXN : null,
+    attempts: 1,
+    nextAttemptAt: null,
+    closedAt: NOW,
+  }));
+  webhooks.attempts.set(MSG, [
+    { attempt: 1, at: NOW, ms: 15_000, outcome: 'time-limit', status: null, answerStart: '' },
+    { attempt: 2, at: NOW, ms: 12, outcome: 'answered', status: 204, answerStart: 'thanks "all"' },
+  ]);
+  door.shop.calls.length = 0;
+});
+
+const MESSAGE = {
+  id: MSG,
+  endpointId: EP,
+  event: 'esim.purchased',
+  transactionId: TXN,
+  status: 'DELIVERED',
+  attempts: 1,
+  nextAttemptAt: null,
+  createdAt: AT,
+  closedAt: AT,
+};
+
+test('one message, with the bytes that are sent', async () => {
+  const reply = await door.ask(`${MESSAGES}/${MSG}`, { key: 'ngn' });
+  const { body, ...rest } = reply.json as { body: string };
+  expect([reply.status, rest]).toEqual([200, MESSAGE]);
+  expect(JSON.parse(body)).toMatchObject({
+    event: 'esim.purchased',
+    data: { status: 'SUCCESS' },
+    timestamp: AT,
+  });
+});
+
+test('its attempts', async () => {
+  const reply = await door.ask(`${MESSAGES}/${MSG}/attempts`, { key: 'ngn' });
+  expect([reply.status, reply.json]).toMatchObject([
+    200,
+    {
+      success: true,
+      data: {
+        items: [
+          { attempt: 1, at: AT, milliseconds: 15_000, outcome: 'time-limit', status: null, answer: '' },
+          { attempt: 2, at: AT, milliseconds: 12, outcome: 'answered', status: 204, answer: 'thanks "all"' },
+        ],
+        pagination: { totalItems: 2 },
+      },
+    },
+  ]);
+});
+
+test('again, under its own id', async () => {
+  const reply = await door.ask(`${MESSAGES}/${MSG}/resend`, { key: 'ngn', method: 'POST' });
+  expect([reply.status, reply.json]).toEqual([
+    200,
+    { ...MESSAGE, status: 'PENDING', nextAttemptAt: AT, closedAt: null },
+  ]);
+});
+
+describe('listing', () => {
+  const idsOf = (reply: Reply): string[] =>
+    (reply.json as { data: { items: { id: string }[] } }).data.items.map((one) => one.id.slice(-1));
+
+  test('without bodies', async () => {
+    const reply = await door.ask(`${MESSAGES}?limit=1`, { key: 'ngn' });
+    expect(reply.json).toMatchObject({ data: { items: [MESSAGE], pagination: { totalItems: 2 } } });
+    expect(reply.text).not.toContain('"body"');
+  });
+
+  test.each([
+    ['', ['2', '3']],
+    ['?status=FAILED', ['3']],
+    ['?event=esim.purchased', ['2']],
+    [`?transactionId=${TXN}`, ['2']],
+    [`?endpointId=${EP}&status=DELIVERED`, ['2']],
+    [`?endpointId=ep-${'9'.repeat(32)}`, []],
+    [`?from=${AT}`, ['2', '3']],
+    [`?to=${AT}`, []],
+    ['?from=2026-01-31T10:30:00%2B01:00&to=2026-01-31T09:31:00Z', ['2', '3']],
+    ['?page=2', []],
+  ])('%s', async (query, ids) => {
+    const reply = await door.ask(`${MESSAGES}${query}`, { key: 'ngn' });
+    expect([reply.status, idsOf(reply)]).toEqual([200, ids]);
+  });
+
+  test('every wrong filter is named', async () => {
+    const reply = await door.ask(
+      `${MESSAGES}?status=SENT&event=x&from=now&to=2026-13-01T00:00:00Z&limit=0&endpointId=a&endpointId=b`,
+      { key: 'ngn' },
+    );
+    const time = 'must be a time such as 2026-01-31T09:30:00Z';
+    expect([reply.status, reply.json]).toEqual([
+      400,
+      shape3(
+        400,
+        'VALIDATION_ERROR',
+        [
+          'endpointId: must be given once',
+          'limit: must be a whole number from 1 to 100',
+          'status: must be one of PENDING, DELIVERED, FAILED',
+          `event: must be one of ${WEBHOOK_EVENTS.join(', ')}`,
+          `from: ${time}`,
+          `to: ${time}`,
+        ].join('; '),
+      ),
+    ]);
+  });
+});
+
+describe('who may', () => {
+  const ROUTES = [
+    ['GET', ''],
+    ['GET', '/attempts'],
+    ['POST', '/resend'],
+  ] as const;
+
+  test.each(ROUTES)(
+    "another account's, another world's, none, or one that cannot be: %s %s",
+    async (method, way) => {
+      for (const [key, id] of [
+        ['usd', MSG],
+        ['live/ngn', MSG],
+        ['ngn', `msg-${'f'.repeat(32)}`],
+        ['ngn', EP],
+        ['ngn', '%00'],
+      ] as const) {
+        const reply = await door.ask(`${MESSAGES}/${id}${way}`, { key, method });
+        expect([reply.status, reply.json]).toEqual([404, NOT_FOUND]);
+      }
+      expect(door.shop.webhooks.messages.map((one) => one.status)).toEqual(['DELIVERED', 'FAILED']);
+    },
+  );
+
+  test('permissions', async () => {
+    const refused = async (key: string, method: string, target: string): Promise<unknown> =>
+      (await door.ask(target, { key, method })).json;
+    const lacks = (scope: string): unknown =>
+      shape3(403, 'FORBIDDEN', `This key lacks the permission "${scope}"`);
+    expect(await refused('readonly', 'POST', `${MESSAGES}/${MSG}/resend`)).toEqual(lacks('purchase'));
+    expect(await refused('buyonly', 'GET', MESSAGES)).toEqual(lacks('read'));
+    expect(await refused('buyonly', 'GET', `${MESSAGES}/${MSG}/attempts`)).toEqual(lacks('read'));
+    expect(door.shop.calls).toEqual([]);
+  });
+});
+
+describe('low balance', () => {
+  const PATH = '/api/wallet/low-balance';
+  const put = (body: unknown, key = 'ngn'): Promise<Reply> => door.ask(PATH, { key, method: 'PUT', body });
+
+  test('set, read, switched off by 0 and by null; in the account’s currency and world', async () => {
+    expect((await door.ask(PATH, { key: 'ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
+    const set = await put({ amount: 2500.5 });
+    expect([set.status, set.text]).toEqual([200, '{"amount":2500.50,"currency":"NGN"}']);
+    expect((await door.ask(PATH, { key: 'ngn' })).text).toBe(set.text);
+    expect((await door.ask(PATH, { key: 'usd' })).text).toBe('{"amount":null,"currency":"USD"}');
+    expect((await door.ask(PATH, { key: 'live/ngn' })).text).toBe('{"amount":null,"currency":"NGN"}');
+    expect((await put({ amount: 0 })).text).toBe('{"amount":null,"currency":"NGN"}');
+    await put({ amount: 1 });
+    expect((await put({ amount: null })).text).toBe('{"amount":null,"currency":"NGN"}');
+  });
+
+  test.each([
+    '',
+    '{"amount":-1}',
+    '{"amount":"5"}',
+    '{"amount":1.001}',
+    '{"amount":1e3}',
+    '{"amount":1000000000.01}',
+  ])('not %s', async (rawBody) => {
+    const reply = await door.ask(PATH, { key: 'ngn', method: 'PUT', rawBody: rawBody || '{}' });
+    const words = rawBody
+      ? 'must be a number from 0.00 to 1000000000.00 with at most two decimals'
+      : 'is required';
+    expect([reply.status, reply.json]).toEqual([400, shape3(400, 'VALIDATION_ERROR', `amount: ${words}`)]);
+    expect(door.shop.calls).toEqual([]);
+  });
+
+  test('a wallet route: a wrong key is UNAUTHORIZED; permissions', async () => {
+    expect((await door.ask(PATH, { rawKey: 'nonsense' })).json).toMatchObject({ error: 'UNAUTHORIZED' });
+    expect((await put({ amount: 1 }, 'readonly')).status).toBe(403);
+    expect((await door.ask(PATH, { key: 'buyonly' })).status).toBe(403);
+  });
+});

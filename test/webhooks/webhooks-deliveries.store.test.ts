@@ -1,0 +1,313 @@
+/**
+ * What a delivery step reads and records: an attempt with all that it means, once; endpoints that are gone or fail for too long; messages
+ * left behind, and forgotten.
+ */
+import { afterAll, describe, expect, it } from 'vitest';
+import { listAttempts } from '../../src/webhooks/store/attempts.ts';
+import {
+  claimDelivery,
+  forgetMessages,
+  listOverdue,
+  markSwept,
+  postpone,
+  recordAttempt,
+} from '../../src/webhooks/store/deliveries.ts';
+import {
+  createEndpoint,
+  deleteEndpoint,
+  findEndpoint,
+  updateEndpoint,
+  type Endpoint,
+} from '../../src/webhooks/store/endpoints.ts';
+import { findMessage, noMessages } from '../../src/webhooks/store/messages.ts';
+import { openBooks } from '../support/books.ts';
+import {
+  AGAIN,
+  DELIVERED,
+  deliveringOn,
+  GIVEN_UP,
+  made,
+  newAccountId,
+  newEndpoint,
+  newMessage,
+  NOW,
+  refused,
+} from './webhooks.support.ts';
+
+const books = await openBooks({ maxConnections: 20 });
+afterAll(() => books.close());
+const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
+
+async function disableBy(messageId: string, reason: 'GONE' | 'FAILING'): Promise<void> {
+  const disabling = { reason, written: noMessages() };
+  await recordAttempt(books.world, await load(messageId), refused, AGAIN, disabling);
+}
+
+const failingSince = async ({ endpoint }: { endpoint: Endpoint }) =>
+  (await findEndpoint(books.world, endpoint.accountId, endpoint.id))?.failingSince;
+
+describe('a message that is due', () => {
+  it('is claimed by one of many who ask at once, and is not due for the others', async () => {
+    const { messageId } = await waiting();
+    const asked = await Promise.all(Array.from({ length: 8 }, () => load(messageId)));
+    expect(asked.filter(({ claim }) => claim !== null)).toHaveLength(1);
+    for (const { claim, dueInMs } of [...asked, await load(messageId)]) {
+      if (claim !== null) continue;
+      expect(dueInMs).toBeGreaterThan(10_000);
+      expect(dueInMs).toBeLessThanOrEqual(20_000);
+    }
+  });
+
+  it('is claimed anew by whoever was handed the claim, once', async () => {
+    const { messageId } = await waiting();
+    const { claim } = await load(messageId);
+    const anew = async () => (await claimDelivery(books.world, messageId, claim))?.claim;
+    expect(await anew()).not.toBeNull();
+    expect(await anew()).toBeNull();
+  });
+
+  it('is not claimed where its endpoint takes nothing, nor once it has ended', async () => {
+    const [one, other] = [await waiting(), await waiting()];
+    await deleteEndpoint(books.world, one.endpoint.accountId, one.endpoint.id, NOW);
+    await attempt(other.messageId, made(), DELIVERED);
+    for (const { messageId } of [one, other]) expect(await load(messageId)).toMatchObject({ claim: null });
+  });
+
+  it('is nobody’s where nothing can be written', async () => {
+    const { messageId } = await waiting();
+    const readOnly = books.world
+      .transaction()
+      .setAccessMode('read only')
+      .execute((trx) => claimDelivery(trx, messageId));
+    await expect(readOnly).rejects.toThrow(/read-only/);
+    expect((await load(messageId)).claim).not.toBeNull();
+  });
+});
+
+describe('an attempt', () => {
+  it('that was taken closes the message and is in the log', async () => {
+    const one = await waiting();
+    expect(await attempt(one.messageId, made(), DELIVERED)).toBe(true);
+    expect(await stateOf(one)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
+    expect(await listAttempts(books.world, one.messageId, { page: 1, limit: 10 })).toEqual({
+      items: [{ attempt: 1, at: NOW, ms: 20, outcome: 'answered', status: 200, answerStart: 'ok' }],
+      total: 1,
+    });
+  });
+
+  it('that was not leaves it due when the wait is over, and the endpoint failing since the first', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    await attempt(one.messageId, { ...refused, endedAt: new Date(NOW.getTime() + 90_000) }, AGAIN);
+    expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 2, log: [500, 500] });
+    const { dueInMs, attemptsInSeries } = await load(one.messageId);
+    expect(dueInMs).toBeGreaterThan(50_000);
+    expect(dueInMs).toBeLessThanOrEqual(60_000);
+    expect(attemptsInSeries).toBe(2);
+    expect(await failingSince(one)).toEqual(refused.endedAt);
+    const other = { ...one, messageId: await newMessage(books.world, one.endpoint) };
+    await attempt(other.messageId, made(), DELIVERED);
+    expect(await failingSince(one)).toBeNull();
+  });
+
+  it('that was the last leaves it failed', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, made({ outcome: 'time-limit', status: null }), GIVEN_UP);
+    expect(await stateOf(one)).toEqual({ status: 'FAILED', attempts: 1, log: [null] });
+  });
+
+  it('is recorded once, though twins of a step bring it together', async () => {
+    const one = await waiting();
+    const delivery = await load(one.messageId);
+    const verdicts = [DELIVERED, AGAIN, DELIVERED, GIVEN_UP];
+    const kept = await Promise.all(
+      verdicts.map((verdict) => recordAttempt(books.world, delivery, made(), verdict)),
+    );
+    expect(kept.filter(({ isNew }) => isNew)).toHaveLength(1);
+    const { attempts, log } = await stateOf(one);
+    expect({ attempts, log }).toEqual({ attempts: 1, log: [200] });
+  });
+
+  it('under way while its endpoint is deleted still counts', async () => {
+    const [lost, arrived] = [await waiting(), await waiting()];
+    const deliveries = [await load(lost.messageId), await load(arrived.messageId)] as const;
+    for (const { endpoint } of [lost, arrived])
+      expect(await deleteEndpoint(books.world, endpoint.accountId, endpoint.id, NOW)).toBe(true);
+    expect(await stateOf(lost)).toMatchObject({ status: 'FAILED' });
+    await recordAttempt(books.world, deliveries[0], refused, AGAIN);
+    await recordAttempt(books.world, deliveries[1], made(), DELIVERED);
+    expect(await stateOf(lost)).toEqual({ status: 'FAILED', attempts: 1, log: [500] });
+    expect(await stateOf(arrived)).toEqual({ status: 'DELIVERED', attempts: 1, log: [200] });
+    expect((await load(lost.messageId)).endpoint.isOpen).toBe(false);
+  });
+
+  it('for which there was no room is none: it is due later', async () => {
+    const one = await waiting();
+    await postpone(books.world, await load(one.messageId), 60_000);
+    expect(await stateOf(one)).toEqual({ status: 'PENDING', attempts: 0, log: [] });
+    expect((await load(one.messageId)).dueInMs).toBeGreaterThan(50_000);
+  });
+});
+
+describe('an endpoint that is disabled', () => {
+  const endpointOf = async ({ endpoint }: { endpoint: Endpoint }) =>
+    (await findEndpoint(books.world, endpoint.accountId, endpoint.id))!;
+
+  it('takes nothing more: what waits for it ends, and its owner hears of it elsewhere', async () => {
+    const one = await waiting();
+    const second = { ...one, messageId: await newMessage(books.world, one.endpoint) };
+    const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
+    const written = noMessages();
+    await recordAttempt(books.world, await load(one.messageId), made({ status: 410 }), GIVEN_UP, {
+      reason: 'GONE',
+      written,
+    });
+    expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    expect(await stateOf(one)).toMatchObject({ status: 'FAILED', log: [410] });
+    expect(await stateOf(second)).toMatchObject({ status: 'FAILED', log: [] });
+    const { id, url } = one.endpoint;
+    const told = await findMessage(books.world, one.endpoint.accountId, written.ids[0]!);
+    expect(told).toMatchObject({ endpointId: watcher.id, event: 'endpoint.disabled', transactionId: null });
+    expect(JSON.parse(told!.body)).toMatchObject({ data: { endpointId: id, url, reason: 'GONE' } });
+  });
+
+  it('does not hear of itself', async () => {
+    const accountId = newAccountId();
+    const endpoint = await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
+    const messageId = await newMessage(books.world, endpoint);
+    const written = noMessages();
+    await recordAttempt(books.world, await load(messageId), made({ status: 410 }), GIVEN_UP, {
+      reason: 'GONE',
+      written,
+    });
+    expect(written.ids).toEqual([]);
+  });
+
+  it('is not, for failing, where it answered somebody else meanwhile: the message goes on', async () => {
+    const one = await waiting();
+    await attempt(one.messageId, refused, AGAIN);
+    const delivery = await load(one.messageId);
+    const other = await newMessage(books.world, one.endpoint);
+    await attempt(other, made(), DELIVERED);
+    const disabling = { reason: 'FAILING', written: noMessages() } as const;
+    const kept = await recordAttempt(books.world, delivery, refused, AGAIN, disabling);
+    expect(kept).toEqual({ isNew: true, isDisabled: false, verdict: AGAIN });
+    expect(await endpointOf(one)).toMatchObject({ enabled: true });
+    expect(await stateOf(one)).toMatchObject({ status: 'PENDING', attempts: 2 });
+    const failing = await load(one.messageId);
+    expect(await recordAttempt(books.world, failing, refused, AGAIN, disabling)).toMatchObject({
+      isDisabled: true,
+    });
+    expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'FAILING' });
+    expect(await stateOf(one)).toMatchObject({ status: 'FAILED', attempts: 3 });
+  });
+
+  it('by many messages at once is disabled once, and none of them is lost or stuck', async () => {
+    const one = await waiting();
+    const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
+    const more = await Promise.all(Array.from({ length: 11 }, () => newMessage(books.world, one.endpoint)));
+    const deliveries = await Promise.all([one.messageId, ...more].map(load));
+    const written = noMessages();
+    const kept = await Promise.all(
+      deliveries.map((delivery, index) =>
+        index % 3 === 0
+          ? recordAttempt(books.world, delivery, made({ status: 410 }), AGAIN, { reason: 'GONE', written })
+          : recordAttempt(
+              books.world,
+              delivery,
+              index % 3 === 1 ? made() : refused,
+              index % 3 === 1 ? DELIVERED : AGAIN,
+            ),
+      ),
+    );
+    expect(kept.every(({ isNew }) => isNew)).toBe(true);
+    expect(kept.filter(({ isDisabled }) => isDisabled)).toHaveLength(1);
+    expect(written.ids).toHaveLength(1);
+    expect(await endpointOf(one)).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+    expect(watcher.enabled).toBe(true);
+  });
+
+  it('begins anew when it is enabled', async () => {
+    const one = await waiting();
+    await disableBy(one.messageId, 'GONE');
+    const { accountId, id } = one.endpoint;
+    const enabled = await updateEndpoint(books.world, accountId, id, { enabled: true, now: NOW });
+    expect(enabled).toMatchObject({ enabled: true, disabledReason: null, failingSince: null });
+  });
+
+  it('keeps our reason when its owner switches it off as well', async () => {
+    const one = await waiting();
+    await disableBy(one.messageId, 'GONE');
+    const { accountId, id } = one.endpoint;
+    const off = await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
+    expect(off).toMatchObject({ enabled: false, disabledReason: 'GONE' });
+  });
+
+  it('by its owner ends what waits', async () => {
+    const one = await waiting();
+    const { accountId, id } = one.endpoint;
+    await updateEndpoint(books.world, accountId, id, { enabled: false, now: NOW });
+    expect(await stateOf(one)).toMatchObject({ status: 'FAILED' });
+  });
+});
+
+describe('left behind', () => {
+  it('is found when it was due long enough, until it was handed over, and again after a while', async () => {
+    await books.owner.deleteFrom('webhook_messages').execute();
+    const { endpoint, messageId: later } = await waiting();
+    const [due, longer] = [await newMessage(books.world, endpoint), await newMessage(books.world, endpoint)];
+    const set = (id: string, given: { next_attempt_at?: Date; swept_at?: Date }) =>
+      books.owner.updateTable('webhook_messages').set(given).where('id', '=', id).execute();
+    await set(due, { next_attempt_at: new Date(Date.now() - 31_000) });
+    await set(longer, { next_attempt_at: new Date(Date.now() - 60_000) });
+    await set(later, { next_attempt_at: new Date(Date.now() - 29_000) });
+    const find = (limit = 10) =>
+      listOverdue(books.world, { overdueMs: 30_000, againAfterMs: 120_000, limit });
+    expect(await find()).toEqual([longer, due]);
+    expect(await find(1)).toEqual([longer]);
+    await markSwept(books.world, [longer]);
+    expect(await find()).toEqual([due]);
+    await markSwept(books.world, []);
+    await markSwept(books.world, [due]);
+    expect(await find()).toEqual([]);
+    await set(due, { swept_at: new Date(Date.now() - 121_000) });
+    expect(await find()).toEqual([due]);
+  });
+});
+
+describe('old messages', () => {
+  it('are forgotten with their attempts, open ones never', async () => {
+    const [closed, open] = [await waiting(), await waiting()];
+    await attempt(closed.messageId, made(), DELIVERED);
+    await books.owner
+      .updateTable('webhook_messages')
+      .set({ closed_at: new Date('2020-01-01T00:00:00Z') })
+      .where('id', '=', closed.messageId)
+      .execute();
+    const before = new Date('2020-01-02T00:00:00Z');
+    expect(await forgetMessages(books.world, before, 100)).toBe(1);
+    expect(await forgetMessages(books.world, before, 100)).toBe(0);
+    expect(await claimDelivery(books.world, closed.messageId)).toBeUndefined();
+    expect((await listAttempts(books.world, closed.messageId, { page: 1, limit: 10 })).total).toBe(0);
+    expect(await load(open.messageId)).toMatchObject({ status: 'PENDING' });
+  });
+});
+
+describe('an account’s endpoints', () => {
+  it('are at most so many, however many are made at once', async () => {
+    const accountId = newAccountId();
+    const make = (index: number) =>
+      createEndpoint(books.world, {
+        id: `ep-${index.toString(16).padStart(31, '0')}${accountId.at(-1)}`.replace(/[^-0-9a-fep]/g, '0'),
+        accountId,
+        url: 'https://m.example',
+        events: ['esim.purchased'],
+        secretSealed: Buffer.from('s'),
+        now: NOW,
+        maxPerAccount: 16,
+      });
+    const outcomes = await Promise.all(Array.from({ length: 24 }, (_, index) => make(index)));
+    expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(16);
+    expect(outcomes.filter((outcome) => outcome === 'too-many')).toHaveLength(8);
+  });
+});

@@ -1,0 +1,102 @@
+// docs/WEBHOOKS.md and the reference say of events, schedule, routes and commands what the code does.
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import {
+  ATTEMPT_WAITS_MS,
+  MAX_ENDPOINTS,
+  sampleBody,
+  TOLD_STATUSES,
+  WEBHOOK_EVENTS,
+} from '../../src/webhooks/rules.ts';
+import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { eventBodySchema } from '../../src/webhooks/http/messages/events.ts';
+import { WEBHOOKS_USAGE } from '../../src/cli/webhooks.ts';
+
+const page = readFileSync(new URL('../../docs/WEBHOOKS.md', import.meta.url), 'utf8');
+const AT = new Date('2026-01-31T09:30:00.000Z');
+
+/** Cells of the first table under a heading. */
+function tableUnder(heading: string): string[][] {
+  const section = page.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const table = /(?:^\|.*\n)+/m.exec(`${section}\n`)?.[0] ?? '';
+  const rows = table.split('\n').filter((line) => /^\|(?!\s*-)/.test(line));
+  return rows.slice(1).map((line) =>
+    line
+      .slice(1, -1)
+      .split('|')
+      .map((cell) => cell.trim()),
+  );
+}
+
+const coded = (cell: string): string[] => Array.from(cell.matchAll(/`([\w.]+)`/g), ([, name = '']) => name);
+
+describe('events', () => {
+  const dataOf = (body: string): object => (JSON.parse(body) as { data: object }).data;
+
+  it('the page lists each, with the fields that are sent', () => {
+    const listed = tableUnder('Events').map(([event = '', , data = '']) => [coded(event)[0], coded(data)]);
+    expect(listed).toEqual(
+      WEBHOOK_EVENTS.map((event) => [event, Object.keys(dataOf(sampleBody(event, AT)))]),
+    );
+  });
+
+  it.each(WEBHOOK_EVENTS)('the reference describes what is sent, no field more or less: %s', (event) => {
+    const schema = eventBodySchema(event).strict();
+    for (const status of TOLD_STATUSES) {
+      const body: unknown = JSON.parse(sampleBody(event, AT, status));
+      expect(schema.parse(body)).toEqual(body);
+    }
+    const data = eventBodySchema(event).shape['data'] as { readonly shape: object };
+    expect(Object.keys(data.shape)).toEqual(Object.keys(dataOf(sampleBody(event, AT))));
+  });
+
+  it('the example on the page is a body of the real shape', () => {
+    const example: unknown = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)?.[1] ?? '');
+    expect(eventBodySchema('esim.purchased').strict().parse(example)).toEqual(example);
+  });
+});
+
+describe('when it is tried', () => {
+  it('the schedule, and the time from the first attempt', () => {
+    const UNITS = { h: 3_600_000, min: 60_000, s: 1_000 } as const;
+    const ms = (text = ''): number =>
+      Array.from(
+        text.matchAll(/(\d+) (h|min|s)\b/g),
+        ([, count, unit]) => Number(count) * UNITS[unit as 'h'],
+      ).reduce((sum, part) => sum + part, 0);
+    const rows = tableUnder('When it is tried');
+    expect(rows.map(([attempt]) => Number(attempt))).toEqual(
+      ATTEMPT_WAITS_MS.map((_wait, index) => index + 1),
+    );
+    expect(rows.map(([, wait]) => ms(wait))).toEqual(ATTEMPT_WAITS_MS);
+    let sum = 0;
+    expect(rows.map(([, , total]) => ms(total))).toEqual(ATTEMPT_WAITS_MS.map((wait) => (sum += wait)));
+  });
+});
+
+describe('routes and commands', () => {
+  it('every route about webhooks and the low balance, and no other', () => {
+    const routes = createRouteTable({ version: '1', brand: 'simway' })
+      .filter(({ path }) => /^\/api\/(webhooks|wallet\/low-balance)/.test(path))
+      .map(({ method, path }) => `${method} ${path}`);
+    const named = tableUnder('Add an endpoint').flatMap(([cell = '']) => {
+      const path = /[/…][\w/{}-]+/.exec(cell)?.[0].replace('…', '/api/webhooks') ?? '';
+      return (cell.match(/\b[A-Z]{3,}\b/g) ?? []).map((method) => `${method} ${path}`);
+    });
+    expect(named.toSorted()).toEqual(routes.toSorted());
+    expect(page).toContain(`at most ${MAX_ENDPOINTS}`);
+  });
+
+  it('every command with its flags, and no other', () => {
+    const wordsOf = (text: string): string[] =>
+      [...new Set(text.match(/--[a-z-]+|(?<=webhooks (?:-- )?)[a-z]+/g) ?? [])].toSorted();
+    const section = page.split('## On your own machine')[1]?.split('\n## ')[0] ?? '';
+    const commands = Array.from(
+      section.matchAll(/npm run (webhooks -- [^`\n]+)|`(--[a-z-]+)/g),
+      ([all]) => all,
+    );
+    expect(wordsOf(commands.join('\n').replaceAll(' -- ', ' '))).toEqual(
+      wordsOf(WEBHOOKS_USAGE.replaceAll('[--limit <n>]', '')),
+    );
+  });
+});

@@ -1,0 +1,263 @@
+/** Money from outside, told: what came, what went back, and each status of what it was for. Once each, in the transaction that books it. */
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { MoveWish } from '../../src/operations/rules.ts';
+import type { WebhookEvent } from '../../src/webhooks/rules.ts';
+import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
+import { beginMove, makeMove } from '../../src/operations/store/actions.ts';
+import { bookSeen } from '../../src/payments/store/bookings.ts';
+import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
+import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { untilSomeoneWaits } from '../support/books.ts';
+import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
+
+const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'payment.refunded'];
+const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
+
+const books = usePaymentBooks();
+
+const listen = ({ accountId }: Payer, options: EndpointOptions = { events: ALL }) =>
+  newEndpoint(books.world, accountId, options);
+
+/** `event: status or amount`, in the order they were written. */
+async function told({ accountId }: Payer): Promise<string[]> {
+  const rows = await books.owner
+    .selectFrom('webhook_messages')
+    .select(['event', 'body'])
+    .where('account_id', '=', accountId)
+    .orderBy('created_at')
+    .orderBy('event_key')
+    .execute();
+  return rows.map(({ event, body }) => {
+    const { data } = JSON.parse(body) as { data: { status?: string; amount?: number; currency?: string } };
+    return `${event}: ${data.status ?? `${data.amount} ${data.currency}`}`;
+  });
+}
+
+describe('a purchase paid from outside', () => {
+  it('tells that money came and that it goes on, then its end', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    const written = noMessages();
+    const seen = {
+      state: 'paid',
+      netMinor: CHARGE_MINOR,
+      currency: 'NGN',
+      gatewayId: '1',
+      gatewayStatus: 's',
+    } as const;
+    await bookSeen(books.world, payer.reference, seen, NOW, written);
+    expect(written.ids).toHaveLength(2);
+    expect(await messagesOf(books.owner, payer.accountId)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          event: 'payment.received',
+          key: `payment.received:${payer.reference}:NGN:${CHARGE_MINOR}`,
+          subject: payer.transactionId,
+          body: {
+            event: 'payment.received',
+            data: {
+              transactionId: payer.transactionId,
+              purpose: 'purchase',
+              paymentMethod: 'CARD',
+              reference: payer.reference,
+              amount: 20_000,
+              currency: 'NGN',
+            },
+            timestamp: NOW.toISOString(),
+          },
+        }),
+        expect.objectContaining({
+          event: 'esim.purchased',
+          key: `esim.purchased:${payer.transactionId}:PROCESSING`,
+        }),
+      ]),
+    );
+    await settlePurchase(books.world, payer.transactionId);
+    expect((await told(payer)).toSorted()).toEqual([
+      'esim.purchased: PROCESSING',
+      'esim.purchased: SUCCESS',
+      'payment.received: 20000 NGN',
+    ]);
+  });
+
+  it('is told once however often the gateway is looked at', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    for (let look = 0; look < 3; look += 1) await books.look(payer, paid());
+    expect(await told(payer)).toHaveLength(2);
+  });
+
+  it('tells each coming of money of its own', async () => {
+    const payer = await books.payer();
+    await listen(payer, { events: ['payment.received'] });
+    await books.look(payer, paid());
+    await books.look(payer, paid(CHARGE_MINOR + 500n));
+    expect((await told(payer)).toSorted()).toEqual([
+      'payment.received: 20000 NGN',
+      'payment.received: 5 NGN',
+    ]);
+  });
+
+  it('tells FAILED alone where it was paid short, and that the money came', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    await books.look(payer, paid(100n));
+    expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.received: 1 NGN']);
+  });
+
+  it('tells nothing of a look that finds nothing', async () => {
+    const payer = await books.payer();
+    await listen(payer);
+    await books.look(payer, { state: 'other', netMinor: 0n });
+    expect(await told(payer)).toEqual([]);
+  });
+});
+
+describe('a funding', () => {
+  it('tells that money came, and is no purchase', async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    await listen(payer);
+    await books.look(payer, paid());
+    expect(await told(payer)).toEqual(['payment.received: 20000 NGN']);
+  });
+});
+
+describe('a refund', () => {
+  async function due(): Promise<{
+    payer: Payer;
+    refund: Awaited<ReturnType<typeof findOpenRefunds>>[number];
+  }> {
+    const payer = await books.payer();
+    await books.look(payer, paid());
+    await listen(payer, { events: ['payment.refunded'] });
+    await failPurchase(books.world, payer.transactionId, OUT_OF_STOCK);
+    const [refund] = await findOpenRefunds(books.world, payer.transactionId);
+    return { payer, refund: refund! };
+  }
+
+  it('is told when the gateway has sent it, once', async () => {
+    const { payer, refund } = await due();
+    expect(await told(payer)).toEqual([]);
+    const written = noMessages();
+    const at = { refundId: '1', gatewayStatus: 'processed' };
+    expect(await closeRefundDone(books.world, refund, at, written)).toBe(true);
+    expect(await closeRefundDone(books.world, refund, at)).toBe(false);
+    expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
+      {
+        key: `payment.refunded:${refund.refund_key}`,
+        subject: payer.transactionId,
+        body: {
+          data: {
+            transactionId: payer.transactionId,
+            reference: payer.reference,
+            amount: 20_000,
+            currency: 'NGN',
+            refundedTo: 'SOURCE',
+          },
+        },
+      },
+    ]);
+    expect(written.ids).toHaveLength(1);
+  });
+
+  it('that is credited while the purchase fails is handed on with the failure, to be sent at once', async () => {
+    const payer = await books.payer();
+    await books.look(payer, paid());
+    await listen(payer, { events: ['esim.purchased', 'payment.refunded'] });
+    const written = noMessages();
+    await books.world
+      .transaction()
+      .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', written }));
+    expect(written.ids).toHaveLength(2);
+    expect((await told(payer)).toSorted()).toEqual(['esim.purchased: FAILED', 'payment.refunded: 20000 NGN']);
+  });
+
+  it('out of the wallet that leaves little in it tells that as well, in the transaction of the move', async () => {
+    const payer = await books.payer({ purpose: 'funding' });
+    await books.look(payer, paid());
+    await listen(payer, { events: ['wallet.low_balance'] });
+    const wallet = { accountId: payer.accountId, currency: 'USD' } as const;
+    await setLowBalance(books.world, wallet, 1_000n, NOW);
+    const { transactionId } = payer;
+    const move = async (amountMinor: bigint) => {
+      const moveId = await beginRefundMove(transactionId, amountMinor);
+      const written = noMessages();
+      const made = await makeMove(books.world, moveId, { stage: 'closed', now: NOW }, written);
+      for (const refund of await findOpenRefunds(books.world, transactionId))
+        await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
+      return { outcome: made.outcome, moveId, written: written.ids.length };
+    };
+    // NGN 1,600.00 are USD 1.00 at the locked rate.
+    expect(await move(160_000n)).toMatchObject({ outcome: 'done', written: 0 });
+    const crossing = await move(320_000n);
+    expect(crossing).toMatchObject({ outcome: 'done', written: 1 });
+    expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
+      {
+        key: `wallet.low_balance:${crossing.moveId}`,
+        subject: payer.transactionId,
+        body: { data: { balance: 9.5, threshold: 10, currency: 'USD' } },
+      },
+    ]);
+    // More than is left: refused, and nothing is told. Less: it was low before.
+    expect(await move(2_000_000n)).toMatchObject({ outcome: 'refused' });
+    expect(await move(160_000n)).toMatchObject({ outcome: 'done' });
+    expect(await told(payer)).toHaveLength(1);
+  });
+
+  it.each([
+    ['that both would cross it alone', 160_000n, 2_450n, 1],
+    ['that only both together cross it', 160_000n, 2_350n, 1],
+    ['that leave enough', 160_000n, 2_000n, 0],
+  ])(
+    'two out of the wallet at once, %s: the low balance is told as often as it is crossed',
+    async (_how, amountMinor, thresholdMinor, messages) => {
+      const accountId = `acc-${randomUUID()}`;
+      const payers = [
+        await books.payer({ purpose: 'funding', accountId }),
+        await books.payer({ purpose: 'funding', accountId }),
+      ];
+      for (const payer of payers) await books.look(payer, paid());
+      await listen(payers[0]!, { events: ['wallet.low_balance'] });
+      await setLowBalance(books.world, { accountId, currency: 'USD' }, thresholdMinor, NOW);
+      const wallet = await books.owner.startTransaction().execute();
+      await wallet
+        .selectFrom('wallets')
+        .select('account_id')
+        .where('account_id', '=', accountId)
+        .forUpdate()
+        .execute();
+      const moves = await Promise.all(
+        payers.map(({ transactionId }) => beginRefundMove(transactionId, amountMinor)),
+      );
+      const made = moves.map((moveId) => makeMove(books.world, moveId, { stage: 'closed', now: NOW }));
+      await untilSomeoneWaits(books.owner, 2);
+      await wallet.rollback().execute();
+      for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
+      expect(await messagesOf(books.owner, accountId)).toHaveLength(messages);
+      for (const { transactionId } of payers)
+        for (const refund of await findOpenRefunds(books.world, transactionId))
+          await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
+    },
+  );
+
+  it('is told as credited to the wallet where the gateway cannot send it', async () => {
+    const { payer, refund } = await due();
+    expect(await creditRefund(books.world, refund, await books.payment(payer))).toBe(true);
+    expect(await messagesOf(books.owner, payer.accountId)).toMatchObject([
+      { body: { data: { amount: 20_000, currency: 'NGN', refundedTo: 'WALLET' } } },
+    ]);
+  });
+});
+
+/** An operator's refund out of the wallet, begun. */
+async function beginRefundMove(transactionId: string, amountMinor: bigint): Promise<string> {
+  const moveId = `move-${randomUUID().replaceAll('-', '')}`;
+  const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
+  const who = { by: 'ada', reason: 'a test of it' };
+  const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
+  await beginMove(books.world, wish as MoveWish, { limits: {}, now: NOW });
+  return moveId;
+}

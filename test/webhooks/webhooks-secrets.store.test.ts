@@ -1,0 +1,188 @@
+/**
+ * The secrets of an endpoint as rows: each that was replaced signs until its own end, a bounded number at a time, and is wiped after it; a seal
+ * of yesterday is replaced wherever it stands.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createSecretBox } from '../../src/platform/secret-box.ts';
+import { createWebhookChores } from '../../activities/webhooks/maintenance.ts';
+import type { ActivityDeps } from '../../activities/index.ts';
+import { claimDelivery } from '../../src/webhooks/store/deliveries.ts';
+import { deleteEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
+import {
+  findSigningSecrets,
+  forgetSecrets,
+  listSealed,
+  reseal,
+  rotateSecret,
+} from '../../src/webhooks/store/secrets.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
+
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks({ maxConnections: 20 });
+});
+afterAll(() => books.close());
+
+const MAX = 4;
+const inMs = (ms: number): Date => new Date(Date.now() + ms);
+const DAY_MS = 86_400_000;
+
+const made = (text = 'a'): Promise<Endpoint> =>
+  newEndpoint(books.world, newAccountId(), { secretSealed: Buffer.from(text) });
+
+const rotate = ({ accountId, id }: Endpoint, text: string, previousUntil = inMs(DAY_MS)) =>
+  rotateSecret(books.world, accountId, id, {
+    secretSealed: Buffer.from(text),
+    previousUntil,
+    maxPrevious: MAX,
+    now: new Date(),
+  });
+
+/** What a message is signed with now, which is what a repeated answer may show. */
+async function signing(endpoint: Endpoint): Promise<string> {
+  const messageId = await newMessage(books.world, endpoint);
+  const delivery = await claimDelivery(books.world, messageId);
+  const texts = (sealed: readonly Buffer[] = []): string => sealed.map(String).join(' ');
+  const shown = await findSigningSecrets(books.world, endpoint.accountId, endpoint.id);
+  expect(texts(shown)).toBe(texts(delivery?.endpoint.secretsSealed));
+  return texts(shown);
+}
+
+/** All that is kept, signing or not. */
+const kept = async ({ id }: Endpoint): Promise<string[]> =>
+  (await listSealed(books.world, { after: '', limit: 10_000 }))
+    .find((one) => one.id === id)!
+    .sealed.map(String)
+    .toSorted();
+
+describe('a secret that is replaced', () => {
+  it('signs on until its own end, whatever is replaced after it', async () => {
+    const endpoint = await made();
+    expect(await rotate(endpoint, 'b')).toMatchObject({ id: endpoint.id });
+    expect(await signing(endpoint)).toBe('b a');
+    await rotate(endpoint, 'c', inMs(2 * DAY_MS));
+    expect(await signing(endpoint)).toBe('c b a');
+    await rotate(endpoint, 'd', inMs(-1));
+    expect(await signing(endpoint)).toBe('d b a');
+  });
+
+  it('is one of four at most: a further one is refused, changes nothing, and says when it will be taken', async () => {
+    const endpoint = await made();
+    const firstEndsAt = inMs(60_000);
+    await rotate(endpoint, 'b', firstEndsAt);
+    for (const text of ['c', 'd', 'e']) await rotate(endpoint, text);
+    expect(await rotate(endpoint, 'f')).toEqual({ firstEndsAt });
+    expect(await signing(endpoint)).toMatch(/^e( [abcd]){4}$/);
+    await books.owner
+      .updateTable('webhook_older_secrets')
+      .set({ until: inMs(-1) })
+      .where('endpoint_id', '=', endpoint.id)
+      .where('secret_sealed', '=', Buffer.from('a'))
+      .execute();
+    expect(await rotate(endpoint, 'f')).toMatchObject({ id: endpoint.id });
+    expect(await signing(endpoint)).toMatch(/^f( [bcde]){4}$/);
+  });
+
+  it('is lost by none of many who replace at once', async () => {
+    const endpoint = await made();
+    const outcomes = await Promise.all(['b', 'c', 'd', 'e', 'f', 'g'].map((text) => rotate(endpoint, text)));
+    expect(outcomes.filter((outcome) => outcome !== undefined && 'firstEndsAt' in outcome)).toHaveLength(2);
+    const texts = (await signing(endpoint)).split(' ');
+    expect(new Set(texts).size).toBe(5);
+    expect(texts).toContain('a');
+  });
+
+  it('by the version before, which knows only the last one, leaves those that this one has kept', async () => {
+    const endpoint = await made();
+    await rotate(endpoint, 'b');
+    await rotate(endpoint, 'c');
+    // What that version sends.
+    await books.world
+      .updateTable('webhook_endpoints')
+      .set((eb) => ({
+        previous_secret_sealed: eb.ref('secret_sealed'),
+        previous_until: inMs(DAY_MS),
+        secret_sealed: Buffer.from('d'),
+      }))
+      .where('id', '=', endpoint.id)
+      .execute();
+    expect((await signing(endpoint)).split(' ')).toEqual(['d', 'c', 'a']);
+    const { secret_sealed: newest, previous_secret_sealed: previous } = await books.owner
+      .selectFrom('webhook_endpoints')
+      .selectAll()
+      .where('id', '=', endpoint.id)
+      .executeTakeFirstOrThrow();
+    expect([newest, previous].map(String)).toEqual(['d', 'c']);
+  });
+
+  it('is replaced by its owner only, and not where the endpoint was deleted', async () => {
+    const endpoint = await made();
+    expect(await rotate({ ...endpoint, accountId: newAccountId() }, 'b')).toBeUndefined();
+    await deleteEndpoint(books.world, endpoint.accountId, endpoint.id, new Date());
+    expect(await rotate(endpoint, 'b')).toBeUndefined();
+    expect(await findSigningSecrets(books.world, endpoint.accountId, endpoint.id)).toEqual([]);
+  });
+});
+
+describe('what signs no more', () => {
+  it('is wiped, and nothing that signs', async () => {
+    await forgetSecrets(books.world);
+    const [endpoint, deleted] = [await made(), await made('x')];
+    await rotate(endpoint, 'b', inMs(-1));
+    await rotate(endpoint, 'c', inMs(-1));
+    await rotate(endpoint, 'd');
+    await rotate(endpoint, 'e', inMs(-1));
+    await rotate(deleted, 'y');
+    await rotate(deleted, 'z');
+    await deleteEndpoint(books.world, deleted.accountId, deleted.id, new Date());
+    expect(await signing(endpoint)).toBe('e c');
+    expect(await forgetSecrets(books.world)).toBe(3);
+    expect(await kept(endpoint)).toEqual(['c', 'e']);
+    expect(await kept(deleted)).toEqual(['z']);
+    expect(await signing(endpoint)).toBe('e c');
+    expect(await forgetSecrets(books.world)).toBe(0);
+  });
+
+  it('is wiped by the hourly chore, which seals anew what is left', async () => {
+    const [yesterday, today] = [
+      createSecretBox({ key: 'ab'.repeat(32), previousKeys: [] }),
+      createSecretBox({ key: 'cd'.repeat(32), previousKeys: ['ab'.repeat(32)] }),
+    ];
+    const endpoint = await made();
+    const seal = (text: string): Buffer => yesterday.seal(`whsec_${text}`, endpoint.id);
+    for (const [text, until] of [
+      ['b', inMs(-1)],
+      ['c', inMs(DAY_MS)],
+      ['d', inMs(DAY_MS)],
+    ] as const) {
+      await rotateSecret(books.world, endpoint.accountId, endpoint.id, {
+        secretSealed: seal(text),
+        previousUntil: until,
+        maxPrevious: MAX,
+        now: new Date(),
+      });
+    }
+    const deps = { db: books.world, clock: { now: () => new Date() }, webhooks: { secretBox: today } };
+    const { tidyWebhooks } = createWebhookChores(deps as unknown as ActivityDeps);
+    expect(await tidyWebhooks()).toMatch(/, [0-9]+ secrets wiped, 1 endpoints sealed anew$/);
+    const sealed = await findSigningSecrets(books.world, endpoint.accountId, endpoint.id);
+    expect(sealed.every((one) => today.isCurrent(one))).toBe(true);
+    expect(sealed.map((one) => today.open(one, endpoint.id))).toEqual(['whsec_d', 'whsec_c', 'whsec_b']);
+    expect(await tidyWebhooks()).toMatch(/, 0 secrets wiped, 0 endpoints sealed anew$/);
+  });
+});
+
+describe('another seal', () => {
+  it('takes the place of the one that it was made of, wherever that stands by now', async () => {
+    const endpoint = await made();
+    await reseal(books.world, endpoint.id, Buffer.from('another'), Buffer.from('anew'));
+    expect(await signing(endpoint)).toBe('a');
+    await reseal(books.world, endpoint.id, Buffer.from('a'), Buffer.from('A'));
+    await rotate(endpoint, 'b');
+    await reseal(books.world, endpoint.id, Buffer.from('A'), Buffer.from('AA'));
+    await rotate(endpoint, 'c');
+    await reseal(books.world, endpoint.id, Buffer.from('AA'), Buffer.from('AAA'));
+    expect((await signing(endpoint)).split(' ').toSorted()).toEqual(['AAA', 'b', 'c']);
+  });
+});

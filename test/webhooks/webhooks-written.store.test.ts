@@ -1,0 +1,394 @@
+/**
+ * What merchants are told of, as rows: each change writes its messages in its own transaction, once, for endpoints that ask; and nothing is
+ * asked or written where nobody does.
+ */
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import type { WebhookEvent } from '../../src/webhooks/rules.ts';
+import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
+import { openDatabase } from '../../src/platform/database/database.ts';
+import { profileGoods } from '../../src/purchases/store/delivered-items.ts';
+import { ensureWallet, fundWallet, HoldConflict, placeHold, voidHold } from '../../src/ledger/store/ledger.ts';
+import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
+import { openPurchase } from '../../src/purchases/store/opening.ts';
+import { closeUnpaid, failPurchase, settlePurchase, tellProcessing } from '../../src/purchases/store/purchases.ts';
+import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
+import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
+import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { openBooks, type Books } from '../support/books.ts';
+import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
+import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
+
+const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
+const GOODS = profileGoods(esimFacts(), NOW);
+const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
+const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
+
+let books: Books;
+beforeAll(async () => {
+  books = await openBooks();
+  await replaceCatalogue(books.world, { regions: [region()], packages: [basePackage()] }, NOW);
+  const topUp = basePackage({ packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
+  await replaceTopUps(books.world, 'NG-5GB-30D', [topUp], NOW);
+});
+afterEach(() => vi.restoreAllMocks());
+afterAll(() => books.close());
+
+async function buyer(fundsMinor = 10_000n): Promise<string> {
+  const accountId = newAccountId();
+  await ensureWallet(books.world, accountId, 'USD');
+  await fund(accountId, fundsMinor);
+  return accountId;
+}
+
+async function fund(accountId: string, amountMinor: bigint): Promise<void> {
+  const operationKey = `fund:${randomUUID()}`;
+  const amount = { amountMinor, currency: 'USD' };
+  if (amountMinor > 0n) await fundWallet(books.world, { operationKey, accountId, amount, reason: 'a test' });
+}
+
+/** A purchase of $12.50 from the wallet. */
+function wanted(accountId: string, given: Partial<PurchaseInput> = {}): PurchaseInput {
+  return purchaseInput({ transactionId: `txn-${randomUUID()}`, ...given, accountId });
+}
+
+/** The same, opened. */
+async function opened(accountId: string, given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> {
+  const input = wanted(accountId, given);
+  expect(await openPurchase(books.world, input, OPEN)).toEqual({ opened: true });
+  return input;
+}
+
+async function delivered(accountId: string): Promise<PurchaseInput> {
+  const input = await opened(accountId);
+  await settlePurchase(books.world, input.transactionId, GOODS);
+  return input;
+}
+
+const told = async (accountId: string) =>
+  (await messagesOf(books.owner, accountId)).map(({ body }) => (body as { data: object }).data);
+
+describe('a purchase from the wallet', () => {
+  it('tells SUCCESS with the eSIM, to every endpoint that asks and no other', async () => {
+    const accountId = await buyer();
+    const [first, second] = [
+      await newEndpoint(books.world, accountId),
+      await newEndpoint(books.world, accountId),
+    ];
+    await newEndpoint(books.world, accountId, { events: ['payment.received'] });
+    await newEndpoint(books.world, newAccountId());
+    const written = noMessages();
+    const { transactionId, esimId } = await opened(accountId);
+    await settlePurchase(books.world, transactionId, GOODS, written);
+    const messages = await messagesOf(books.owner, accountId);
+    expect(messages.map(({ endpoint }) => endpoint).toSorted()).toEqual([first.id, second.id].toSorted());
+    expect(messages[0]).toMatchObject({
+      event: 'esim.purchased',
+      key: `esim.purchased:${transactionId}:SUCCESS`,
+      subject: transactionId,
+      status: 'PENDING',
+      body: {
+        event: 'esim.purchased',
+        data: {
+          transactionId,
+          status: 'SUCCESS',
+          esimId,
+          iccid: '8901000000000000001',
+          qrCodeUrl: 'https://p.example.com/qr.png',
+        },
+        timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
+      },
+    });
+    expect(written.accountId).toBe(accountId);
+    expect(written.ids).toHaveLength(2);
+  });
+
+  it('tells FAILED without an eSIM, and nothing of being opened', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const { transactionId } = await opened(accountId);
+    expect(await told(accountId)).toEqual([]);
+    await failPurchase(books.world, transactionId, OUT_OF_STOCK);
+    expect(await told(accountId)).toEqual([
+      { transactionId, status: 'FAILED', esimId: '', iccid: '', qrCodeUrl: '' },
+    ]);
+  });
+
+  it('tells PROCESSING when its buyer is about to hear it, once, and not of one that is closed', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const { transactionId } = await opened(accountId);
+    const [first, second] = [noMessages(), noMessages()];
+    await tellProcessing(books.world, transactionId, first);
+    await tellProcessing(books.world, transactionId, second);
+    expect(first.ids).toHaveLength(1);
+    // Whoever told it first may have died before anybody sent it.
+    expect(second).toEqual(first);
+    await settlePurchase(books.world, transactionId);
+    await tellProcessing(books.world, transactionId, noMessages());
+    expect(await told(accountId)).toMatchObject([
+      { status: 'PROCESSING', esimId: '' },
+      { status: 'SUCCESS' },
+    ]);
+  });
+
+  it('tells of a top-up with the eSIM that is topped up, whatever becomes of it', async () => {
+    const accountId = await buyer();
+    const { esimId } = await delivered(accountId);
+    await books.owner.updateTable('esims').set({ status: 'ACTIVE' }).where('id', '=', esimId).execute();
+    await newEndpoint(books.world, accountId);
+    const topUp = { packageType: 'TOPUP', packageCode: 'TOPUP_NG', esimId } as const;
+    const { transactionId } = await opened(accountId, topUp);
+    await tellProcessing(books.world, transactionId, noMessages());
+    await failPurchase(books.world, transactionId, OUT_OF_STOCK);
+    const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: 'https://p.example.com/qr.png' };
+    expect(await told(accountId)).toEqual([
+      { transactionId, status: 'PROCESSING', ...esim },
+      { transactionId, status: 'FAILED', ...esim },
+    ]);
+  });
+
+  it('tells of a refusal only where it is kept', async () => {
+    const accountId = await buyer(100n);
+    await newEndpoint(books.world, accountId);
+    const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
+    await openPurchase(books.world, input, OPEN);
+    expect(await told(accountId)).toEqual([]);
+    const written = noMessages();
+    await openPurchase(books.world, input, { ...OPEN, keepRefusal: () => true }, written);
+    expect(await told(accountId)).toMatchObject([{ transactionId: input.transactionId, status: 'FAILED' }]);
+    expect(written.ids).toHaveLength(1);
+  });
+
+  it('tells once however often a step runs, and hands over again what nobody has sent', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const { transactionId } = await opened(accountId);
+    const runs = [noMessages(), noMessages(), noMessages()];
+    for (const written of runs) await settlePurchase(books.world, transactionId, undefined, written);
+    expect(await told(accountId)).toHaveLength(1);
+    expect(runs[1]).toEqual(runs[0]);
+    await books.owner
+      .updateTable('webhook_messages')
+      .set({ attempts: 1 })
+      .where('account_id', '=', accountId)
+      .execute();
+    const late = noMessages();
+    await settlePurchase(books.world, transactionId, undefined, late);
+    expect(late.ids).toEqual([]);
+  });
+
+  it('writes nothing where its transaction does not end well', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const { transactionId } = await opened(accountId);
+    await voidHold(books.world, transactionId);
+    await expect(settlePurchase(books.world, transactionId)).rejects.toThrow(HoldConflict);
+    expect(await told(accountId)).toEqual([]);
+  });
+});
+
+describe('who is told', () => {
+  it('nobody whose endpoint is switched off or deleted', async () => {
+    const accountId = await buyer();
+    const [off, gone] = [
+      await newEndpoint(books.world, accountId),
+      await newEndpoint(books.world, accountId),
+    ];
+    await updateEndpoint(books.world, accountId, off.id, { enabled: false, now: NOW });
+    await deleteEndpoint(books.world, accountId, gone.id, NOW);
+    await delivered(accountId);
+    expect(await messagesOf(books.owner, accountId)).toEqual([]);
+  });
+
+  it('an endpoint that we disabled for failing keeps what it misses, for recovering', async () => {
+    const accountId = await buyer();
+    const failing = await newEndpoint(books.world, accountId);
+    await books.owner
+      .updateTable('webhook_endpoints')
+      .set({ enabled: false, disabled_reason: 'FAILING', disabled_at: NOW })
+      .where('id', '=', failing.id)
+      .execute();
+    const { transactionId } = await opened(accountId);
+    const written = noMessages();
+    await settlePurchase(books.world, transactionId, undefined, written);
+    expect(await messagesOf(books.owner, accountId)).toMatchObject([
+      { status: 'FAILED', subject: transactionId },
+    ]);
+    expect(written.ids).toEqual([]);
+  });
+});
+
+describe('without an endpoint', () => {
+  /** Runs a step on a connection of its own; answers how many statements went to Postgres. */
+  async function statementsOf(step: (world: WorldDb) => Promise<unknown>): Promise<number> {
+    // Connections take the driver's function when they are made.
+    const sent = vi.spyOn(pg.Client.prototype, 'query');
+    const world = openDatabase<WorldDatabase>({
+      url: books.url,
+      schema: 'test',
+      role: 'simway_test',
+      maxConnections: 1,
+      statementTimeoutMs: 5_000,
+      applicationName: 'simway-counted',
+    });
+    try {
+      await sql`select 1`.execute(world);
+      const before = sent.mock.calls.length;
+      await step(world);
+      return sent.mock.calls.length - before;
+    } finally {
+      await world.destroy();
+    }
+  }
+
+  it('costs no statement: settling is one that keeps the goods, closes and posts', async () => {
+    const { transactionId } = await opened(await buyer());
+    expect(await statementsOf((world) => settlePurchase(world, transactionId, GOODS))).toBe(1);
+  });
+
+  it('costs four where somebody listens: begin, the same again, the message, commit', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const { transactionId } = await opened(accountId);
+    expect(await statementsOf((world) => settlePurchase(world, transactionId, GOODS))).toBe(5);
+  });
+
+  it('opening is a look and one statement that writes all of it, keyed or not', async () => {
+    const accountId = await buyer();
+    await newEndpoint(books.world, accountId);
+    const idempotency = { key: randomUUID(), path: '/api/esim/buy', fingerprint: 'f' };
+    for (const given of [{}, { idempotency }, { paymentMethod: 'CARD' as const }]) {
+      const input = wanted(accountId, given);
+      expect(await statementsOf((world) => openPurchase(world, input, OPEN))).toBe(2);
+    }
+  });
+
+  it('taking money asks nothing more, threshold or not', async () => {
+    const accountId = await buyer();
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 9_999n, NOW);
+    const amount = { amountMinor: 1_250n, currency: 'USD' };
+    const hold = { id: `txn-${randomUUID()}`, accountId, amount };
+    expect(await statementsOf((world) => placeHold(world, hold))).toBe(1);
+  });
+});
+
+describe('a purchase that nobody pays', () => {
+  it('tells FAILED, once, in the transaction that closes it', async () => {
+    const accountId = newAccountId();
+    await newEndpoint(books.world, accountId);
+    const { transactionId } = await opened(accountId, { paymentMethod: 'CARD' });
+    const written = noMessages();
+    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', written)).toBe('closed');
+    expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
+    expect(await told(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
+    expect(written.ids).toHaveLength(1);
+  });
+});
+
+describe('a low balance', () => {
+  const take = async (accountId: string): Promise<string> => (await opened(accountId)).transactionId;
+
+  it('is told when a hold takes the wallet below the threshold, with what is left', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
+    await take(accountId);
+    expect(await told(accountId)).toEqual([]);
+    const transactionId = await take(accountId);
+    expect(await messagesOf(books.owner, accountId)).toMatchObject([
+      {
+        event: 'wallet.low_balance',
+        key: `wallet.low_balance:${transactionId}`,
+        subject: transactionId,
+        body: { data: { balance: 5, threshold: 10, currency: 'USD' } },
+      },
+    ]);
+  });
+
+  it('is told once until the wallet has been at the threshold again', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
+    await take(accountId);
+    await take(accountId);
+    expect(await told(accountId)).toHaveLength(1);
+    await fund(accountId, 1_499n);
+    await take(accountId);
+    expect(await told(accountId)).toHaveLength(1);
+    await fund(accountId, 1_251n);
+    await take(accountId);
+    expect(await told(accountId)).toMatchObject([{ balance: 17.5 }, { balance: 7.5 }]);
+  });
+
+  it('is told by one of many buyers at once', async () => {
+    const accountId = await buyer(1_250n * 8n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, NOW);
+    await Promise.all(Array.from({ length: 8 }, () => take(accountId)));
+    expect(await told(accountId)).toMatchObject([{ balance: 37.5, threshold: 50 }]);
+  });
+
+  it('is told at once where the amount is set above the balance, and not again while it stays low', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    const wallet = { accountId, currency: 'USD' } as const;
+    const set = async (thresholdMinor: bigint, at: number) => {
+      const written = noMessages();
+      await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at), written);
+      return written.ids.length;
+    };
+    expect(await set(3_000n, 1)).toBe(0);
+    expect(await set(3_001n, 2)).toBe(1);
+    expect(await told(accountId)).toEqual([{ balance: 30, threshold: 30.01, currency: 'USD' }]);
+    expect([await set(3_001n, 3), await set(9_000n, 4)]).toEqual([0, 0]);
+    await take(accountId);
+    expect(await told(accountId)).toHaveLength(1);
+    // Not low by a smaller amount, and low again by a greater one.
+    expect([await set(1_000n, 5), await set(2_000n, 6)]).toEqual([0, 1]);
+  });
+
+  it('is told at once to an account without a wallet: it has nothing', async () => {
+    const accountId = newAccountId();
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'NGN' }, 1n, NOW);
+    expect(await told(accountId)).toEqual([{ balance: 0, threshold: 0.01, currency: 'NGN' }]);
+  });
+
+  it('is told once where the same amount is set many times at once', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await Promise.all(
+      Array.from({ length: 6 }, (_, ms) =>
+        setLowBalance(books.world, { accountId, currency: 'USD' }, 5_000n, new Date(NOW.getTime() + ms)),
+      ),
+    );
+    expect(await told(accountId)).toHaveLength(1);
+  });
+
+  it('is told to nobody after it is switched off', async () => {
+    const accountId = await buyer(3_000n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 2_000n, NOW);
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, null, NOW);
+    await take(accountId);
+    expect(await told(accountId)).toEqual([]);
+  });
+
+  it('belongs to the hold: none where the hold is refused or comes again', async () => {
+    const accountId = await buyer(1_500n);
+    await newEndpoint(books.world, accountId, { events: ALL });
+    await setLowBalance(books.world, { accountId, currency: 'USD' }, 1_000n, NOW);
+    const hold = { id: `txn-${randomUUID()}`, accountId, amount: { amountMinor: 1_600n, currency: 'USD' } };
+    expect(await placeHold(books.world, hold)).toBe('insufficient');
+    expect(await told(accountId)).toEqual([]);
+    const fits = { ...hold, amount: { amountMinor: 600n, currency: 'USD' } };
+    expect(await placeHold(books.world, fits)).toBe('held');
+    await fund(accountId, 600n);
+    expect(await placeHold(books.world, fits)).toBe('already');
+    expect(await told(accountId)).toHaveLength(1);
+  });
+});

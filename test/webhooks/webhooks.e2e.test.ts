@@ -1,0 +1,309 @@
+// Merchants told of everything, through the whole service: each status of each kind of purchase, genuine and under ids that stay, to a
+// receiver that uses the unmodified `standardwebhooks` package; and nothing secret at rest.
+import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createSecretBox } from '../../src/platform/secret-box.ts';
+import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
+import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
+import { listAttempts } from '../../src/webhooks/store/attempts.ts';
+import { rotateSecret } from '../../src/webhooks/store/secrets.ts';
+import { newBuyer, untilClosed } from '../support/buyer.ts';
+import { eventTypes, fetchHistory } from '../support/history.ts';
+import { expectSoundBooks } from '../support/invariants.ts';
+import { atGateway, buyOutside, untilStatus } from '../support/payments.ts';
+import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+import {
+  answerStatus,
+  newSecret,
+  startReceiver,
+  type Listener,
+  type Received,
+  type Receiver,
+} from '../support/webhook-receiver.ts';
+
+let stack: Stack;
+let receiver: Receiver;
+beforeAll(async () => {
+  stack = await startStack({
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 2_500, pollFirstMs: 400, doubtMs: 500 }),
+      SIMWAY_TEST_WEBHOOK_SPEED: '500',
+    },
+  });
+  receiver = await startReceiver();
+});
+afterEach(() => stack.clearFaults());
+afterAll(async () => {
+  await expectSoundBooks(stack);
+  await stack.close();
+  await receiver.close();
+});
+
+/** An account with an endpoint for every event. */
+async function merchant(fundsMinor = 1_000_000n): Promise<{ account: TestAccount; listener: Listener }> {
+  const account = await stack.account({ fundsMinor });
+  return { account, listener: await receiver.listen(stack, account, { events: WEBHOOK_EVENTS }) };
+}
+
+const statusesIn = (received: readonly Received[]) =>
+  received.filter(({ event }) => event === 'esim.purchased').map(({ data }) => data['status']);
+
+/** What came, once so much has come and everybody is at rest: nothing more is on its way. */
+async function allOf({ account, listener }: { account: TestAccount; listener: Listener }, count: number) {
+  await listener.untilReceived(count);
+  await until(
+    () =>
+      stack.owner
+        .selectFrom('webhook_messages')
+        .select('id')
+        .where('account_id', '=', account.accountId)
+        .where('status', '<>', 'DELIVERED')
+        .execute(),
+    (open) => open.length === 0,
+    { what: 'every message delivered' },
+  );
+  expect(listener.received.every(({ isGenuine }) => isGenuine)).toBe(true);
+  return listener.received;
+}
+
+const esimOf = async (transactionId: string) => {
+  const { esim_id: esimId } = await untilClosed(stack, transactionId);
+  const { iccid, qr_code_url: qrCodeUrl } = await stack.owner
+    .selectFrom('esims')
+    .selectAll()
+    .where('id', '=', esimId)
+    .executeTakeFirstOrThrow();
+  return { esimId, iccid, qrCodeUrl };
+};
+
+describe('a purchase by card', () => {
+  it('is told as PROCESSING when it is paid and as SUCCESS when it is delivered, and its money when it comes', async () => {
+    const shop = await merchant(0n);
+    const { transactionId, reference } = await buyOutside(stack, shop.account);
+    await atGateway(stack, reference, 'pay');
+    await untilStatus(stack, transactionId, 'SUCCESS');
+    const received = await allOf(shop, 3);
+    expect(statusesIn(received).toSorted()).toEqual(['PROCESSING', 'SUCCESS']);
+    const dataOf = (of: string) => received.find(({ data }) => data['status'] === of)?.data;
+    expect(dataOf('PROCESSING')).toEqual({
+      transactionId,
+      status: 'PROCESSING',
+      esimId: '',
+      iccid: '',
+      qrCodeUrl: '',
+    });
+    expect(dataOf('SUCCESS')).toEqual({ transactionId, status: 'SUCCESS', ...(await esimOf(transactionId)) });
+    expect(received.find(({ event }) => event === 'payment.received')?.data).toEqual({
+      transactionId,
+      purpose: 'purchase',
+      paymentMethod: 'CARD',
+      reference,
+      amount: 2.3,
+      currency: 'USD',
+    });
+  });
+
+  it('that cannot be delivered is told as FAILED, and its money when it has gone back', async () => {
+    const shop = await merchant(0n);
+    const { transactionId, reference } = await buyOutside(stack, shop.account, {
+      packageCode: 'SIM-OUT-OF-STOCK',
+    });
+    await atGateway(stack, reference, 'pay');
+    await untilStatus(stack, transactionId, 'FAILED');
+    const received = await allOf(shop, 4);
+    expect(statusesIn(received).toSorted()).toEqual(['FAILED', 'PROCESSING']);
+    expect(received.find(({ event }) => event === 'payment.refunded')?.data).toEqual({
+      transactionId,
+      reference,
+      amount: 2.3,
+      currency: 'USD',
+      refundedTo: 'SOURCE',
+    });
+  });
+});
+
+describe('a purchase from the wallet', () => {
+  it('is told once: SUCCESS with the eSIM', async () => {
+    const shop = await merchant();
+    const buyer = await stack.call('POST', '/api/esim/buy', {
+      key: shop.account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    const { transactionId } = buyer.body;
+    const received = await allOf(shop, 1);
+    expect(received.map(({ data }) => data)).toEqual([
+      { transactionId, status: 'SUCCESS', ...(await esimOf(transactionId)) },
+    ]);
+    expect(received[0]?.headers['user-agent']).toBe('Simway-Webhooks/1');
+  });
+
+  it('is told once: FAILED, though its buyer has heard so already', async () => {
+    const buyer = await newBuyer(stack);
+    const listener = await receiver.listen(stack, buyer.account);
+    expect((await buyer.buy('SIM-OUT-OF-STOCK')).status).toBe(400);
+    const received = await allOf({ account: buyer.account, listener }, 1);
+    expect(received.map(({ data }) => data)).toMatchObject([{ status: 'FAILED', esimId: '', iccid: '' }]);
+  });
+
+  it('is told as PROCESSING too where its buyer has heard that, BASE and TOPUP alike', async () => {
+    const buyer = await newBuyer(stack);
+    const esim = await buyer.activeEsim();
+    await until(
+      () => buyer.read(`/api/esim/${esim.esimId}`),
+      ({ body }) => body.esimStatus === 'ACTIVE',
+      { what: 'the eSIM in use by our rows' },
+    );
+    // Listed once, top-ups are known while the supplier is busy.
+    await buyer.read('/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-OK');
+    const listener = await receiver.listen(stack, buyer.account);
+    await stack.faults({ neverAllocate: { next: 1 } });
+    const base = await buyer.buy('SIM-OK');
+    expect(base.body.status).toBe('PROCESSING');
+    await stack.clearFaults();
+    await untilClosed(stack, base.body.transactionId);
+    await stack.faults({ busy: 1 });
+    const topUp = await buyer.buy('TOPUP_SIM-OK', { esimId: esim.esimId });
+    expect(topUp.body, topUp.text).toMatchObject({ status: 'PROCESSING' });
+    await stack.clearFaults();
+    await untilClosed(stack, topUp.body.transactionId);
+    const received = await allOf({ account: buyer.account, listener }, 4);
+    const of = (transactionId: string) =>
+      received.filter(({ data }) => data['transactionId'] === transactionId);
+    expect(statusesIn(of(base.body.transactionId)).toSorted()).toEqual(['PROCESSING', 'SUCCESS']);
+    expect(statusesIn(of(topUp.body.transactionId)).toSorted()).toEqual(['PROCESSING', 'SUCCESS']);
+    for (const { data } of of(topUp.body.transactionId))
+      expect(data).toMatchObject({ esimId: esim.esimId, iccid: esim.iccid });
+  });
+
+  it('that is refused before anything is written is told to nobody', async () => {
+    const shop = await merchant(1n);
+    const answer = await stack.call('POST', '/api/esim/buy', {
+      key: shop.account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    expect(answer.status).toBe(400);
+    const written = await stack.owner
+      .selectFrom('webhook_messages')
+      .select('id')
+      .where('account_id', '=', shop.account.accountId)
+      .execute();
+    expect(written).toEqual([]);
+  });
+
+  it('tells of a balance that has become low', async () => {
+    const shop = await merchant(1_000n);
+    const { accountId } = shop.account;
+    await setLowBalance(stack.world, { accountId, currency: 'USD' }, 800n, new Date());
+    await stack.call('POST', '/api/esim/buy', {
+      key: shop.account.apiKey,
+      body: { packageCode: 'SIM-OK', packageType: 'BASE', paymentMethod: 'WALLET' },
+    });
+    const received = await allOf(shop, 2);
+    expect(received.find(({ event }) => event === 'wallet.low_balance')?.data).toEqual({
+      balance: 7.7,
+      threshold: 8,
+      currency: 'USD',
+    });
+  });
+
+  it('costs nothing more without an endpoint, and a child begun after the answer with one', async () => {
+    const buyer = await newBuyer(stack);
+    const buy = async () => {
+      const { transactionId } = (await buyer.buy('SIM-OK')).body;
+      await stack.temporal.workflow.getHandle(transactionId).result();
+      return { transactionId, types: eventTypes(await fetchHistory(stack, transactionId)) };
+    };
+    expect((await buy()).types).toHaveLength(10);
+    const listener = await receiver.listen(stack, buyer.account);
+    const { transactionId, types } = await buy();
+    expect(types.length).toBeLessThanOrEqual(15);
+    expect(types.indexOf('WORKFLOW_EXECUTION_UPDATE_COMPLETED')).toBeLessThan(
+      types.indexOf('START_CHILD_WORKFLOW_EXECUTION_INITIATED'),
+    );
+    const [{ id }] = (await listener.untilReceived(1)) as [Received];
+    const { parentExecution } = await stack.temporal.workflow.getHandle(id).describe();
+    expect(parentExecution?.workflowId).toBe(transactionId);
+  });
+});
+
+describe('a receiver in trouble', () => {
+  it('gets each message once it recovers, under its id, and the log shows all of it', async () => {
+    const buyer = await newBuyer(stack);
+    const listener = await receiver.listen(stack, buyer.account, {
+      answer: answerStatus(500, {}, 'we are <b>down</b>'),
+    });
+    const bought = await Promise.all([1, 2, 3].map(() => buyer.buy('SIM-OK')));
+    await listener.untilReceived(6);
+    listener.answerWith(answerStatus(204));
+    const received = await allOf({ account: buyer.account, listener }, 7);
+    const ids = [...new Set(received.map(({ id }) => id))];
+    expect(ids).toHaveLength(3);
+    expect(new Set(received.map(({ data }) => data['transactionId']))).toEqual(
+      new Set(bought.map(({ body }) => body.transactionId)),
+    );
+    for (const id of ids) {
+      const { items } = await listAttempts(stack.world, id, { page: 1, limit: 100 });
+      expect(items.length).toBe(received.filter((one) => one.id === id).length);
+      expect(items[0]).toMatchObject({ outcome: 'answered', status: 500, answerStart: 'we are <b>down</b>' });
+      expect(items.at(-1)).toMatchObject({ attempt: items.length, outcome: 'answered', status: 204 });
+    }
+  });
+});
+
+describe('a secret', () => {
+  it('that is being replaced and each that replaces it prove a message', async () => {
+    const buyer = await newBuyer(stack);
+    const listener = await receiver.listen(stack, buyer.account);
+    const later = [newSecret(), newSecret()];
+    const box = createSecretBox({ key: stack.env['SIMWAY_SECRETS_KEY'] ?? '', previousKeys: [] });
+    for (const next of later) {
+      await rotateSecret(stack.world, buyer.account.accountId, listener.endpointId, {
+        secretSealed: box.seal(next, listener.endpointId),
+        previousUntil: new Date(Date.now() + 60_000),
+        maxPrevious: 4,
+        now: new Date(),
+      });
+    }
+    await buyer.buy('SIM-OK');
+    const [{ body, headers, isGenuine }] = (await listener.untilReceived(1)) as [Received];
+    expect(isGenuine).toBe(true);
+    const check = (secret: string) => new Webhook(secret).verify(body, headers as Record<string, string>);
+    for (const next of later) expect(check(next)).toMatchObject({ event: 'esim.purchased' });
+    expect(() => check(newSecret())).toThrow();
+  });
+
+  it('stands nowhere in the database, in no form, whether it signs or was replaced', async () => {
+    const { apiKey: key } = await stack.account();
+    const post = async (path: string, body?: object): Promise<Record<string, string>> => {
+      const headers = { 'idempotency-key': randomUUID() };
+      return (await stack.call('POST', `/api/webhooks/endpoints${path}`, { key, headers, body }))
+        .body as unknown as Record<string, string>;
+    };
+    const made = await post('', { url: `${receiver.baseUrl}/scanned` });
+    const rotated = [await post(`/${made['id']}/rotate-secret`), await post(`/${made['id']}/rotate-secret`)];
+    const forms = [made, ...rotated].flatMap(({ secret = '' }) => {
+      expect(secret).toMatch(/^whsec_/);
+      const bytes = Buffer.from(secret.slice(6), 'base64');
+      return [secret, secret.slice(6), bytes.toString('hex'), Buffer.from(secret).toString('hex')];
+    });
+    const { rows: tables } = await sql<{ name: string }>`
+      select table_schema || '.' || table_name as name from information_schema.tables
+       where table_schema not in ('pg_catalog', 'information_schema') and table_type = 'BASE TABLE'`.execute(
+      stack.owner,
+    );
+    const names = tables.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['test.webhook_older_secrets', 'test.idempotency_keys']));
+    for (const { name } of tables) {
+      const { rows } = await sql<{ found: string }>`
+        select row::text as found from ${sql.table(name)} row
+         where ${sql.join(
+           forms.map((form) => sql`position(${form} in row::text) > 0`),
+           sql` or `,
+         )}`.execute(stack.owner);
+      expect(rows, name).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,18 @@
+/** Calls a person to a purchase or a funding: on its row, and where operations look for it. */
+import { upsertSearchAttributes } from '@temporalio/workflow';
+import type { AttentionReason, Claim } from '../contract.ts';
+import { NEEDS_ATTENTION, REASON } from '../search-attributes.ts';
+import { flagAttention } from '../steps.ts';
+
+export async function callPerson(transactionId: string, reason: AttentionReason): Promise<void> {
+  await flagAttention(transactionId, reason);
+  showPersonNeeded(reason);
+}
+
+/** Where the row says it already. */
+export function showPersonNeeded(reason: AttentionReason | Claim): void {
+  upsertSearchAttributes([
+    { key: NEEDS_ATTENTION, value: true },
+    { key: REASON, value: reason },
+  ]);
+}

@@ -1,0 +1,171 @@
+/**
+ * The desk for operator's moves in a workflow: judges each before it is taken, puts it on record, and has it made at once or at the story's next
+ * pause, whichever the story says. A move is made once, and whoever asked hears what became of it.
+ */
+import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
+import {
+  mayFit,
+  movesOfState,
+  REFUSAL_WORDS,
+  whyNotAsked,
+  type MoveRefusal,
+  type MoveState,
+  type MoveWish,
+} from '../../src/operations/rules.ts';
+import { MOVE_UPDATE, type EndedMove, type MadeMove, type PaymentStand } from '../contract.ts';
+import type { Looker } from '../payments/payment-poller.ts';
+import { startDeliveries } from '../webhooks/start-deliveries.ts';
+import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
+
+/** A move on record, to be made. */
+export interface BegunWish {
+  readonly wish: MoveWish;
+  readonly moveId: string;
+}
+
+/** Makes a move, or says that the rows are at another stage, which the story will come to. */
+export type Hands = (asked: BegunWish) => Promise<MadeMove>;
+
+export interface WaitingMove extends BegunWish {
+  /** `not-now` hands it to whoever makes moves next. */
+  answer(made: MadeMove): void;
+}
+
+export interface MoveDesk {
+  /** From now on moves are made at once by these hands, and so are those that wait. */
+  serve(state: MoveState | 'any', hands: Hands): void;
+  /** From now on moves wait until the story takes them. */
+  hold(state: MoveState): void;
+  readonly isWaiting: () => boolean;
+  take(): WaitingMove | undefined;
+  /** Somebody cannot be answered before the story goes on: it must not wait for all to be answered. */
+  readonly isBlocked: () => boolean;
+  /** Moves that have ended. */
+  count(): number;
+}
+
+/** Takes moves from now until the workflow ends; at first they wait. `any`: the rows alone say what fits. */
+export function listenForMoves(first: MoveState | 'any'): MoveDesk {
+  let state = first;
+  let turn = 0;
+  let hands: Hands | undefined;
+  let parked = 0;
+  let ended = 0;
+  const waiting: WaitingMove[] = [];
+  const enter = (next: MoveState | 'any', served: Hands | undefined): void => {
+    state = next;
+    hands = served;
+    turn += 1;
+    for (const move of waiting.splice(0)) move.answer({ outcome: 'not-now' });
+  };
+  const makeOnce = (asked: BegunWish): Promise<MadeMove> =>
+    hands ? hands(asked) : new Promise((answer) => waiting.push({ ...asked, answer }));
+  const make = async (wish: MoveWish): Promise<EndedMove> => {
+    const begun = await beginMove(wish);
+    if (begun.outcome !== 'go') return begun;
+    for (;;) {
+      const asAt = turn;
+      const made = await makeOnce({ wish, moveId: begun.moveId });
+      if (made.outcome !== 'not-now') return withoutMessages(made);
+      parked += 1;
+      await condition(() => turn !== asAt);
+      parked -= 1;
+    }
+  };
+  setHandler(
+    defineUpdate<EndedMove, [MoveWish]>(MOVE_UPDATE),
+    (wish) => make(wish).finally(() => (ended += 1)),
+    {
+      validator: (wish: MoveWish) => {
+        if (state === 'any') judge(wish);
+        else judge(wish, (move) => mayFit(move, state as MoveState), movesOfState(state));
+      },
+    },
+  );
+  return {
+    serve: (next, served) => enter(next, served),
+    hold: (next) => enter(next, undefined),
+    isWaiting: () => waiting.length > 0,
+    take: () => waiting.shift(),
+    isBlocked: () => waiting.length + parked > 0,
+    count: () => ended,
+  };
+}
+
+/** Pure, as validators are: what is refused here leaves no trace in the history. */
+export function judge(
+  wish: MoveWish,
+  mayBeMade: (move: MoveWish['move']) => boolean = () => true,
+  fits: readonly string[] = [],
+): void {
+  const refusal: MoveRefusal | undefined =
+    whyNotAsked(wish) ?? (mayBeMade(wish.move) ? undefined : 'DOES_NOT_FIT');
+  if (refusal !== undefined) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits);
+}
+
+/** What it tells others has been handed over by then. */
+function withoutMessages(made: EndedMove): EndedMove {
+  return Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'messages')) as EndedMove;
+}
+
+/** While money is awaited: what a move does to the rows settles the waiting. */
+export function handsWhileAwaiting(transactionId: string, look: Looker): Hands {
+  return async ({ wish, moveId }) => {
+    if (wish.move === 'look-at-gateway') return lookForMove(moveId, look);
+    const made = await makeMove(moveId, 'awaiting-money');
+    if (made.outcome === 'done') look.tell(wish.move === 'mark-paid' ? PAID : CANCELLED);
+    if (made.outcome !== 'not-now') await startDeliveries(made.messages, transactionId);
+    return made;
+  };
+}
+
+const PAID: PaymentStand = { state: 'paid', isKnown: false };
+const CANCELLED: PaymentStand = { state: 'ended', reason: 'CANCELLED_BY_OPERATOR', isKnown: false };
+
+/** When all is closed. `look`: absent where the wallet paid. */
+export function handsWhenClosed(transactionId: string, look: Looker | undefined): Hands {
+  return async ({ wish, moveId }) => {
+    if (wish.move === 'look-at-gateway' && look) return lookForMove(moveId, look);
+    if (wish.move === 'look-at-supplier') {
+      const { did } = await lookAtSupplier(transactionId);
+      return closeMove(moveId, { did });
+    }
+    // The rows judge a stated outcome, by what the gateway says of it now. Builds of before took the person's word.
+    if (wish.move === 'settle-claim' && look && patched('claim-looked-at')) await look.now();
+    const made = await makeMove(moveId, 'closed');
+    if (made.outcome === 'not-now') return closeMove(moveId, { refusal: 'DOES_NOT_FIT' });
+    await startDeliveries(made.messages, transactionId);
+    return made;
+  };
+}
+
+/** The same, where no workflow carries it any more: one that was opened and never came to be paid is cancelled here. */
+export function handsAfterClosing(transactionId: string, look: Looker | undefined): Hands {
+  const whenClosed = handsWhenClosed(transactionId, look);
+  return async (asked) => {
+    if (asked.wish.move !== 'cancel') return whenClosed(asked);
+    const made = await makeMove(asked.moveId, 'awaiting-money');
+    if (made.outcome === 'not-now') return whenClosed(asked);
+    await startDeliveries(made.messages, transactionId);
+    return made;
+  };
+}
+
+/** Asks the gateway, and tells how the payment then stands. */
+export async function lookForMove(moveId: string, look: Looker): Promise<EndedMove> {
+  return closeMove(moveId, { did: `looked at the gateway: ${wordsFor(await look.now())}` });
+}
+
+function wordsFor(stand: PaymentStand): string {
+  const doubt = stand.isKnown ? '' : ', and the gateway does not say all';
+  switch (stand.state) {
+    case 'paid':
+      return `paid${doubt}`;
+    case 'ended':
+      return `closed (${stand.reason})${doubt}`;
+    case 'waiting':
+      return 'not paid yet';
+    case 'unknown':
+      return 'it does not say';
+  }
+}

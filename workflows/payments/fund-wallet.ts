@@ -1,0 +1,105 @@
+/** A wallet funded from outside: opens the payment, waits for the money, credits what came. */
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineUpdate,
+  setCurrentDetails,
+  setHandler,
+  upsertSearchAttributes,
+  workflowInfo,
+} from '@temporalio/workflow';
+import type { FundingInput } from '../../src/payments/funding-rules.ts';
+import type { PurchaseAnswer } from '../../src/purchases/purchase.ts';
+import { followClaim } from './after-closing.ts';
+import { awaitPayment, type Payment } from '../purchases/await-payment.ts';
+import { callPerson } from '../operations/needs-attention.ts';
+import { ACCEPT_UPDATE, type AttentionReason } from '../contract.ts';
+import { freshHistory } from '../continue-as-new.ts';
+import { listenForLooks } from './payment-poller.ts';
+import { handsWhenClosed, handsWhileAwaiting, listenForMoves } from '../operations/operator-actions.ts';
+import { returnMoney } from './send-refunds.ts';
+import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
+import { createOutbox } from '../webhooks/start-deliveries.ts';
+import { openFunding } from '../steps.ts';
+
+/** Ends SUCCESS or FAILED. */
+export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
+  let answer: PurchaseAnswer | undefined;
+  const desk = listenForMoves('awaiting-money');
+  const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
+  setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
+    await condition(() => answer !== undefined);
+    return answer as PurchaseAnswer;
+  });
+  const watch = {
+    callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
+    // A wallet that is not funded tells nobody.
+    outbox: createOutbox(input.transactionId),
+    beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
+    moves: () => desk.count(),
+  };
+  const look = listenForLooks(input.transactionId, 'funding', () =>
+    followClaim(input.transactionId, 'funding', input.timings),
+  );
+  await openFunding(input);
+  desk.serve('awaiting-money', handsWhileAwaiting(input.transactionId, look));
+  const payment = await awaitPayment({
+    request: {
+      transactionId: input.transactionId,
+      purpose: 'funding',
+      accountId: input.accountId,
+      method: input.paymentMethod,
+      charge: input.charge,
+      priceMinor: input.amountMinor,
+      priceCurrency: input.currency,
+    },
+    look,
+    startedAtMs: workflowInfo().startTime.getTime(),
+    timings: input.timings,
+    onWaiting: () => {
+      answer ??= { status: 'PENDING', ...fingerprint };
+      return Promise.resolve();
+    },
+    ...watch,
+  });
+  answer ??= { ...firstAnswer(payment), ...fingerprint };
+  desk.serve(payment.outcome === 'paid' ? 'delivered' : 'ended', handsWhenClosed(input.transactionId, look));
+  if (payment.outcome !== 'paid') await returnMoney(input.transactionId, input.timings, look, watch);
+  await condition(allHandlersFinished);
+  if (payment.outcome === 'paid' && desk.count() > 0)
+    await returnMoney(input.transactionId, input.timings, look, watch);
+  return end(payment);
+}
+
+function firstAnswer(payment: Payment): PurchaseAnswer {
+  if (payment.outcome === 'paid') return { status: 'SUCCESS' };
+  return {
+    status: 'REFUSED',
+    refusal: payment.outcome === 'refused' ? payment.refusal : { reason: payment.reason, detail: '' },
+  };
+}
+
+function end(payment: Payment): { status: string; reason?: string } {
+  const reason =
+    payment.outcome === 'paid'
+      ? undefined
+      : payment.outcome === 'refused'
+        ? payment.refusal.reason
+        : payment.reason;
+  const status = reason === undefined ? 'SUCCESS' : 'FAILED';
+  setCurrentDetails(
+    status === 'SUCCESS' ? 'The wallet is credited.' : `Ended without a credit: ${reason ?? ''}.`,
+  );
+  upsertSearchAttributes([
+    { key: PURCHASE_STATUS, value: status },
+    { key: NEEDS_ATTENTION, value: false },
+    ...(reason === undefined ? [] : [{ key: REASON, value: reason }]),
+  ]);
+  return { status, ...(reason === undefined ? {} : { reason }) };
+}
+
+async function callPersonFor(input: FundingInput, reason: AttentionReason): Promise<void> {
+  await callPerson(input.transactionId, reason);
+  setCurrentDetails(`Needs a person: ${reason}. Looking again by itself goes on slowly.`);
+}
