@@ -11,7 +11,7 @@ import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
 import type { SecretBox } from '../src/platform/secret-box-port.ts';
 import type { WebhookSweeper } from '../src/webhooks/engine.ts';
-import type { WebhookSender } from '../src/webhooks/port.ts';
+import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { LaneLimits } from './webhooks/endpoint-limiter.ts';
 

@@ -3,11 +3,12 @@
  * history: change none.
  */
 import type { FundingInput } from '../src/payments/funding-rules.ts';
-import type { ChargeQuote, OutsideMethod, PaymentPurpose, RefundTimings } from '../src/payments/rules.ts';
+import type { ChargeQuote, RefundTimings } from '../src/payments/rules.ts';
 import type { MoveOutcome, MoveRefusal, MoveWish } from '../src/operations/rules.ts';
 import type { PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
+import type { OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
 export const FUND_WALLET_WORKFLOW = 'fundWallet';

@@ -13,7 +13,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { nextOwnTryMs } from '../src/purchases/supplier-checks.ts';
-import type { PaymentPurpose } from '../src/payments/rules.ts';
 import type { PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
 import {
@@ -36,6 +35,7 @@ import {
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
 import { startDeliveries, type Outbox } from './webhooks/start-deliveries.ts';
+import type { PaymentPurpose } from '../src/domain/states.ts';
 
 /**
  * Our own Postgres. An attempt may take longer than Postgres's own statement timeout (2 s), and all of them together stay under 80 % of the purchase's

@@ -2,7 +2,6 @@
  * Stops watching payments 72 hours after their time to pay. Most are closed by what we know already. The others get one last look; if the gateway
  * still leaves one open, a person is called. Refunds that were never begun, and open claims, get a workflow.
  */
-import type { PaymentPurpose } from '../../src/payments/rules.ts';
 import type { ChargeLook } from '../../src/payments/port.ts';
 import {
   closePayment,
@@ -18,6 +17,7 @@ import {
 import { findForgottenRefunds } from '../../src/payments/store/refunds.ts';
 import type { LateMoney } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
+import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 /** decisions.md: how long money may come late. */
 const LATE_FOR_MS = 72 * 3_600_000;

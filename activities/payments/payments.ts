@@ -3,12 +3,11 @@
  * lookAtPayment, whoever asked for the look. Bank details and e-mail addresses stay in rows: workflows hear ids and outcomes.
  */
 import { sleep } from '@temporalio/activity';
-import type { OutsideMethod, PaymentPurpose } from '../../src/payments/rules.ts';
 import type { FailureReason } from '../../src/domain/refusals.ts';
 import { asFailureReason } from '../../src/domain/refusals.ts';
 import type { ChargeLook, GatewayRefusal, PaymentInstructions } from '../../src/payments/port.ts';
 import { findFunding } from '../../src/payments/store/fundings.ts';
-import { bookSeen, type SeenCharge } from '../../src/payments/store/bookings.ts';
+import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
   CLAIMS,
@@ -34,6 +33,7 @@ import type {
 } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { moveRefunds } from './refunds.ts';
+import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 /** Tries that the gateway may hold without telling how to pay; more than a few means that something else is wrong. */
 const MAX_TRIES = 5;

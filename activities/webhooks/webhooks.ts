@@ -6,7 +6,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { isFailingForGood, nextAttempt } from '../../src/webhooks/rules.ts';
-import type { DeliveryOutcome } from '../../src/webhooks/port.ts';
+import type { DeliveryOutcome } from '../../src/platform/outbound/webhook-sender.ts';
 import {
   claimDelivery,
   closeUnsent,

@@ -11,10 +11,11 @@ import {
   setHandler,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import type { PurchaseAnswer, PurchaseInput } from '../../src/purchases/purchase.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { ACCEPT_UPDATE, type OrderActivities } from '../../workflows/contract.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS } from '../../workflows/search-attributes.ts';
 import { startDeliveries } from '../../workflows/webhooks/start-deliveries.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 const accept = defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE);
 

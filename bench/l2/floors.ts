@@ -5,7 +5,7 @@ import { WithStartWorkflowOperation } from '@temporalio/client';
 import { WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { makeId } from '../../src/domain/ids.ts';
-import type { PurchaseAnswer, PurchaseInput } from '../../src/purchases/purchase.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { startChild } from '../../src/dev/child.ts';
 import { ACCEPT_UPDATE, ORDERS_QUEUE } from '../../workflows/contract.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from '../../workflows/search-attributes.ts';
 import type { BenchOptions } from '../support/options.ts';
 import type { Servers } from '../support/servers.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 export interface Floors {
   readonly namespace: string;

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
-import { createAccount, createKey, fund } from '../../src/accounts/manage-accounts.ts';
+import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type Parts } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
@@ -14,6 +14,7 @@ import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { Servers } from './servers.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 export interface ServiceOptions {
   readonly servers: Servers;

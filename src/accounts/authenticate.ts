@@ -8,10 +8,10 @@ import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { findKey, findKeysChangedSince, readDatabaseTime, type StoredKey } from './store/accounts.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { unavailableWhenAway } from '../platform/composition/availability.ts';
+import { unavailableWhenAway } from '../platform/database/availability.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-import type { AccountUseCases } from '../platform/composition/use-cases.ts';
+import type { AccountUseCases } from './use-cases.ts';
 
 export interface AuthenticateOptions {
   readonly db: AccountsDb;

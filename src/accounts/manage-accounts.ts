@@ -1,14 +1,12 @@
 /** Making accounts and keys and funding wallets: the operator's commands until there is a dashboard. Each leaves an audit entry. */
 import { randomBytes } from 'node:crypto';
-import { formatMinor, type AccountCurrency, type Money } from '../domain/money.ts';
-import type { Environment, Plan, Scope } from '../domain/account.ts';
+import type { AccountCurrency } from '../domain/money.ts';
+import type { Environment, Plan, Scope, AccountType } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import type { AccountType } from '../catalogue/pricing.ts';
 import { findAccount, insertAccount, insertApiKey, revokeKeys } from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
-import { ensureWallet, findFunded, findWallet, fundWallet } from '../ledger/store/ledger.ts';
-import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 
 export interface CreateAccount {
@@ -101,70 +99,6 @@ export async function revoke(
   });
 }
 
-export interface FundWallet {
-  readonly accountId: string;
-  readonly amount: Money;
-  readonly reason: string;
-  /** Once per reference: repeating a command does not pay twice. */
-  readonly reference: string;
-}
-
-/**
- * Credits a wallet, making it first where needed. Throws when the account is unknown or keeps another currency, and when the reference has
- * paid something else before: saying that this is paid would be a lie.
- */
-export async function fund(
-  dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },
-  request: FundWallet,
-  actor: string,
-): Promise<Money> {
-  const account = await findAccount(dbs.accounts, request.accountId);
-  if (!account) throw noAccount(request.accountId);
-  if (account.currency !== request.amount.currency)
-    throw new DomainError('VALIDATION_ERROR', `the account keeps ${account.currency}`);
-  await refuseOtherUse(dbs.world, request);
-  await ensureWallet(dbs.world, account.id, account.currency);
-  const outcome = await fundWallet(dbs.world, {
-    operationKey: fundingKey(request),
-    accountId: account.id,
-    amount: request.amount,
-    reason: request.reason,
-  });
-  // Somebody may have used it since we looked.
-  if (outcome === 'already') await refuseOtherUse(dbs.world, request);
-  await writeAudit(dbs.accounts, {
-    actor,
-    action: 'wallet.fund',
-    subject: account.id,
-    detail: {
-      amountMinor: String(request.amount.amountMinor),
-      currency: request.amount.currency,
-      reference: request.reference,
-      reason: request.reason,
-      outcome,
-    },
-  });
-  const wallet = await findWallet(dbs.world, account.id);
-  return wallet?.balance ?? { amountMinor: 0n, currency: account.currency };
-}
-
-const fundingKey = ({ reference }: FundWallet): string => `fund:${reference}`;
-
-async function refuseOtherUse(world: WorldDb, request: FundWallet): Promise<void> {
-  const funded = await findFunded(world, fundingKey(request));
-  if (!funded) return;
-  const { accountId, amount } = funded;
-  const isSame =
-    accountId === request.accountId &&
-    amount.amountMinor === request.amount.amountMinor &&
-    amount.currency === request.amount.currency;
-  if (isSame) return;
-  throw new DomainError(
-    'VALIDATION_ERROR',
-    `--reference ${request.reference} was used before, for ${formatMinor(amount.amountMinor)} ${amount.currency} to ${accountId}; nothing was paid`,
-  );
-}
-
-function noAccount(accountId: string): DomainError {
+export function noAccount(accountId: string): DomainError {
   return new DomainError('NOT_FOUND', `no account ${accountId}`);
 }

@@ -21,7 +21,7 @@ import {
 import type { AccountsDb } from '../platform/database/tables.ts';
 import type { OneTimePassword, PersonChanges, PersonView } from './people-views.ts';
 import { oneTimePassword, type Passwords } from './passwords.ts';
-import type { Page } from '../platform/composition/views.ts';
+import type { Page } from '../domain/page.ts';
 
 export interface PeopleDeps {
   readonly db: AccountsDb;

@@ -3,7 +3,6 @@
  * moved by FINANCE, deliveries by OPERATIONS, people are made by ADMIN. Whether a move fits, and whether it needs a second person, is decided
  * elsewhere, for every role alike.
  */
-import type { Move } from '../operations/rules.ts';
 
 export const ROLES = ['SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
@@ -56,3 +55,17 @@ export function may(role: Role, permission: Permission): boolean {
 export function mayMove(role: Role, move: Move): boolean {
   return ROLES_THAT_MOVE[move].includes(role);
 }
+
+export const MOVES = [
+  'look-at-gateway',
+  'look-at-supplier',
+  'retry-delivery',
+  'deliver-other',
+  'mark-paid',
+  'refund-to-source',
+  'credit-wallet',
+  'cancel',
+  'settle-claim',
+] as const;
+
+export type Move = (typeof MOVES)[number];

@@ -17,10 +17,10 @@ import {
   type OpenSessionRow,
   type PersonRow,
 } from './store/people.ts';
-import type { SessionUseCases } from '../platform/composition/ops-use-cases.ts';
 import type { Session } from './people-views.ts';
 import type { PeopleDeps } from './people.ts';
 import { refusePerson } from './refuse-person.ts';
+import type { SessionUseCases } from './use-cases.ts';
 
 export interface SessionDeps extends PeopleDeps {
   readonly events: Pick<Events, 'personLockedOut'>;

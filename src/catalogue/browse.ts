@@ -6,10 +6,10 @@ import type { PackageType } from '../domain/states.ts';
 import type { StoredPackage } from './store/catalogue.ts';
 import { createPricer } from './prices.ts';
 import type { TopUps } from './top-ups.ts';
-import type { PricedPackage, RegionView } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { CatalogueDeps } from './deps.ts';
+import type { PricedPackage, RegionView } from './views.ts';
 
-type BrowseDeps = Pick<WorldDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
+type BrowseDeps = Pick<CatalogueDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
 
 export function listRegions(deps: BrowseDeps, query: { readonly type?: 1 | 2 }): readonly RegionView[] {
   const { regions } = deps.catalogue.current();

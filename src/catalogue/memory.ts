@@ -4,14 +4,14 @@
  */
 import { UNLISTED_REGION_CODE, type Region } from './rules.ts';
 import type { PricingSettings, Rate } from './pricing.ts';
-import type { JsonCache } from './json-cache-port.ts';
+import type { JsonCache } from '../platform/json-cache.ts';
 import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
 import { readRevisions, type Revisions } from './store/revisions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-import type { RegionView } from '../platform/composition/views.ts';
+import type { RegionView } from './views.ts';
 
 export interface Catalogue {
   /** Changes with every change of catalogue, markups or rates. */

@@ -1,3 +1,24 @@
+import { Unavailable } from '../domain/outcome.ts';
+import type { CataloguePackage, Region } from './rules.ts';
+
+/** A question to the supplier that got no answer. */
+export class SupplierUnavailable extends Unavailable {}
+
+export interface SupplierCatalogue {
+  readonly regions: readonly Region[];
+  /** BASE packages only; top-ups are listed per package. */
+  readonly packages: readonly CataloguePackage[];
+}
+
+/** The wholesale supplier, as the catalogue reads it. */
+export interface PackageSupplier {
+  readonly name: string;
+  /** All regions and BASE packages. Throws SupplierUnavailable. */
+  catalogue(): Promise<SupplierCatalogue>;
+  /** The top-up packages that fit a BASE package; empty when it takes none. Throws SupplierUnavailable. */
+  topUps(packageCode: string): Promise<readonly CataloguePackage[]>;
+}
+
 /** Where exchange rates come from. Each source is an adapter; which ones run is configuration. */
 export interface RateObservation {
   readonly source: string;

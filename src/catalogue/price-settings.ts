@@ -1,7 +1,7 @@
 /** Markups and the NGN increment: how they stand, what a change would do to real packages, and the change itself, with who and why. */
 import { randomUUID } from 'node:crypto';
 import type { CataloguePackage } from './rules.ts';
-import { convertUsdMinor, priceUsdMinor, type AccountType, type PricingSettings } from './pricing.ts';
+import { convertUsdMinor, priceUsdMinor, type PricingSettings } from './pricing.ts';
 import { readCatalogue } from './store/catalogue.ts';
 import {
   findPricingSettings,
@@ -11,6 +11,7 @@ import {
 } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import type { AccountType } from '../domain/account.ts';
 
 /** What is to be different; the rest stays. Hundredths of a percent. */
 export type PriceWish = Partial<Omit<PricingSettings, 'id'>>;

@@ -4,10 +4,10 @@ import type { CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './pricing.ts';
 import type { Catalogue } from './memory.ts';
-import type { ExchangeRateView, PricedPackage } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { CatalogueDeps } from './deps.ts';
+import type { ExchangeRateView, PricedPackage } from './views.ts';
 
-export type PriceDeps = Pick<WorldDeps, 'clock' | 'settings'>;
+export type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
 
 /** A pricer for one caller and currency; refuses at once when it cannot price (unknown currency, rate too old). */
 export function createPricer(

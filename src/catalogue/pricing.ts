@@ -3,9 +3,7 @@
  * USD price × rate × (1 + increment), half up to its minor unit. Pure, integers only.
  */
 import { divideHalfUp, type Currency, type Money } from '../domain/money.ts';
-
-export const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
-export type AccountType = (typeof ACCOUNT_TYPES)[number];
+import type { AccountType } from '../domain/account.ts';
 
 /** Supplier cost: US dollars × 10,000, as the supplier counts. */
 export type CostUsdE4 = bigint;

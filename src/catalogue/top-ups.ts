@@ -7,7 +7,7 @@ import { TOP_UP_PREFIX, type CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from './store/catalogue.ts';
 import type { Patience } from '../platform/circuit-breaker.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { CatalogueDeps } from './deps.ts';
 
 export interface TopUps {
   /** Top-ups that fit a BASE package, the supplier's order. SERVICE_UNAVAILABLE when nothing is known and nobody answers. */
@@ -21,9 +21,9 @@ const MAX_LISTS = 5_000;
 /** Another process may have looked meanwhile, so memory is trusted only this long. */
 const MEMORY_TTL_MS = 30_000;
 
-type LookUpDeps = Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'settings'> & { readonly patience: Patience };
+type LookUpDeps = Pick<CatalogueDeps, 'db' | 'supplier' | 'clock' | 'settings'> & { readonly patience: Patience };
 
-export function createTopUps(deps: LookUpDeps & Pick<WorldDeps, 'catalogue'>): TopUps {
+export function createTopUps(deps: LookUpDeps & Pick<CatalogueDeps, 'catalogue'>): TopUps {
   const memory = new LRUCache<string, readonly CataloguePackage[]>({
     max: MAX_LISTS,
     ttl: MEMORY_TTL_MS,

@@ -1,8 +1,8 @@
 /** The operator's commands for accounts, keys and wallets, until there is a dashboard. Each prints one JSON object. */
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { createCheckedKey } from '../accounts/create-checked-key.ts';
-import { createAccount, fund, revoke } from '../accounts/manage-accounts.ts';
+import { createCheckedKey } from '../webhooks/create-checked-key.ts';
+import { createAccount, revoke } from '../accounts/manage-accounts.ts';
 import { openAccounts, openWorld, systemClock, type Parts } from '../platform/composition/compose.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
 import { ENVIRONMENTS, PLANS, SCOPES } from '../domain/account.ts';
@@ -11,6 +11,7 @@ import { ACCOUNT_CURRENCIES, formatMinor, parseMinor } from '../domain/money.ts'
 import { ACCOUNT_TYPES } from '../catalogue/pricing.ts';
 import { readFlags } from './flags.ts';
 import { OperatorMistake } from './operator-mistake.ts';
+import { fund } from '../ledger/fund-by-hand.ts';
 
 export const ACCOUNT_COMMANDS_USAGE = `  account create --name <name> --email <address> [--type MERCHANT|USER] [--currency NGN|USD]
                  [--plan STANDARD|PREMIUM|ENTERPRISE] [--requests-per-minute <n>] --by <person>

@@ -1,10 +1,11 @@
 /** The two funded sandbox accounts of `npm start`, NGN and USD, with a fresh key each; keys of earlier starts are revoked. */
 import { randomUUID } from 'node:crypto';
-import { createAccount, createKey, fund, revoke } from '../accounts/manage-accounts.ts';
+import { createAccount, createKey, revoke } from '../accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type Parts } from '../platform/composition/compose.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import type { AccountCurrency } from '../domain/money.ts';
 import { findWallet } from '../ledger/store/ledger.ts';
+import { fund } from '../ledger/fund-by-hand.ts';
 
 const ACTOR = 'npm start';
 const REQUESTS_PER_MINUTE = 6_000;

@@ -1,6 +1,5 @@
 /** Accounts, plans and what an API key allows, as the rest of the service sees them. */
 import type { AccountCurrency } from './money.ts';
-import type { AccountType } from '../catalogue/pricing.ts';
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
@@ -33,3 +32,6 @@ export interface Principal {
   /** Single addresses or CIDR ranges, IPv4 or IPv6, 1 to 10. */
   readonly allowedAddresses: readonly string[];
 }
+
+export const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
+export type AccountType = (typeof ACCOUNT_TYPES)[number];

@@ -20,3 +20,11 @@ export class Unavailable extends Error {
     this.retryAfterMs = options.retryAfterMs;
   }
 }
+
+/** Nothing was started: the caller may safely be told to try again. */
+export class EngineUnavailable extends Error {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'EngineUnavailable';
+  }
+}

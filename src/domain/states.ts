@@ -57,3 +57,9 @@ const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
 export function canEsimMove(from: EsimStatus, to: EsimStatus): boolean {
   return from === to || ESIM_MOVES[from].includes(to);
 }
+
+/** Methods that go through a payment gateway. */
+export type OutsideMethod = Exclude<PaymentMethod, 'WALLET'>;
+
+/** What money is for: a purchase, or the wallet itself. */
+export type PaymentPurpose = 'purchase' | 'funding';

@@ -1,7 +1,7 @@
 /** An eSIM order as its owner may see it. Install data stays hidden until the purchase has settled. */
 import { validityDays, type DurationUnit } from '../catalogue/rules.ts';
 import type { EsimRow } from './store/esims.ts';
-import type { EsimView } from '../platform/composition/views.ts';
+import type { EsimView } from './views.ts';
 
 const HIDDEN = {
   ac: '',

@@ -2,9 +2,9 @@
  * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown, and unknown is asked about with its find-twin,
  * never assumed. Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
  */
-import type { CataloguePackage, Region } from '../catalogue/rules.ts';
+import type { PackageSupplier } from '../catalogue/port.ts';
 import type { ProfileFacts, TopUpTotals } from './rules.ts';
-import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+import type { Outcome as AnyOutcome } from '../domain/outcome.ts';
 
 export const SUPPLIER_REFUSALS = [
   'OUT_OF_STOCK',
@@ -19,15 +19,6 @@ export const SUPPLIER_REFUSALS = [
 export type SupplierRefusal = (typeof SUPPLIER_REFUSALS)[number];
 
 export type Outcome<T> = AnyOutcome<T, SupplierRefusal>;
-
-/** A read that could not be answered. */
-export class SupplierUnavailable extends Unavailable {}
-
-export interface SupplierCatalogue {
-  readonly regions: readonly Region[];
-  /** BASE packages only; top-ups are listed per package. */
-  readonly packages: readonly CataloguePackage[];
-}
 
 /** One eSIM as the supplier holds it. */
 export interface SupplierProfile extends ProfileFacts {
@@ -89,12 +80,7 @@ export interface ListedOrder {
   readonly at: Date;
 }
 
-export interface EsimSupplier {
-  readonly name: string;
-  /** All regions and BASE packages. Throws SupplierUnavailable. */
-  catalogue(): Promise<SupplierCatalogue>;
-  /** The top-up packages that fit a BASE package; empty when it takes none. Throws SupplierUnavailable. */
-  topUps(packageCode: string): Promise<readonly CataloguePackage[]>;
+export interface EsimSupplier extends PackageSupplier {
   /** Orders one eSIM. Safe to repeat with the same transactionId. */
   order(request: OrderRequest): Promise<Outcome<{ readonly orderNo: string }>>;
   /** Looks for an order that we may have placed, in the supplier's list. An order that is still being allocated may not be listed yet. */

@@ -12,18 +12,19 @@ import {
 } from './store/esims.ts';
 import { esimView } from './esim-view.ts';
 import { inTime, type Patience } from '../platform/circuit-breaker.ts';
-import type { EsimView, Page } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { EsimDeps } from './deps.ts';
+import type { Page } from '../domain/page.ts';
+import type { EsimView } from './views.ts';
 
-type LookDeps = Pick<WorldDeps, 'db' | 'supplier' | 'clock' | 'events'>;
-type EsimDeps = LookDeps & Pick<WorldDeps, 'settings'> & { readonly patience: Patience };
+type LookDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
+type ReadDeps = EsimDeps & { readonly patience: Patience };
 
 /** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
 const MAX_LOOKS_PER_LIST = 5;
 /** A top-up is worth waiting for, and still has to be answered after this. */
 const LOOK_BEFORE_TOP_UP_WITHIN_MS = 1_500;
 
-export async function getEsim(deps: EsimDeps, principal: Principal, esimId: string): Promise<EsimView> {
+export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimView> {
   const row = await findEsim(deps.db, esimId);
   if (!row)
     throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found', { details: 'no eSIM order has this id' });
@@ -37,7 +38,7 @@ export async function getEsim(deps: EsimDeps, principal: Principal, esimId: stri
 }
 
 export async function listEsims(
-  deps: EsimDeps,
+  deps: ReadDeps,
   principal: Principal,
   query: {
     readonly page: number;
@@ -79,13 +80,13 @@ async function lookAndKeep(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
   return (await refreshEsim(deps.db, row.id, esimFactsOf(profile), now)) ?? row;
 }
 
-function isOld(deps: EsimDeps, row: EsimRow): boolean {
+function isOld(deps: ReadDeps, row: EsimRow): boolean {
   return (
     MOVING_ESIM_STATUSES.includes(row.status) &&
     (row.looked_at === null || row.looked_at.getTime() < oldestFresh(deps).getTime())
   );
 }
 
-function oldestFresh(deps: EsimDeps): Date {
+function oldestFresh(deps: ReadDeps): Date {
   return new Date(deps.clock.now().getTime() - deps.settings.esimFreshMs);
 }

@@ -3,10 +3,10 @@ import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import * as thresholds from './store/low-balance.ts';
 import { noMessages } from '../webhooks/store/messages.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { LedgerDeps } from './deps.ts';
 
 export async function getLowBalance(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<LedgerDeps, 'db'>,
   { account }: Principal,
 ): Promise<Money | null> {
   const found = await thresholds.findLowBalance(deps.db, account.id);
@@ -15,7 +15,7 @@ export async function getLowBalance(
 
 /** Answers what holds from now on; null: never. Where the wallet is low by it already, that is told at once. */
 export async function setLowBalance(
-  deps: Pick<WorldDeps, 'db' | 'clock' | 'webhookEngine'>,
+  deps: Pick<LedgerDeps, 'db' | 'clock' | 'webhookEngine'>,
   { account }: Principal,
   thresholdMinor: bigint | null,
 ): Promise<Money | null> {

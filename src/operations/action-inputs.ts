@@ -1,10 +1,11 @@
 /** What a purchase or a funding was begun with, made again from its rows, for a workflow that carries it on where the first one is gone. */
-import type { OutsideMethod } from '../payments/rules.ts';
-import type { IdempotencyMark, PurchaseTimings } from '../purchases/purchase.ts';
+import type { PurchaseTimings } from '../purchases/purchase.ts';
 import type { Carried } from './engine.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 import { payingPayment, type MoveSubject } from './store/subject.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 
 /** undefined: from outside, and nobody knows any more what was to be asked for it. */
 export async function carriedFrom(

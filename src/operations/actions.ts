@@ -6,24 +6,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../domain/ids.ts';
 import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
-import {
-  ASKING_MOVES,
-  movesThatFit,
-  moveStateOf,
-  type Move,
-  type MoveFacts,
-  type MoveOutcome,
-  type MoveRecordStatus,
-  type MoveRefusal,
-  type MoveState,
-  type MoveWish,
-} from './rules.ts';
-import type { PaymentPurpose } from '../payments/rules.ts';
+import { ASKING_MOVES, movesThatFit, moveStateOf, type MoveFacts, type MoveOutcome, type MoveRecordStatus, type MoveRefusal, type MoveState, type MoveWish } from './rules.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { PurchaseStatus } from '../domain/states.ts';
+import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { EngineMove, OperatorEngine } from './engine.ts';
-import { EngineUnavailable } from '../purchases/engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
 import { findApprovable, judgeWaiting, listMoves, listWaiting, wishOf } from './store/approvals.ts';
 import { foreseeEffect, type Foresight } from './store/preview.ts';
@@ -33,6 +20,8 @@ import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { MoveRow } from './store/tables.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { carriedFrom } from './action-inputs.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import type { Move } from '../accounts/roles.ts';
 
 export interface MoveRequest {
   readonly transactionId: string;

@@ -3,7 +3,8 @@
  * earned: what is on hold or on its way back moves as one.
  */
 import { divideHalfUp, type Money } from '../domain/money.ts';
-import type { Move, MoveFacts, MoveRefusal, MoveWish } from './rules.ts';
+import type { MoveFacts, MoveRefusal, MoveWish } from './rules.ts';
+import type { Move } from '../accounts/roles.ts';
 
 /** The money of a purchase or a funding, by where it is. */
 export interface MoveMoney {

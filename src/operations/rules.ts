@@ -4,21 +4,8 @@
  */
 import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
-import type { PaymentPurpose } from '../payments/rules.ts';
-import type { PurchaseStatus } from '../domain/states.ts';
-
-export const MOVES = [
-  'look-at-gateway',
-  'look-at-supplier',
-  'retry-delivery',
-  'deliver-other',
-  'mark-paid',
-  'refund-to-source',
-  'credit-wallet',
-  'cancel',
-  'settle-claim',
-] as const;
-export type Move = (typeof MOVES)[number];
+import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
+import { MOVES, type Move } from '../accounts/roles.ts';
 
 /** Moves that only ask: made as often as somebody likes, each time anew. */
 export const ASKING_MOVES: readonly Move[] = ['look-at-gateway', 'look-at-supplier', 'retry-delivery'];

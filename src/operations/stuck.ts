@@ -10,7 +10,6 @@ import {
   type StuckLimits,
 } from './stuck-rules.ts';
 import type { Clock } from '../domain/clock.ts';
-import { EngineUnavailable } from '../purchases/engine.ts';
 import type { WorkflowStates } from './workflow-states.ts';
 import { CLAIMS } from '../payments/store/payments.ts';
 import {
@@ -21,6 +20,7 @@ import {
   type StuckSource,
 } from './store/stuck.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
 
 export interface StuckDeps {
   readonly db: WorldDb;

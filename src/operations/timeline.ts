@@ -4,11 +4,11 @@
  */
 import { formatAmount, type Money } from '../domain/money.ts';
 import type { StuckItem } from './stuck-rules.ts';
-import { EngineUnavailable } from '../purchases/engine.ts';
 import type { WorkflowState } from './workflow-states.ts';
 import { findTransactionId, readStory, type StoryRows } from './store/timeline.ts';
 import type { MoveRecord, Moves } from './actions.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
 
 export interface StoryDeps extends StuckDeps {
   readonly moves: Pick<Moves, 'listFor' | 'preview'>;

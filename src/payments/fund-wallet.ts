@@ -4,16 +4,16 @@ import type { FundingInput } from './funding-rules.ts';
 import { findFunding, type FundingRow } from './store/fundings.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
-import { askEngine, ifReachable, requireAccepted } from '../purchases/engine-answers.ts';
-import { identifyRequest } from '../purchases/identify-request.ts';
+import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
+import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { findPaymentView } from './payment-view.ts';
-import type { FundCommand, RequestContext } from '../platform/composition/use-cases.ts';
-import type { FundingView } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { RequestContext } from '../platform/http/request-context.ts';
+import type { PaymentDeps } from './deps.ts';
+import type { FundingView, FundCommand } from './views.ts';
 
 /** Opens a payment into one's own wallet and tells how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
 export async function fundWallet(
-  deps: WorldDeps,
+  deps: PaymentDeps,
   principal: Principal,
   command: FundCommand,
   context: RequestContext,
@@ -38,7 +38,7 @@ export async function fundWallet(
 }
 
 function freeze(
-  deps: WorldDeps,
+  deps: PaymentDeps,
   { account }: Principal,
   command: FundCommand,
   request: RequestContext & { readonly transactionId: string },
@@ -59,7 +59,7 @@ function freeze(
 }
 
 /** A funding as it now stands. */
-export async function fundingView(deps: Pick<WorldDeps, 'db'>, row: FundingRow): Promise<FundingView> {
+export async function fundingView(deps: Pick<PaymentDeps, 'db'>, row: FundingRow): Promise<FundingView> {
   return {
     transactionId: row.transaction_id,
     paymentMethod: row.payment_method,

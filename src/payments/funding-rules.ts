@@ -1,7 +1,8 @@
 /** The words of a wallet being funded from outside, as they cross rooms. Amounts are decimal digits. */
 import type { AccountCurrency } from '../domain/money.ts';
-import type { ChargeQuote, OutsideMethod, PaymentTimings } from './rules.ts';
-import type { IdempotencyMark } from '../purchases/purchase.ts';
+import type { ChargeQuote, PaymentTimings } from './rules.ts';
+import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 
 export interface FundingInput {
   readonly transactionId: string;

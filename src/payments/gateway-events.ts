@@ -3,7 +3,6 @@
  * changes nothing, and one that could not be applied stays in the inbox until somebody can.
  */
 import type { GatewayEvent } from './port.ts';
-import { EngineUnavailable } from '../purchases/engine.ts';
 import { bookDispute, tellReturned } from './store/disputes.ts';
 import {
   ABOUT_NO_PAYMENT,
@@ -14,9 +13,10 @@ import {
   type KeptEvent,
 } from './store/gateway-events.ts';
 import { findPayment, type PaymentRow } from './store/payments.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { PaymentDeps } from './deps.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
 
-export type EventDeps = Pick<WorldDeps, 'db' | 'gateway' | 'engine' | 'events'>;
+export type EventDeps = Pick<PaymentDeps, 'db' | 'gateway' | 'engine' | 'events'>;
 
 /** Events applied at one time by one process: a burst waits in the inbox, not in memory. */
 const MAX_AT_ONCE = 8;

@@ -1,7 +1,7 @@
 /** How a payment from outside can be paid, as long as it can. */
 import { findPayments, type PaymentRow } from './store/payments.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import type { InstructionsView, PaymentView } from '../platform/composition/views.ts';
+import type { InstructionsView, PaymentView } from './views.ts';
 
 /** The newest try of what still waits for money; null where none was begun. */
 export async function findPaymentView(db: WorldDb, transactionId: string): Promise<PaymentView | null> {

@@ -1,12 +1,13 @@
 /** What a payment from outside is asked to be: the method's currency at a rate that is locked with it, within what the gateway serves. */
 import { DomainError } from '../domain/errors.ts';
 import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
-import { convertBetween, type ChargeQuote, type OutsideMethod } from './rules.ts';
+import { convertBetween, type ChargeQuote } from './rules.ts';
 import type { Catalogue } from '../catalogue/memory.ts';
 import { sellingRate } from '../catalogue/prices.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { PaymentDeps } from './deps.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 
-type ChargeDeps = Pick<WorldDeps, 'clock' | 'settings' | 'gateway'>;
+type ChargeDeps = Pick<PaymentDeps, 'clock' | 'settings' | 'gateway'>;
 
 const ONE_DOLLAR_MICROS = 1_000_000n;
 /** The gateway counts them in hundredths as well, and cuts the fraction off. */

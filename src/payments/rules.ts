@@ -4,10 +4,7 @@
  */
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
-import type { PaymentMethod } from '../domain/states.ts';
-
-/** Methods that go through a payment gateway. */
-export type OutsideMethod = Exclude<PaymentMethod, 'WALLET'>;
+import type { OutsideMethod, PaymentPurpose } from '../domain/states.ts';
 
 /** What the buyer is asked to pay, frozen with the price: the two together are the locked rate. Amounts are decimal digits. */
 export interface ChargeQuote {
@@ -16,9 +13,6 @@ export interface ChargeQuote {
   /** Rates that the conversion used; empty where charge and price have one currency. */
   readonly rateIds: readonly string[];
 }
-
-/** What money is for: a purchase, or the wallet itself. */
-export type PaymentPurpose = 'purchase' | 'funding';
 
 /** A payment as our books have it, before a look is applied. */
 export interface BookedPayment {

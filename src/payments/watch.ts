@@ -14,7 +14,7 @@ import {
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
 import { GatewayUnavailable, type PaymentGateway } from './port.ts';
-import type { PurchaseEngine } from '../purchases/engine.ts';
+import type { PaymentEngine } from './engine.ts';
 import type { Pacer } from '../platform/rate-limiter.ts';
 import {
   claimWindow,
@@ -36,7 +36,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 export interface PaymentWatchDeps {
   readonly db: WorldDb;
   readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;
-  readonly engine: Pick<PurchaseEngine, 'lookSoon'>;
+  readonly engine: Pick<PaymentEngine, 'lookSoon'>;
   readonly clock: Clock;
   readonly events: Pick<Events, 'gatewayListFailed'>;
   readonly pace: WatchPace;

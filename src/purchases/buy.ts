@@ -12,19 +12,20 @@ import { beginKey, type IdempotencyRecord } from '../platform/idempotency/store.
 import { findPurchase } from './store/reads.ts';
 import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
-import { askEngine, ifReachable, refused, requireAccepted } from './engine-answers.ts';
+import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine-answers.ts';
 import { esimView } from '../esims/esim-view.ts';
 import { lookAgain } from '../esims/read-esims.ts';
-import { identifyRequest } from './identify-request.ts';
+import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer } from '../catalogue/prices.ts';
 import { standingView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
-import { newEsimId } from './transaction-id.ts';
-import type { BuyCommand, RequestContext } from '../platform/composition/use-cases.ts';
-import type { PricedPackage, PurchaseView } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import { newEsimId } from '../platform/idempotency/transaction-id.ts';
+import type { RequestContext } from '../platform/http/request-context.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { PricedPackage } from '../catalogue/views.ts';
+import type { PurchaseView, BuyCommand } from './views.ts';
 
-export type BuyDeps = WorldDeps & { readonly topUps: TopUps };
+export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
 
 /** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
 export async function buy(

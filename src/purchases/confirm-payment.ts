@@ -2,17 +2,18 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { EngineUnavailable, type WhosePayment } from './engine.ts';
 import { findFunding } from '../payments/store/fundings.ts';
 import { beginConfirming, findPayment, forgetConfirming } from '../payments/store/payments.ts';
 import { findPurchase } from './store/reads.ts';
-import { engineAway } from './engine-answers.ts';
+import { engineAway } from '../payments/engine-answers.ts';
 import { getTransaction } from './read-transaction.ts';
-import type { WhichPayment } from '../platform/composition/use-cases.ts';
-import type { PaymentStanding, TransactionView } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { PaymentStanding } from '../payments/views.ts';
+import type { TransactionView, WhichPayment } from './views.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import type { WhosePayment } from '../payments/engine.ts';
 
-type ConfirmDeps = Pick<WorldDeps, 'db' | 'clock' | 'engine' | 'settings'>;
+type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'settings'>;
 
 /** TRANSACTION_NOT_FOUND, also for another account's. SERVICE_UNAVAILABLE when nobody could be sent to look; a gateway that is away is no error. */
 export async function confirmPayment(
@@ -74,7 +75,7 @@ function notFound(): DomainError {
 
 /** Where a payment stands, for whoever has its reference: nothing that is secret. */
 export async function findPaymentStanding(
-  { db }: Pick<WorldDeps, 'db'>,
+  { db }: Pick<PurchaseDeps, 'db'>,
   reference: string,
 ): Promise<PaymentStanding | undefined> {
   const payment = await findPayment(db, reference);

@@ -4,8 +4,8 @@
  */
 import type { AccountCurrency } from '../domain/money.ts';
 import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
-import type { Refusal } from '../domain/refusals.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
+import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 
 /** The price, frozen when the purchase was asked for and never computed again. */
 export interface FrozenQuote {
@@ -49,18 +49,3 @@ export interface PurchaseInput {
   readonly idempotency?: IdempotencyMark;
 }
 
-/** A caller's Idempotency-Key, as the first step keeps it. */
-export interface IdempotencyMark {
-  readonly key: string;
-  readonly path: string;
-  readonly fingerprint: string;
-}
-
-/** The first answer to the caller. SUCCESS and PROCESSING carry no data: the rows are in Postgres. */
-export type PurchaseAnswer = (
-  | { readonly status: 'SUCCESS' | 'PROCESSING' | 'PENDING' }
-  | { readonly status: 'REFUSED'; readonly refusal: Refusal }
-) & {
-  /** Of the request that opened the purchase: a retry with another body is told so. */
-  readonly fingerprint?: string;
-};

@@ -6,12 +6,12 @@ import { findFunding } from '../payments/store/fundings.ts';
 import { findPurchase, findTimeline } from './store/reads.ts';
 import { fundingView } from '../payments/fund-wallet.ts';
 import { standingView } from './purchase-view.ts';
-import type { TransactionView } from '../platform/composition/views.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { PurchaseDeps } from './deps.ts';
+import type { TransactionView } from './views.ts';
 
 /** TRANSACTION_NOT_FOUND, also for another account's. */
 export async function getTransaction(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<PurchaseDeps, 'db'>,
   principal: Principal,
   transactionId: string,
 ): Promise<TransactionView> {

@@ -4,17 +4,17 @@
  */
 import type { Principal } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
-import { noteTransaction } from '../platform/telemetry/subject.ts';
 import { findEsim } from '../esims/store/esims.ts';
-import { findIdempotencyKey, keepAnswer, type IdempotencyRecord } from '../platform/idempotency/store.ts';
+import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts';
 import { findPurchase } from './store/reads.ts';
 import { withEndpointSecrets, withoutEndpointSecrets } from '../webhooks/endpoint-secrets.ts';
 import { isStillRunning, keyInUse, keyReused } from '../platform/idempotency/refusals.ts';
-import type { IdempotencyTag, StoredAnswer } from '../platform/composition/use-cases.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { IdempotencyTag, StoredAnswer } from '../platform/idempotency/tag.ts';
+import type { PurchaseDeps } from './deps.ts';
+import { noteSubject } from '../platform/idempotency/earlier-try.ts';
 
-type IdempotencyDeps = Pick<WorldDeps, 'db' | 'clock'>;
-type AnswerDeps = Pick<WorldDeps, 'db' | 'clock' | 'secretBox'>;
+export type IdempotencyDeps = Pick<PurchaseDeps, 'db' | 'clock'>;
+type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox'>;
 
 export async function findStoredAnswer(
   deps: AnswerDeps,
@@ -31,32 +31,6 @@ export async function findStoredAnswer(
   }
   if (isStillRunning(record, deps.clock.now())) throw keyInUse();
   return undefined;
-}
-
-/**
- * What an earlier try under the same key left, where it got far enough to leave a row; undefined without a key. IDEMPOTENCY_KEY_IN_USE while
- * that try may still be running: it was not there a moment ago, and its answer is the one that counts.
- */
-export async function findEarlierTry(
-  deps: IdempotencyDeps,
-  principal: Principal,
-  tag: IdempotencyTag | undefined,
-): Promise<IdempotencyRecord | undefined> {
-  if (!tag) return undefined;
-  const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
-  if (record) checkEarlierTry(deps, record);
-  return record;
-}
-
-/** IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running. */
-export function checkEarlierTry(deps: Pick<WorldDeps, 'clock'>, record: IdempotencyRecord): void {
-  noteSubject(record);
-  if (isStillRunning(record, deps.clock.now())) throw keyInUse();
-}
-
-/** Keys of other writes than purchases and fundings name what those were about (keyed-writes.ts). */
-function noteSubject({ transactionId }: IdempotencyRecord): void {
-  if (isId('transaction', transactionId)) noteTransaction(transactionId);
 }
 
 /** Keeps the answer. Returns the one that was kept before, where somebody with the same key was faster: that one counts. */

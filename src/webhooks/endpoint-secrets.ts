@@ -4,9 +4,9 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { findSigningSecrets } from './store/secrets.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { WebhookDeps } from './deps.ts';
 
-type SecretDeps = Pick<WorldDeps, 'db' | 'secretBox'>;
+type SecretDeps = Pick<WebhookDeps, 'db' | 'secretBox'>;
 
 /** As long as the digest that it keys. */
 const SECRET_BYTES = 32;

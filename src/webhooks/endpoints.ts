@@ -13,19 +13,19 @@ import * as endpoints from './store/endpoints.ts';
 import { rotateSecret } from './store/secrets.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyTag } from '../platform/composition/use-cases.ts';
-import type { Page } from '../platform/composition/views.ts';
+import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
 import type {
   CreateEndpointCommand,
   EndpointChange,
   EndpointView,
   EndpointWithSecret,
   PageQuery,
-} from './use-cases.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+} from './views.ts';
+import type { WebhookDeps } from './deps.ts';
+import type { Page } from '../domain/page.ts';
 
 export async function createEndpoint(
-  deps: WorldDeps,
+  deps: WebhookDeps,
   principal: Principal,
   { url, events = DEFAULT_EVENTS, idempotency }: CreateEndpointCommand,
 ): Promise<EndpointWithSecret> {
@@ -53,7 +53,7 @@ export async function createEndpoint(
 }
 
 export async function listEndpoints(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   query: PageQuery,
 ): Promise<Page<EndpointView>> {
@@ -62,7 +62,7 @@ export async function listEndpoints(
 }
 
 export async function getEndpoint(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   endpointId: string,
 ): Promise<EndpointView> {
@@ -70,7 +70,7 @@ export async function getEndpoint(
 }
 
 export async function updateEndpoint(
-  deps: Pick<WorldDeps, 'db' | 'clock' | 'urlGuard'>,
+  deps: Pick<WebhookDeps, 'db' | 'clock' | 'urlGuard'>,
   principal: Principal,
   endpointId: string,
   change: EndpointChange,
@@ -86,7 +86,7 @@ export async function updateEndpoint(
 }
 
 export async function deleteEndpoint(
-  deps: Pick<WorldDeps, 'db' | 'clock'>,
+  deps: Pick<WebhookDeps, 'db' | 'clock'>,
   principal: Principal,
   endpointId: string,
 ): Promise<void> {
@@ -95,7 +95,7 @@ export async function deleteEndpoint(
 }
 
 export async function rotateEndpointSecret(
-  deps: WorldDeps,
+  deps: WebhookDeps,
   principal: Principal,
   endpointId: string,
   idempotency: IdempotencyTag | undefined,
@@ -120,7 +120,7 @@ export async function rotateEndpointSecret(
 
 /** WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED: nothing is sent to it, so nothing is begun. */
 export async function requireEnabled(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   endpointId: string,
 ): Promise<void> {
@@ -129,7 +129,7 @@ export async function requireEnabled(
 }
 
 async function withSecret(
-  deps: WorldDeps,
+  deps: WebhookDeps,
   principal: Principal,
   endpointId: string,
 ): Promise<EndpointWithSecret> {
@@ -139,7 +139,7 @@ async function withSecret(
   return { endpoint, secret };
 }
 
-async function requireCallable({ urlGuard }: Pick<WorldDeps, 'urlGuard'>, url: string): Promise<void> {
+async function requireCallable({ urlGuard }: Pick<WebhookDeps, 'urlGuard'>, url: string): Promise<void> {
   const verdict = await urlGuard.check(url);
   if (verdict.ok) return;
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `url: ${verdict.detail}` });

@@ -9,8 +9,7 @@ import { MAX_RECOVER_MS, sampleBody } from './rules.ts';
 import * as attempts from './store/attempts.ts';
 import * as messages from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyTag } from '../platform/composition/use-cases.ts';
-import type { Page } from '../platform/composition/views.ts';
+import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
 import { requireEnabled } from './endpoints.ts';
 import type {
   AttemptView,
@@ -20,14 +19,15 @@ import type {
   PageQuery,
   RecoverCommand,
   SampleCommand,
-} from './use-cases.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+} from './views.ts';
+import type { WebhookDeps } from './deps.ts';
+import type { Page } from '../domain/page.ts';
 
 /** A range that began fourteen days ago when its sender looked at a clock still does when it has come here. */
 const RANGE_SLACK_MS = 60_000;
 
 export async function listMessages(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   query: MessageQuery,
 ): Promise<Page<MessageView>> {
@@ -41,7 +41,7 @@ export async function listMessages(
 }
 
 export async function getMessage(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   messageId: string,
 ): Promise<MessageDetailView> {
@@ -49,7 +49,7 @@ export async function getMessage(
 }
 
 export async function listAttempts(
-  deps: Pick<WorldDeps, 'db'>,
+  deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   messageId: string,
   query: PageQuery,
@@ -60,7 +60,7 @@ export async function listAttempts(
 }
 
 export async function sendSample(
-  deps: WorldDeps,
+  deps: WebhookDeps,
   principal: Principal,
   endpointId: string,
   { event, status, idempotency }: SampleCommand,
@@ -81,7 +81,7 @@ export async function sendSample(
 }
 
 export async function resendMessage(
-  deps: WorldDeps,
+  deps: WebhookDeps,
   principal: Principal,
   messageId: string,
   idempotency: IdempotencyTag | undefined,
@@ -101,7 +101,7 @@ export async function resendMessage(
 }
 
 export async function recoverMessages(
-  deps: WorldDeps,
+  deps: WebhookDeps,
   principal: Principal,
   endpointId: string,
   command: RecoverCommand,

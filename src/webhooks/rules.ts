@@ -3,8 +3,7 @@
  * endpoint counts as failing. Pure; docs/WEBHOOKS.md states the same for people.
  */
 import { formatMinor, type AccountCurrency } from '../domain/money.ts';
-import type { OutsideMethod, PaymentPurpose } from '../payments/rules.ts';
-import type { PurchaseStatus } from '../domain/states.ts';
+import type { PurchaseStatus, OutsideMethod, PaymentPurpose } from '../domain/states.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createAccount, createKey, fund, revoke } from '../../src/accounts/manage-accounts.ts';
+import { createAccount, createKey, revoke } from '../../src/accounts/manage-accounts.ts';
 import { hashApiKey } from '../../src/accounts/api-key.ts';
 import {
   findAccount,
@@ -17,6 +17,7 @@ import {
 } from '../../src/accounts/store/accounts.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
 import { newAccount } from '../support/facts.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 const books: Books = await openBooks();
 afterAll(() => books.close());

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey, fund, revoke } from '../../src/accounts/manage-accounts.ts';
+import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
 import { openWorld } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
@@ -13,6 +13,7 @@ import { startApiProcesses, type ApiProcesses } from '../support/api-processes.t
 import { size } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 const PROCESSES = 2;
 const REVOCATIONS = size({ ci: 2, prove: 40 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { hashApiKey } from '../../src/accounts/api-key.ts';
-import { createCheckedKey } from '../../src/accounts/create-checked-key.ts';
+import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
 import { composeWebhooks } from '../../src/platform/composition/webhooks.ts';
 import { runAccountCommand } from '../../src/cli/accounts.ts';
 import { OperatorMistake } from '../../src/cli/operator-mistake.ts';

@@ -1,7 +1,7 @@
 // Promise A2: every route of the table × who calls: the owner, another user, another merchant, a live key while live is off, a revoked key,
 // nobody, the operator with a session. A route without a case fails. What others try changes nothing, and shows nothing of the owner's.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
 import { SIGN_IN_ENV, signedIn, type Person } from '../support/people.ts';

@@ -1,18 +1,7 @@
 // Who may do what, literally: a role that gains or loses something is a decision that shows here. docs/OPERATIONS.md prints the same.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { MOVES, type Move } from '../../src/operations/rules.ts';
-import {
-  may,
-  mayMove,
-  PERMISSION_WORDS,
-  PERMISSIONS,
-  ROLES,
-  rolesThatMove,
-  rolesWith,
-  type Permission,
-  type Role,
-} from '../../src/accounts/roles.ts';
+import { may, mayMove, PERMISSION_WORDS, PERMISSIONS, ROLES, rolesThatMove, rolesWith, MOVES, type Permission, type Role, type Move } from '../../src/accounts/roles.ts';
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   SUPPORT: ['see', 'move'],

@@ -7,8 +7,9 @@ import {
   worthOf,
   type MoveMoney,
 } from '../../src/operations/amounts.ts';
-import type { Move, MoveFacts } from '../../src/operations/rules.ts';
+import type { MoveFacts } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
+import type { Move } from '../../src/accounts/roles.ts';
 
 const usd = (amountMinor: bigint): Money => ({ amountMinor, currency: 'USD' });
 const ngn = (amountMinor: bigint): Money => ({ amountMinor, currency: 'NGN' });

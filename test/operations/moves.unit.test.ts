@@ -4,21 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { amountOf, needsApproval, worthOf, type MoveMoney } from '../../src/operations/amounts.ts';
-import {
-  ASKING_MOVES,
-  isSamePerson,
-  MOVE_REFUSALS,
-  MOVE_STATES,
-  MOVES,
-  movesOfState,
-  movesThatFit,
-  moveStateOf,
-  REFUSAL_WORDS,
-  whyNot,
-  whyNotAsked,
-  type Move,
-  type MoveFacts,
-} from '../../src/operations/rules.ts';
+import { ASKING_MOVES, isSamePerson, MOVE_REFUSALS, MOVE_STATES, movesOfState, movesThatFit, moveStateOf, REFUSAL_WORDS, whyNot, whyNotAsked, type MoveFacts } from '../../src/operations/rules.ts';
+import { MOVES, type Move } from '../../src/accounts/roles.ts';
 
 /** A purchase from the wallet, as nothing else is said of it. */
 const WALLET: MoveFacts = {

@@ -2,7 +2,6 @@
 // refused with the reason where nothing is left to be done.
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Move } from '../../src/operations/rules.ts';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { fundOutside, movedBy, untilFunding } from '../support/fundings.ts';
 import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
@@ -16,6 +15,7 @@ import {
   PATIENT,
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
+import type { Move } from '../../src/accounts/roles.ts';
 
 let stack: Stack;
 let harness: WorkflowHarness;

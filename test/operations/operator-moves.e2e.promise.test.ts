@@ -2,7 +2,7 @@
 // answers, a purchase ends delivered or returned exactly once, and the books net to zero. Random sequences of all moves, several at a time.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { MOVES, type Move, type MoveOutcome } from '../../src/operations/rules.ts';
+import type { MoveOutcome } from '../../src/operations/rules.ts';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
@@ -11,6 +11,7 @@ import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { createWorkflowHarness, HURRIED, type WorkflowHarness } from '../support/workflow-harness.ts';
+import { MOVES, type Move } from '../../src/accounts/roles.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });
 /** Purchases that are moved about at one time. */

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { rolesWith, ROLES, type Role } from '../../src/accounts/roles.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platform/http/limits.ts';
-import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
 import {

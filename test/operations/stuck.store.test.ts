@@ -2,10 +2,10 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findStuck, type StuckFilter, type StuckList } from '../../src/operations/stuck.ts';
 import { STUCK_CLASSES, stuckLimits, type StuckClass } from '../../src/operations/stuck-rules.ts';
-import { EngineUnavailable } from '../../src/purchases/engine.ts';
 import { ABOUT_NO_PAYMENT } from '../../src/payments/store/gateway-events.ts';
 import { openBooks } from '../support/books.ts';
 import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
 const books = await openBooks();
 const rows = rowsOf(books.owner);

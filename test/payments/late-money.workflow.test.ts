@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { findLateMoney } from '../../activities/payments/late-money.ts';
 import { createPaystackGateway, type PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { bookSeen } from '../../src/payments/store/bookings.ts';
+import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { beginRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { findPurchaseRow, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';

@@ -1,21 +1,10 @@
 /** What money from outside does: every rule of docs/API.md's table by itself, and over any history never more out than came in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  atLockedRate,
-  chargeReference,
-  convertBetween,
-  judgePayment,
-  nextPollMs,
-  refundTimingsOf,
-  takesMoneyForMs,
-  type BookedPayment,
-  type Judgement,
-  type OutsideMethod,
-  type ReceivedMoney,
-} from '../../src/payments/rules.ts';
+import { atLockedRate, chargeReference, convertBetween, judgePayment, nextPollMs, refundTimingsOf, takesMoneyForMs, type BookedPayment, type Judgement, type ReceivedMoney } from '../../src/payments/rules.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { createRandom, withSeed, type Random } from '../support/size.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 

@@ -6,7 +6,7 @@
 import { expect, it } from 'vitest';
 import { bookDispute } from '../../src/payments/store/disputes.ts';
 import { HoldConflict } from '../../src/ledger/store/ledger.ts';
-import type { SeenCharge } from '../../src/payments/store/bookings.ts';
+import type { SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { findPayment } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';

@@ -2,13 +2,13 @@
 // that must hold of the books is looked at.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
-import type { ChargeQuote, OutsideMethod, PaymentPurpose } from '../../src/payments/rules.ts';
+import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { findFunding, openFunding } from '../../src/payments/store/fundings.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
-import { bookSeen, type SeenCharge } from '../../src/payments/store/bookings.ts';
+import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
   findPayment,
@@ -22,6 +22,7 @@ import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { basePackage, newAccount, purchaseInput, region } from '../support/facts.ts';
 import { paymentViolations } from '../support/payment-books.ts';
+import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 const LATER = new Date('2026-03-02T10:00:00.000Z');

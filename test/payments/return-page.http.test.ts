@@ -1,12 +1,12 @@
 // The page after a hosted checkout, as bytes: what it says, what it may load, and what happens to references that are none.
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { PaymentStanding } from '../../src/platform/composition/views.ts';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
 import { html } from '../../src/payments/http/return-page/html.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
 import { shape3 } from '../support/http/shapes.ts';
+import type { PaymentStanding } from '../../src/payments/views.ts';
 
 let door: Door;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 // Who may do what: every route of the table against every kind of key, worlds included. A route added to the table is in here at once.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
 import { keyOf } from '../support/http/memory-use-cases.ts';

@@ -8,7 +8,7 @@ import { MAX_ENDPOINTS, MAX_RECOVER_MS } from '../../src/webhooks/rules.ts';
 import { DEFAULT_APP_SETTINGS } from '../../src/platform/http/app.ts';
 import { shapeOf, STATUS_OF } from '../../src/platform/http/errors.ts';
 import * as limits from '../../src/platform/http/limits.ts';
-import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
 import { keyOf } from '../support/http/memory-use-cases.ts';
 

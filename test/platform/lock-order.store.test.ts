@@ -1,7 +1,6 @@
 /** Rows of money are locked in one order (src/payments/store/lock-order.ts): transactions that meet at one purchase wait for each other, and never in a circle. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import type { Move } from '../../src/operations/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
 import { bookDispute, keepDisputes, tellReturned } from '../../src/payments/store/disputes.ts';
@@ -9,7 +8,7 @@ import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { LOCK_ORDER } from '../../src/payments/store/lock-order.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { beginMove, makeMove, type MoveStage } from '../../src/operations/store/actions.ts';
-import { bookSeen, type SeenCharge } from '../../src/payments/store/bookings.ts';
+import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -26,6 +25,7 @@ import { nameOfRefusal, untilSomeoneWaits } from '../support/books.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
+import type { Move } from '../../src/accounts/roles.ts';
 
 const books = usePaymentBooks();
 const ROUNDS = 25;

@@ -2,9 +2,9 @@
 // never with a secret.
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
-import { EngineUnavailable } from '../../src/purchases/engine.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
 import { keyOf } from '../support/http/memory-use-cases.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
 let door: Door;
 beforeEach(async () => {

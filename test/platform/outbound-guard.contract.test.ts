@@ -11,8 +11,8 @@ import { createUrlGuard } from '../../src/platform/outbound/guard.ts';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/sender.ts';
 import type { UrlPolicy } from '../../src/platform/outbound/target.ts';
-import type { UrlGuard } from '../../src/webhooks/url-guard-port.ts';
-import type { DeliveryOutcome, WebhookSender } from '../../src/webhooks/port.ts';
+import type { UrlGuard } from '../../src/platform/outbound/url-guard.ts';
+import type { DeliveryOutcome, WebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import { startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import {
   clock,

@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
 import { createWebhookSender } from '../../src/platform/outbound/sender.ts';
-import type { DeliveryOutcome } from '../../src/webhooks/port.ts';
+import type { DeliveryOutcome } from '../../src/platform/outbound/webhook-sender.ts';
 import { deafUrl, startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import { until } from '../support/until.ts';
 import { clock, divertedTo, startRawServer, type RawServer } from './outbound.support.ts';

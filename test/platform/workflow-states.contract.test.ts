@@ -4,12 +4,12 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { afterAll, describe, expect, inject, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createWorkflowStates } from '../../src/platform/temporal/workflow-states.ts';
-import { EngineUnavailable } from '../../src/purchases/engine.ts';
 import { FUND_WALLET_WORKFLOW, AFTER_CLOSING_WORKFLOW, PURCHASE_WORKFLOW } from '../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON, TRANSACTION_ID } from '../../workflows/search-attributes.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { TEST_NAMESPACES } from '../support/services.ts';
 import { until } from '../support/until.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
 const temporal = connectClient({ address: inject('temporalAddress'), namespace: TEST_NAMESPACES[0] });
 const { workflow } = temporal.client;

@@ -4,11 +4,12 @@ import { beforeEach, expect, it } from 'vitest';
 import { confirmPayment } from '../../src/purchases/confirm-payment.ts';
 import { getTransaction } from '../../src/purchases/read-transaction.ts';
 import type { Principal } from '../../src/domain/account.ts';
-import { EngineUnavailable, type WhosePayment } from '../../src/purchases/engine.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { newAccount, purchaseInput } from '../support/facts.ts';
 import { NOW, usePaymentBooks } from '../payments/payments.support.ts';
+import { EngineUnavailable } from '../../src/domain/outcome.ts';
+import type { WhosePayment } from '../../src/payments/engine.ts';
 
 const books = usePaymentBooks();
 const { timings } = purchaseInput({ transactionId: 'txn-1' });

@@ -1,12 +1,12 @@
 /** An Idempotency-Key 30 days later: it is forgotten, and used again it stands for a new purchase, once. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fund } from '../../src/accounts/manage-accounts.ts';
 import { forgetOldKeys } from '../../src/platform/idempotency/store.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 let stack: Stack;
 beforeAll(async () => {

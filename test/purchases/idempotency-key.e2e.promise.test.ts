@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
-import { createKey, fund } from '../../src/accounts/manage-accounts.ts';
+import { createKey } from '../../src/accounts/manage-accounts.ts';
 import { openWorld } from '../../src/platform/composition/compose.ts';
 import { newBuyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
@@ -15,6 +15,7 @@ import { ownSupplier } from '../support/own-simulators.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 const KEYS = size({ ci: 4, prove: 2_000 });
 const AT_ONCE = size({ ci: 20, prove: 50 });

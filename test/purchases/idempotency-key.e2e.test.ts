@@ -2,13 +2,13 @@
 // restarted or emptied in between.
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { fund } from '../../src/accounts/manage-accounts.ts';
 import type { RunningRedis } from '../../src/dev/redis.ts';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { ownRedis, type OwnServer } from '../support/own-servers.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 const AT_ONCE = 50;
 

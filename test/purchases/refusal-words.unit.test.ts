@@ -1,6 +1,6 @@
 /** What a caller hears of a refusal that the workflow decided: each reason says what is wrong, and never the wrong thing. */
 import { expect, it } from 'vitest';
-import { refused } from '../../src/purchases/engine-answers.ts';
+import { refused } from '../../src/payments/engine-answers.ts';
 import { FAILURE_REASONS, type FailureReason } from '../../src/domain/refusals.ts';
 
 const messageOf = (reason: FailureReason) => refused({ reason, detail: 'for operators' }).message;

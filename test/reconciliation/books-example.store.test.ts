@@ -12,7 +12,7 @@ import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
 import { bookDispute } from '../../src/payments/store/disputes.ts';
 import { openFunding } from '../../src/payments/store/fundings.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
-import { bookSeen } from '../../src/payments/store/bookings.ts';
+import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { beginPayment } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';

@@ -28,11 +28,11 @@ import {
 import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
 import { takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
-import type { OutsideMethod } from '../../src/payments/rules.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { writeHistory } from './histories.ts';
 import { RECORDED_PATHS, type RecordedPath } from './paths.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 
 /** A release gives the folder its number. */
 const RELEASE = 'unreleased';

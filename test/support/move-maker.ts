@@ -3,10 +3,11 @@
 import { createOperatorEngine } from '../../src/platform/temporal/operator-engine.ts';
 import { createMoves, type MoveRequest, type Moves } from '../../src/operations/actions.ts';
 import { systemClock } from '../../src/platform/composition/compose.ts';
-import type { Move, MoveOutcome } from '../../src/operations/rules.ts';
+import type { MoveOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';
 import { PATIENT } from './workflow-harness.ts';
+import type { Move } from '../../src/accounts/roles.ts';
 
 export interface Operator extends Moves {
   /** A move with all that one needs: who, why, and where it can be seen. */

@@ -2,7 +2,6 @@
 // and where it must end: a named state, the entries of the ledger, what is in the wallet.
 import { expect } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import type { OutsideMethod } from '../../src/payments/rules.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import {
   expectEnd,
@@ -20,6 +19,7 @@ import { atGateway, chargeAt, confirm } from './payments.ts';
 import type { Random } from './size.ts';
 import type { Stack } from './stack.ts';
 import { until } from './until.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 
 export interface OddCase {
   readonly name: string;

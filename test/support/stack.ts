@@ -9,12 +9,11 @@ import type { Kysely } from 'kysely';
 import { inject } from 'vitest';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
-import { createAccount, createKey, fund } from '../../src/accounts/manage-accounts.ts';
+import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type Parts } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
-import type { Plan, Scope } from '../../src/domain/account.ts';
+import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import type { AccountType } from '../../src/catalogue/pricing.ts';
 import { startChild, type Child } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -28,6 +27,7 @@ import type { ApiBody } from './api-body.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 import { ownGateway, ownSupplier } from './own-simulators.ts';
 import { quietLog } from './services.ts';
+import { fund } from '../../src/ledger/fund-by-hand.ts';
 
 export interface StackOptions {
   readonly processes?: 'in-test' | 'own';

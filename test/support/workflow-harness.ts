@@ -2,13 +2,15 @@
 // for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
-import { newEsimId, newTransactionId } from '../../src/purchases/transaction-id.ts';
-import type { ChargeQuote, OutsideMethod } from '../../src/payments/rules.ts';
-import type { PurchaseAnswer, PurchaseInput, PurchaseTimings } from '../../src/purchases/purchase.ts';
+import { newEsimId, newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
+import type { ChargeQuote } from '../../src/payments/rules.ts';
+import type { PurchaseInput, PurchaseTimings } from '../../src/purchases/purchase.ts';
 import { expectSoundBooks } from './invariants.ts';
 import { startStack, type AccountOptions, type Stack, type StackOptions, type TestAccount } from './stack.ts';
 import { until } from './until.ts';
 import { findPurchaseRow, newBuyer, type Buyer, type PurchaseRow } from './buyer.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 
 /** Waits long for the eSIM and looks often: on a busy machine still SUCCESS at once. */
 export const PATIENT: PurchaseTimings = {

@@ -6,7 +6,7 @@ import { createHmac } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SupplierUnavailable } from '../../src/esims/port.ts';
+import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import {
   failure,
   json,

@@ -5,7 +5,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CataloguePackage } from '../../src/catalogue/rules.ts';
 import { parseLpa } from '../../src/esims/lpa.ts';
-import { SupplierUnavailable, type SupplierProfile } from '../../src/esims/port.ts';
+import { type SupplierProfile } from '../../src/esims/port.ts';
+import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { newId, until, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
 
 /** Runs the whole suite on one implementation. */

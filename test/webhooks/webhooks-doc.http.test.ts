@@ -8,7 +8,7 @@ import {
   TOLD_STATUSES,
   WEBHOOK_EVENTS,
 } from '../../src/webhooks/rules.ts';
-import { createRouteTable } from '../../src/platform/http/route-table.ts';
+import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { eventBodySchema } from '../../src/webhooks/http/messages/events.ts';
 import { WEBHOOKS_USAGE } from '../../src/cli/webhooks.ts';
 

@@ -5,7 +5,7 @@ import type { MoveWish } from '../../src/operations/rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { beginMove, makeMove } from '../../src/operations/store/actions.ts';
-import { bookSeen } from '../../src/payments/store/bookings.ts';
+import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { noMessages } from '../../src/webhooks/store/messages.ts';

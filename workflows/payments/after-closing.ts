@@ -9,7 +9,7 @@ import {
   setCurrentDetails,
   upsertSearchAttributes,
 } from '@temporalio/workflow';
-import { refundTimingsOf, type PaymentPurpose, type RefundTimings } from '../../src/payments/rules.ts';
+import { refundTimingsOf, type RefundTimings } from '../../src/payments/rules.ts';
 import { callPerson, showPersonNeeded } from '../operations/needs-attention.ts';
 import { ORDERS_QUEUE, type AfterClosingInput, type PaymentStand } from '../contract.ts';
 import { freshHistory, pauseUntil } from '../continue-as-new.ts';
@@ -18,6 +18,7 @@ import { handsAfterClosing, listenForMoves, type MoveDesk } from '../operations/
 import { returnMoney } from './send-refunds.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from '../search-attributes.ts';
 import { startBeside } from '../start-beside.ts';
+import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 /** A gateway that is away is asked so often, at a slowing pace; the reader of its list goes on after that. */
 const MAX_LOOKS = 10;

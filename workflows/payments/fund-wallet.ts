@@ -10,7 +10,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { FundingInput } from '../../src/payments/funding-rules.ts';
-import type { PurchaseAnswer } from '../../src/purchases/purchase.ts';
 import { followClaim } from './after-closing.ts';
 import { awaitPayment, type Payment } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
@@ -22,6 +21,7 @@ import { returnMoney } from './send-refunds.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
 import { createOutbox } from '../webhooks/start-deliveries.ts';
 import { openFunding } from '../steps.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 /** Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {

@@ -3,9 +3,9 @@
  * What a look finds is booked by the activity; here it only decides how to go on.
  */
 import { defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
-import type { PaymentPurpose } from '../../src/payments/rules.ts';
 import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentStand } from '../contract.ts';
 import { lookAtPayment } from '../steps.ts';
+import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 export interface Looker {
   /** A look that began no earlier than this was called; the one under way where the history is about to end. */

@@ -15,10 +15,10 @@ import {
   defineUpdate,
 } from '@temporalio/workflow';
 import { nextLook } from '../../src/purchases/supplier-checks.ts';
-import type { ChargeQuote, OutsideMethod } from '../../src/payments/rules.ts';
-import type { PurchaseAnswer, PurchaseInput } from '../../src/purchases/purchase.ts';
+import type { ChargeQuote } from '../../src/payments/rules.ts';
+import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
-import type { PurchaseStatus } from '../../src/domain/states.ts';
+import type { PurchaseStatus, OutsideMethod } from '../../src/domain/states.ts';
 import { followClaim } from '../payments/after-closing.ts';
 import { awaitPayment, type AwaitPayment } from './await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
@@ -40,6 +40,7 @@ import {
   tellProcessing,
   tryDelivering,
 } from '../steps.ts';
+import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 
 type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
 

@@ -1,8 +1,7 @@
 /** Sessions and people → the documented shapes. Pure; a token or a password goes out only where it was just made. */
 import type { z } from 'zod';
 import type { OneTimePassword, PersonView, Session } from '../people-views.ts';
-import { MOVES } from '../../operations/rules.ts';
-import { may, mayMove, PERMISSIONS } from '../roles.ts';
+import { may, mayMove, PERMISSIONS, MOVES } from '../roles.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type { meSchema, oneTimePasswordSchema, personSchema, sessionSchema } from './schema.ts';
 

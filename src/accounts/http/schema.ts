@@ -1,7 +1,6 @@
 /** Signing in, oneself, and other people: what is asked for, and what is answered. */
 import { z } from 'zod';
-import { MOVES } from '../../operations/rules.ts';
-import { PERMISSIONS, ROLES } from '../roles.ts';
+import { PERMISSIONS, ROLES, MOVES } from '../roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
 import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MAX_PERSON_NAME_CHARACTERS } from '../../platform/http/limits.ts';

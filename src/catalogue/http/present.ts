@@ -1,10 +1,10 @@
 /** Regions and packages → the specification's shapes. Pure. Supplier cost never passes through here. */
 import type { z } from 'zod';
-import type { PricedPackage, RegionView } from '../../platform/composition/views.ts';
 import { snapshotOf, validityDays } from '../rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { packageDetailsSchema, packageSchema, regionSchema, topUpPackageSchema } from './schema.ts';
+import type { PricedPackage, RegionView } from '../views.ts';
 
 export function presentRegion(view: RegionView): Wire<z.output<typeof regionSchema>> {
   const { regionCode, regionName, regionType, countryCode, flagUrl, packageCount } = view;

@@ -1,8 +1,8 @@
 /** Exchange rate → the specification's envelope. Pure. */
 import type { z } from 'zod';
-import type { ExchangeRateView } from '../../platform/composition/views.ts';
 import { decimalJson, type Wire } from '../../platform/http/json.ts';
 import type { exchangeRateSchema } from './settings-schema.ts';
+import type { ExchangeRateView } from '../views.ts';
 
 export function presentExchangeRate(view: ExchangeRateView): Wire<z.output<typeof exchangeRateSchema>> {
   return {

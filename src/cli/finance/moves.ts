@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
 import type { MoveRequest } from '../../operations/actions.ts';
-import type { Move, MoveOutcome } from '../../operations/rules.ts';
+import type { MoveOutcome } from '../../operations/rules.ts';
 import { defineCommand, UsageMistake, type Command } from './command.ts';
 import { amount, currency, text, WHO } from './fields.ts';
 import { foreseenOf } from './foresight.ts';
 import type { Result } from './result.ts';
 import { doToAll, FILTER, FILTER_USAGE } from './targets.ts';
+import type { Move } from '../../accounts/roles.ts';
 
 interface MoveSpec {
   readonly name: string;

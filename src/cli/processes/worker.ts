@@ -8,7 +8,7 @@ import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../p
 import { startPoller } from '../../platform/poller.ts';
 import { composeWorkerWorld, worldConfigs, type Check, type Parts, type WorkerWorld } from '../../platform/composition/compose.ts';
 import { composeShared, type Shared } from '../../platform/composition/shared.ts';
-import { createFigureGauges } from '../../platform/telemetry/figures.ts';
+import { createFigureGauges } from '../../operations/figures.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
 import { readEnvironment } from '../../catalogue/store/revisions.ts';

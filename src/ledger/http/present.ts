@@ -1,11 +1,12 @@
 /** Wallet → the specification's envelope; funding → the external-route fields of a purchase result. Pure. */
 import type { z } from 'zod';
-import type { FundingView, WalletView } from '../../platform/composition/views.ts';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentPayment } from '../../payments/http/present.ts';
 import { presentTimeline } from '../../platform/http/present-timeline.ts';
 import type { fundingSchema, fundingStandingSchema, lowBalanceSchema, walletSchema } from './schema.ts';
+import type { FundingView } from '../../payments/views.ts';
+import type { WalletView } from '../views.ts';
 
 export function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
   return {

@@ -1,11 +1,11 @@
 /** The wallet as the specification lists it, and money coming into it. */
 import { z } from 'zod';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
-import type { OutsideMethod } from '../../payments/rules.ts';
 import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
 import { amountField, choiceField } from '../../platform/http/fields.ts';
 import { MAX_FUNDING_MINOR, MAX_LOW_BALANCE_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
 import { paymentFields } from '../../payments/http/schema.ts';
+import type { OutsideMethod } from '../../domain/states.ts';
 
 export const walletSchema = z
   .object({

@@ -1,7 +1,7 @@
 /** The stuck list, one purchase's story, and moves: what is asked for, and what is answered. Amounts are numbers with two decimals. */
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
-import { MOVE_RECORD_STATUSES, MOVE_REFUSALS, MOVE_STATES, MOVES } from '../rules.ts';
+import { MOVE_RECORD_STATUSES, MOVE_REFUSALS, MOVE_STATES } from '../rules.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
@@ -15,6 +15,7 @@ import {
 } from '../../platform/http/limits.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
+import { MOVES } from '../../accounts/roles.ts';
 
 const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 const MAX_OLDER_SECONDS = 999_999_999;

@@ -4,16 +4,7 @@
  */
 import { amountOf, APPROVAL_WITHIN_MS, needsApproval, type ApprovalLimits } from '../amounts.ts';
 import type { Money } from '../../domain/money.ts';
-import {
-  movesThatFit,
-  REFUSAL_WORDS,
-  whyNot,
-  whyNotAsked,
-  type Move,
-  type MoveOutcome,
-  type MoveRefusal,
-  type MoveWish,
-} from '../rules.ts';
+import { movesThatFit, REFUSAL_WORDS, whyNot, whyNotAsked, type MoveOutcome, type MoveRefusal, type MoveWish } from '../rules.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import { effectOf } from './effects.ts';
 import { findReplacement } from './replacement.ts';
@@ -22,6 +13,7 @@ import type { MoveRow } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { noMessages, type Written } from '../../webhooks/store/messages.ts';
+import type { Move } from '../../accounts/roles.ts';
 
 /** Whether to go on with a move. `go`: its line stands as BEGUN, or was approved. */
 export type Begun =

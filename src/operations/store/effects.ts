@@ -3,7 +3,6 @@
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
-import type { Move } from '../rules.ts';
 import { settleClaim, unflag } from './dispute-settlement.ts';
 import { closeFundingUnpaid } from '../../payments/store/fundings.ts';
 import { exchangeEntries, postHold, transfer, walletAccount, type LedgerEntry } from '../../ledger/store/ledger.ts';
@@ -25,6 +24,7 @@ import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts'
 import { creditRefundAs, dueRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { noMessages } from '../../webhooks/store/messages.ts';
+import type { Move } from '../../accounts/roles.ts';
 
 /** The effect of a move on the rows. */
 export const effectOf = (move: Move): MoveEffect => EFFECTS[move];

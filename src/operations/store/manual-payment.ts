@@ -15,7 +15,7 @@ import {
 } from '../../ledger/store/ledger.ts';
 import { closeFundingPaid } from '../../payments/store/fundings.ts';
 import { payingPayment, type MoveEffect } from './subject.ts';
-import { markPaid, tellReceived } from '../../payments/store/bookings.ts';
+import { markPaid, tellReceived } from '../../purchases/store/payment-bookings.ts';
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { closeRefund, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -1,6 +1,7 @@
 /** The table of operator's moves, as Kysely sees it: who did what about a purchase, and why. Part of `WorldDatabase` in tables.ts. */
 import type { Generated, Selectable } from 'kysely';
-import type { Move, MoveRecordStatus, MoveRefusal } from '../rules.ts';
+import type { MoveRecordStatus, MoveRefusal } from '../rules.ts';
+import type { Move } from '../../accounts/roles.ts';
 
 /** An operator's move, with what came of it. */
 export interface OperatorMovesTable {

@@ -1,10 +1,10 @@
 /** Payment instructions → the specification's fields. Pure. */
 import type { z } from 'zod';
-import type { InstructionsView, PaymentView } from '../../platform/composition/views.ts';
 import type { Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { paymentFields } from './schema.ts';
+import type { InstructionsView, PaymentView } from '../views.ts';
 
 type PaymentFields = Wire<z.output<z.ZodObject<typeof paymentFields>>>;
 

@@ -4,13 +4,9 @@
  */
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import {
-  chargeReference,
-  type ChargeQuote,
-  type OutsideMethod,
-  type PaymentPurpose,
-} from '../rules.ts';
+import { chargeReference, type ChargeQuote } from '../rules.ts';
 import type { PaymentsTable, StoredInstructions, WorldDb } from '../../platform/database/tables.ts';
+import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 

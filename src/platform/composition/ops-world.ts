@@ -7,7 +7,6 @@ import type { MoveOutcome } from '../../operations/rules.ts';
 import type { DifferenceKind, ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import { mayMove, rolesThatMove } from '../../accounts/roles.ts';
 import type { StuckItem } from '../../operations/stuck-rules.ts';
-import { EngineUnavailable } from '../../purchases/engine.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { AccountsDb } from '../database/tables.ts';
 import type { ByMerchant, Daily, TrialBalance, Waiting } from '../../reconciliation/books-rules.ts';
@@ -21,7 +20,8 @@ import type { Differences, OpenDifference } from '../../reconciliation/reconcile
 import { refusePerson } from '../../accounts/refuse-person.ts';
 import { findStuck, type StuckDeps, type StuckFilter } from '../../operations/stuck.ts';
 import type { RequestContext } from '../http/request-context.ts';
-import type { Page } from './views.ts';
+import type { Page } from '../../domain/page.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
 
 interface PageQuery {
   readonly page: number;

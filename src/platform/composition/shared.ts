@@ -13,7 +13,7 @@ import type { Environment } from '../../domain/account.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Vendor } from '../telemetry/outgoing.ts';
-import type { JsonCache } from '../../catalogue/json-cache-port.ts';
+import type { JsonCache } from '../json-cache.ts';
 import type { Pacer, RateLimiter } from '../rate-limiter.ts';
 
 export const systemClock: Clock = { now: () => new Date() };

@@ -15,9 +15,9 @@ import type { Events } from '../telemetry/events.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Mailer } from '../../webhooks/mailer-port.ts';
 import type { SecretBox } from '../secret-box-port.ts';
-import type { UrlGuard } from '../../webhooks/url-guard-port.ts';
+import type { UrlGuard } from '../outbound/url-guard.ts';
 import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
-import type { WebhookSender } from '../../webhooks/port.ts';
+import type { WebhookSender } from '../outbound/webhook-sender.ts';
 import { whoseMessages } from '../../webhooks/store/deliveries.ts';
 import type { WorldDb } from '../database/tables.ts';
 

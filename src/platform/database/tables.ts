@@ -1,11 +1,9 @@
 /** The tables as Kysely sees them, one interface each; migrations/ is where they are made. */
 import type { Generated, Kysely } from 'kysely';
-import type { Environment, Plan, Scope } from '../../domain/account.ts';
+import type { Environment, Plan, Scope, AccountType } from '../../domain/account.ts';
 import type { PackageSnapshot } from '../../catalogue/rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../payments/rules.ts';
-import type { AccountType } from '../../catalogue/pricing.ts';
-import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus } from '../../domain/states.ts';
+import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus, OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
 import type {
   Json,
   PackagePricesTable,

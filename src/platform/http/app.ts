@@ -25,7 +25,7 @@ import { assignRequestId } from './middleware/request-id.ts';
 import { traceRequests } from './middleware/trace.ts';
 import { validate } from './middleware/validate.ts';
 import type { Middleware, RequestState } from './request.ts';
-import { createRouteTable } from './route-table.ts';
+import { createRouteTable } from '../composition/route-table.ts';
 
 export interface AppSettings extends RateLimits {
   /** First part of every API key, for the reference. */

@@ -1,8 +1,8 @@
 /** Lists in the specification's general envelope: what pages are asked for with, and what they look like. Pure. */
 import { z } from 'zod';
-import type { Page } from '../composition/views.ts';
 import { wholeNumberField } from './fields.ts';
 import { DEFAULT_PAGE_LIMIT, MAX_PAGE, MAX_PAGE_LIMIT } from './limits.ts';
+import type { Page } from '../../domain/page.ts';
 
 /** Part of every list's query. */
 export const pageFields = {

@@ -4,7 +4,8 @@
  */
 import type Koa from 'koa';
 import type { Session } from '../../accounts/people-views.ts';
-import type { IdempotencyTag, WorldUseCases } from '../composition/use-cases.ts';
+import type { WorldUseCases } from '../composition/use-cases.ts';
+import type { IdempotencyTag } from '../idempotency/tag.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Subject } from '../telemetry/subject.ts';

@@ -6,10 +6,10 @@ import type { Principal } from '../../domain/account.ts';
 import { constraintOf } from '../database/errors.ts';
 import { insertKey } from './store.ts';
 import type { WorldDb } from '../database/tables.ts';
-import { findEarlierTry } from '../../purchases/stored-answers.ts';
 import { keyInUse } from './refusals.ts';
-import type { IdempotencyTag } from '../composition/use-cases.ts';
-import type { WorldDeps } from '../composition/world-deps.ts';
+import type { IdempotencyTag } from './tag.ts';
+import type { IdempotencyDeps } from './deps.ts';
+import { findEarlierTry } from './earlier-try.ts';
 
 /** Of the key's own row: somebody with the same key is a moment ahead. */
 const KEY_TAKEN = 'idempotency_keys_pkey';
@@ -23,7 +23,7 @@ export interface KeyedWrite<T> {
 
 /** Writes once under the caller's key, or just writes where there is none. IDEMPOTENCY_KEY_IN_USE while the first try may be running. */
 export async function writeOnce<T>(
-  deps: Pick<WorldDeps, 'db' | 'clock'>,
+  deps: Pick<IdempotencyDeps, 'db' | 'clock'>,
   principal: Principal,
   tag: IdempotencyTag | undefined,
   { act, again }: KeyedWrite<T>,

@@ -1,9 +1,9 @@
 /** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import type { IdempotencyMark } from '../../purchases/purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
+import type { IdempotencyMark } from './tag.ts';
 
 export interface IdempotencyRecord {
   readonly path: string;

@@ -4,3 +4,16 @@ export interface IdempotencyTag {
   readonly path: string;
   readonly fingerprint: string;
 }
+
+/** The exact answer first given under a key. */
+export interface StoredAnswer {
+  readonly statusCode: number;
+  readonly body: string;
+}
+
+/** A caller's Idempotency-Key, as the first step keeps it. */
+export interface IdempotencyMark {
+  readonly key: string;
+  readonly path: string;
+  readonly fingerprint: string;
+}

@@ -3,7 +3,7 @@
  * fails closed; judges with the very code that connections are made with.
  */
 import type { Clock } from '../../domain/clock.ts';
-import type { UrlGuard, UrlVerdict } from '../../webhooks/url-guard-port.ts';
+import type { UrlGuard, UrlVerdict } from './url-guard.ts';
 import { locate } from './locate.ts';
 import type { Network } from './network.ts';
 import { guardedRequest } from './request.ts';

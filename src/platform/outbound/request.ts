@@ -6,7 +6,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { connect as tlsConnect } from 'node:tls';
-import type { DeliveryOutcome, SendFailure } from '../../webhooks/port.ts';
+import type { DeliveryOutcome, SendFailure } from './webhook-sender.ts';
 import type { Clock } from '../../domain/clock.ts';
 import { locate, type Located } from './locate.ts';
 import type { Network } from './network.ts';

@@ -3,7 +3,7 @@
  * endpoint that is slow, hostile or gone is an outcome within the time limit. Must not log secrets or bodies.
  */
 import type { Clock } from '../../domain/clock.ts';
-import type { WebhookSender } from '../../webhooks/port.ts';
+import type { WebhookSender } from './webhook-sender.ts';
 import type { Network } from './network.ts';
 import { guardedRequest, type Outbound } from './request.ts';
 import { webhookHeaders } from './sign.ts';

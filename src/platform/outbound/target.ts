@@ -3,7 +3,7 @@
  * host that would be connected to, since whatever URL parsers read in several ways is refused. Pure.
  */
 import { isIPv4 } from 'node:net';
-import type { UrlRefusal } from '../../webhooks/url-guard-port.ts';
+import type { UrlRefusal } from './url-guard.ts';
 import { compileAllowed, isPublicAddress } from './addresses.ts';
 
 export interface UrlPolicy {

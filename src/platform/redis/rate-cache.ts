@@ -2,7 +2,7 @@
  * A small cache of JSON values, for exchange rates over the stored ones. Guarantee: a miss, a Redis that is gone and a value that
  * cannot be read all answer undefined; nothing ever throws. Must not hold what exists nowhere else.
  */
-import type { JsonCache } from '../../catalogue/json-cache-port.ts';
+import type { JsonCache } from '../json-cache.ts';
 import type { RedisConnection } from './connection.ts';
 
 /** A cache that all processes share. */

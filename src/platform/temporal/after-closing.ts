@@ -6,10 +6,10 @@ import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import { refundTimingsOf, type RefundTimings } from '../../payments/rules.ts';
 import { currentRequestId } from '../telemetry/subject.ts';
-import type { WhosePayment } from '../../purchases/engine.ts';
 import { AFTER_CLOSING_WORKFLOW, ORDERS_QUEUE, type AfterClosingInput } from '../../../workflows/contract.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
+import type { WhosePayment } from '../../payments/engine.ts';
 
 type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
 

@@ -17,7 +17,6 @@ import { MOVE_REFUSALS, type MoveWish } from '../../operations/rules.ts';
 import type { RefundTimings } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { Carried, EngineMove, OperatorEngine } from '../../operations/engine.ts';
-import { EngineUnavailable } from '../../purchases/engine.ts';
 import { createAfterClosing } from './after-closing.ts';
 import { attributesOf } from './purchase-engine.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
@@ -27,6 +26,7 @@ import {
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
 } from '../../../workflows/contract.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
 
 /** Temporal's word for an update whose workflow ended before it came to it. */
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';

@@ -16,9 +16,9 @@ import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy 
 import type { FundingInput } from '../../payments/funding-rules.ts';
 import { formatMinor } from '../../domain/money.ts';
 import type { PaymentTimings } from '../../payments/rules.ts';
-import type { PurchaseAnswer, PurchaseInput } from '../../purchases/purchase.ts';
+import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
-import { EngineUnavailable, type EngineAnswer, type PurchaseEngine } from '../../purchases/engine.ts';
+import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { TemporalClient } from './connect.ts';
 import { createPaymentLooks } from './payment-looks.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
@@ -35,6 +35,8 @@ import {
   PURCHASE_STATUS,
   TRANSACTION_ID,
 } from '../../../workflows/search-attributes.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
+import type { EngineAnswer, PurchaseAnswer } from '../../payments/engine.ts';
 
 /** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
 const CONNECT_WITHIN_MS = 1_500;

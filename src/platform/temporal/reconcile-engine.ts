@@ -1,10 +1,10 @@
 /** Reconciliation by a workflow of the ops queue, whose workers know the vendors. Each wish is a run of its own. */
 import { WorkflowFailedError } from '@temporalio/client';
-import { EngineUnavailable } from '../../purchases/engine.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { OPS_QUEUE, RECONCILE_WORKFLOW, type ReconcileInput } from '../../../workflows/contract.ts';
 import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import type { TemporalClient } from './connect.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
 
 const CONNECT_WITHIN_MS = 5_000;
 

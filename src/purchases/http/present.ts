@@ -1,6 +1,5 @@
 /** eSIM orders and purchases → the specification's shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
-import type { EsimView, Page, PurchaseView } from '../../platform/composition/views.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentPayment } from '../../payments/http/present.ts';
@@ -13,6 +12,9 @@ import type {
   topUpPurchaseSchema,
   transactionSchema,
 } from './schema.ts';
+import type { Page } from '../../domain/page.ts';
+import type { EsimView } from '../../esims/views.ts';
+import type { PurchaseView } from '../views.ts';
 
 /** The subset of my-esims. */
 export function presentEsimListItem(view: EsimView): Wire<z.output<typeof esimListItemSchema>> {

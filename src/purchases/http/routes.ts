@@ -1,9 +1,8 @@
 /** Buying, topping up, and reading one's own eSIMs and purchases. */
-import type { BuyCommand } from '../../platform/composition/use-cases.ts';
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { presentStanding, standingSchema } from '../../payments/http/standing.ts';
+import { presentStanding, standingSchema } from './standing.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import { presentEsim, presentEsimPage, presentPurchase } from './present.ts';
 import {
@@ -14,6 +13,7 @@ import {
   myEsimsQuery,
   topUpPurchaseSchema,
 } from './schema.ts';
+import type { BuyCommand } from '../views.ts';
 
 const ESIMS = 'eSIMs';
 const PURCHASES = 'Purchases';

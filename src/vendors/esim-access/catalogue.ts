@@ -3,7 +3,7 @@
  * SupplierUnavailable, never a part of one that looks whole.
  */
 import type { CataloguePackage } from '../../catalogue/rules.ts';
-import { SupplierUnavailable, type SupplierCatalogue } from '../../esims/port.ts';
+import { SupplierUnavailable, type SupplierCatalogue } from '../../catalogue/port.ts';
 import type { Answer, Client } from './client.ts';
 import { meaningOf } from './codes.ts';
 import type { Logger } from './logger.ts';

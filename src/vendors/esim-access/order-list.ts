@@ -2,7 +2,8 @@
  * What was ordered under the account, from the vendor's list of eSIMs, for reconciliation. Guarantee: every order and top-up once, none that
  * the vendor does not name; or SupplierUnavailable. Must not hand out activation codes, PIN or PUK.
  */
-import { SupplierUnavailable, type ListedOrder } from '../../esims/port.ts';
+import { type ListedOrder } from '../../esims/port.ts';
+import { SupplierUnavailable } from '../../catalogue/port.ts';
 import { answeredObj, readable } from './catalogue.ts';
 import type { Client } from './client.ts';
 import { CANCELLED_WITH_REFUND, isoTimeOf, wireTimeOf } from './map.ts';

@@ -2,7 +2,7 @@
  * What is under /ops, in memory: sessions whose token names a role, and a world that answers one of everything and writes down what it was
  * asked. The real thing runs in test/store and test/e2e.
  */
-import type { OpsUseCases, SessionUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
 import type { OneTimePassword, PersonView, Session } from '../../../src/accounts/people-views.ts';
 import type { OpsWorld } from '../../../src/platform/composition/ops-world.ts';
 import type { MovePreview, MoveRecord } from '../../../src/operations/actions.ts';
@@ -12,6 +12,7 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import type { MoveOutcome } from '../../../src/operations/rules.ts';
 import { may, mayMove, ROLES, type Role } from '../../../src/accounts/roles.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
+import type { SessionUseCases } from '../../../src/accounts/use-cases.ts';
 
 const AT = new Date('2026-01-31T09:30:00.000Z');
 export const TXN = `txn-${'0'.repeat(31)}1`;

@@ -7,15 +7,11 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import type { Money } from '../../../src/domain/money.ts';
 import type { PaymentMethod } from '../../../src/domain/states.ts';
-import type {
-  FundCommand,
-  IdempotencyTag,
-  StoredAnswer,
-  WhichPayment,
-  WorldUseCases,
-} from '../../../src/platform/composition/use-cases.ts';
-import type { FundingView, PaymentStanding, PaymentView, PurchaseView } from '../../../src/platform/composition/views.ts';
+import type { WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
+import type { IdempotencyTag, StoredAnswer } from '../../../src/platform/idempotency/tag.ts';
 import { NOW } from './goods.ts';
+import type { FundingView, PaymentStanding, PaymentView, FundCommand } from '../../../src/payments/views.ts';
+import type { PurchaseView, WhichPayment } from '../../../src/purchases/views.ts';
 
 /** The signature that the memory gateway takes for its own. */
 export const GOOD_SIGNATURE = 'a-good-signature';

@@ -7,11 +7,13 @@ import type { CataloguePackage } from '../../../src/catalogue/rules.ts';
 import { snapshotOf } from '../../../src/catalogue/rules.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import type { BuyCommand, UseCases, WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
-import type { EsimView, PricedPackage, PurchaseView } from '../../../src/platform/composition/views.ts';
+import type { UseCases, WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
 import { account, baseItem, NOW, regionViews, topUpItem } from './goods.ts';
 import { createMemoryPayments, openPayment, paymentVerbs, type PaymentShop } from './memory-payments.ts';
 import { createMemoryWebhooks, webhookVerbs, type MemoryWebhooks } from './memory-webhooks.ts';
+import type { PricedPackage } from '../../../src/catalogue/views.ts';
+import type { EsimView } from '../../../src/esims/views.ts';
+import type { PurchaseView, BuyCommand } from '../../../src/purchases/views.ts';
 
 export const USD_PER_NGN_RATE = '1534.25';
 

@@ -2,20 +2,22 @@
  * Webhook endpoints, messages and the low balance, kept in memory: enough to test the HTTP door. Nothing is sent; a test closes messages and
  * writes attempts itself.
  */
+import type { Bound } from '../../../src/platform/composition/bind.ts';
+import type { WorldUseCases } from '../../../src/platform/composition/world-use-cases.ts';
+import type { webhookUseCases } from '../../../src/webhooks/use-cases.ts';
 import type { Environment, Principal } from '../../../src/domain/account.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { DEFAULT_EVENTS, MAX_ENDPOINTS, sampleBody } from '../../../src/webhooks/rules.ts';
-import type { IdempotencyTag, StoredAnswer } from '../../../src/platform/composition/use-cases.ts';
-import type { Page } from '../../../src/platform/composition/views.ts';
+import type { IdempotencyTag, StoredAnswer } from '../../../src/platform/idempotency/tag.ts';
 import type {
   AttemptView,
   EndpointView,
   MessageDetailView,
   PageQuery,
-  WebhookUseCases,
-} from '../../../src/webhooks/use-cases.ts';
+} from '../../../src/webhooks/views.ts';
 import { NOW } from './goods.ts';
+import type { Page } from '../../../src/domain/page.ts';
 
 interface Owned {
   readonly environment: Environment;
@@ -60,7 +62,7 @@ function pageOf<T>(all: readonly T[], { page, limit }: PageQuery): Page<T> {
 export function webhookVerbs(
   environment: Environment,
   begin: (name: string) => WebhookShop,
-): WebhookUseCases {
+): Bound<typeof webhookUseCases> & Pick<WorldUseCases, 'getLowBalance' | 'setLowBalance'> {
   const isOwn = (principal: Principal, owned: Owned): boolean =>
     owned.environment === environment && owned.accountId === principal.account.id;
   const endpointOf = ({ webhooks }: WebhookShop, principal: Principal, id: string): EndpointView & Owned => {

@@ -1,8 +1,8 @@
 /** Where a payment stands → what the return page's script reads. Pure. */
 import type { z } from 'zod';
-import type { PaymentStanding } from '../../../platform/composition/views.ts';
 import { moneyJson, type Wire } from '../../../platform/http/json.ts';
 import type { standingSchema } from './schema.ts';
+import type { PaymentStanding } from '../../views.ts';
 
 export function presentStanding(standing: PaymentStanding): Wire<z.output<typeof standingSchema>> {
   const { reference, purpose, status, reason, packageName, charge } = standing;

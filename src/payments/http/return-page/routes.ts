@@ -4,7 +4,6 @@
  */
 import { z } from 'zod';
 import type { WorldUseCases } from '../../../platform/composition/use-cases.ts';
-import type { PaymentStanding } from '../../../platform/composition/views.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import { toJson } from '../../../platform/http/json.ts';
 import { canBeReference } from '../references.ts';
@@ -12,6 +11,7 @@ import { defineRoute, type Route } from '../../../platform/http/route.ts';
 import { PAGE_HEADERS, refusalPage, renderStanding } from './page.ts';
 import { presentStanding } from './present.ts';
 import { referenceQuery, standingSchema } from './schema.ts';
+import type { PaymentStanding } from '../../views.ts';
 
 const PUBLIC = {
   method: 'GET',

@@ -1,7 +1,7 @@
 /** What a buyer is told about a payment, in plain words. Pure; holds nothing that whoever has the reference may not read. */
-import type { PaymentStanding } from '../../../platform/composition/views.ts';
 import type { FailureReason } from '../../../domain/refusals.ts';
 import type { PurchaseStatus } from '../../../domain/states.ts';
+import type { PaymentStanding } from '../../views.ts';
 
 export interface Words {
   readonly title: string;

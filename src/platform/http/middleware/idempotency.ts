@@ -3,7 +3,8 @@
  * kept, for how long, and whether a purchase began at all is decided behind the use cases, in Postgres.
  */
 import { createHash } from 'node:crypto';
-import type { IdempotencyTag, StoredAnswer, WorldUseCases } from '../../composition/use-cases.ts';
+import type { WorldUseCases } from '../../composition/use-cases.ts';
+import type { IdempotencyTag, StoredAnswer } from '../../idempotency/tag.ts';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { HttpEvents } from '../../telemetry/http-events.ts';

@@ -1,6 +1,6 @@
 /** Endpoints → the documented shape. Pure; a secret goes out only where it was just made. */
 import type { z } from 'zod';
-import type { EndpointView, EndpointWithSecret } from '../../use-cases.ts';
+import type { EndpointView, EndpointWithSecret } from '../../views.ts';
 import type { Wire } from '../../../platform/http/json.ts';
 import type { endpointSchema, newEndpointSchema } from './schema.ts';
 

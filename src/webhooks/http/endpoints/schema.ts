@@ -1,6 +1,6 @@
 /** Webhook endpoints: what is asked for, and what they look like. */
 import { z } from 'zod';
-import { DISABLED_REASONS } from '../../use-cases.ts';
+import { DISABLED_REASONS } from '../../views.ts';
 import {
   DEFAULT_EVENTS,
   PURCHASE_EVENT,

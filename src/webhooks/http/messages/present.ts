@@ -1,6 +1,6 @@
 /** Messages and attempts → the documented shapes. Pure. */
 import type { z } from 'zod';
-import type { AttemptView, MessageDetailView, MessageView } from '../../use-cases.ts';
+import type { AttemptView, MessageDetailView, MessageView } from '../../views.ts';
 import type { Wire } from '../../../platform/http/json.ts';
 import type { AttemptJson, messageDetailSchema, messageSchema } from './schema.ts';
 

@@ -1,6 +1,6 @@
 /** Messages to webhook endpoints, and each attempt at delivering them. */
 import { z } from 'zod';
-import { MESSAGE_STATUSES } from '../../use-cases.ts';
+import { MESSAGE_STATUSES } from '../../views.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../rules.ts';
 import { isoTime } from '../../../platform/http/answer-fields.ts';
 import { choiceField, timeField } from '../../../platform/http/fields.ts';

@@ -3,8 +3,8 @@
  * read is absent, never old: an alert on absence tells that nobody is looking.
  */
 import { Gauge, type Registry } from 'prom-client';
-import type { Environment } from '../../domain/account.ts';
-import { STUCK_CLASSES, type StuckClass } from '../../operations/stuck-rules.ts';
+import type { Environment } from '../domain/account.ts';
+import { STUCK_CLASSES, type StuckClass } from './stuck-rules.ts';
 
 /** What the rows of one world say. */
 export interface WorldFigures {

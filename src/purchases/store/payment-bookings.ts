@@ -11,8 +11,8 @@ import {
   type BookedPayment,
   type Judgement,
   type ReceivedMoney,
-} from '../rules.ts';
-import { closeFundingPaid, closeFundingUnpaid } from './fundings.ts';
+} from '../../payments/rules.ts';
+import { closeFundingPaid, closeFundingUnpaid } from '../../payments/store/fundings.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
@@ -22,11 +22,11 @@ import {
   walletAccount,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
-import { lockPayment } from './lock-order.ts';
-import { flagMoney, hasPassed, reversedKey, type PaymentRow } from './payments.ts';
-import { CHANGED, changesOf, tellPurchase, type ChangedPurchase } from '../../purchases/store/messages.ts';
-import { closeUnpaid } from '../../purchases/store/purchases.ts';
-import { dueRefund, refundedMinor } from './refunds.ts';
+import { lockPayment } from '../../payments/store/lock-order.ts';
+import { flagMoney, hasPassed, reversedKey, type PaymentRow } from '../../payments/store/payments.ts';
+import { CHANGED, changesOf, tellPurchase, type ChangedPurchase } from './messages.ts';
+import { closeUnpaid } from './purchases.ts';
+import { dueRefund, refundedMinor } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { listeners, noMessages, tell, type Written } from '../../webhooks/store/messages.ts';
 

@@ -1,9 +1,9 @@
 /** Asking about a payment that came from outside the wallet, whether it is for a purchase or for the wallet itself. */
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { whichPayment } from './references.ts';
-import { confirmBody } from './schema.ts';
+import { confirmBody } from '../../payments/http/schema.ts';
 import { presentStanding, standingSchema } from './standing.ts';
+import { whichPayment } from './references.ts';
 
 export function paymentRoutes(): Route[] {
   return [
@@ -29,10 +29,10 @@ export function paymentRoutes(): Route[] {
           'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
           'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
       },
-      async handle({ world, principal, body, context }) {
+      async handle({ world, principal, body }) {
         const { transactionId, gatewayReference, trackingReference } = body;
         const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
-        const standing = await world.confirmPayment(principal, which, context);
+        const standing = await world.confirmPayment(principal, which);
         return { status: 200, body: toJson(presentStanding(standing)) };
       },
     }),

@@ -1,6 +1,6 @@
 /** A database that is away for a moment is told to callers as 503 with Retry-After, never as a bug of ours. */
 import { DomainError } from '../../domain/errors.ts';
-import { isPassing } from '../database/errors.ts';
+import { isPassing } from './errors.ts';
 
 const RETRY_AFTER_SECONDS = 2;
 

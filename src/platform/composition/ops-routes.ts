@@ -4,11 +4,11 @@
  */
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import { PERSON_SECURITY_SCHEME, registerRoute } from './docs/openapi.ts';
-import { toJson } from './json.ts';
-import type { Route } from './route.ts';
+import { PERSON_SECURITY_SCHEME, registerRoute } from '../http/docs/openapi.ts';
+import { toJson } from '../http/json.ts';
+import type { Route } from '../http/route.ts';
 import { booksRoutes } from '../../reconciliation/http/routes.ts';
-import { defineOpsRoute } from './ops-route.ts';
+import { defineOpsRoute } from '../http/ops-route.ts';
 import { peopleRoutes } from '../../accounts/http/routes.ts';
 import { purchaseRoutes } from '../../operations/http/routes.ts';
 

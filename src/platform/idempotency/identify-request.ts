@@ -1,10 +1,10 @@
 /** The one place that decides which purchase or funding a request is about: an earlier one under the same Idempotency-Key, or a new one. */
-import type { Principal } from '../domain/account.ts';
-import { findKeyOrUsed, type IdempotencyRecord } from '../platform/idempotency/store.ts';
-import { checkEarlierTry } from './stored-answers.ts';
+import type { Principal } from '../../domain/account.ts';
+import { findKeyOrUsed, type IdempotencyRecord } from './store.ts';
 import { keyedTransactionId, newTransactionId } from './transaction-id.ts';
-import type { IdempotencyTag } from '../platform/composition/use-cases.ts';
-import type { WorldDeps } from '../platform/composition/world-deps.ts';
+import type { IdempotencyTag } from './tag.ts';
+import type { IdempotencyDeps } from './deps.ts';
+import { checkEarlierTry } from './earlier-try.ts';
 
 export interface Identified {
   readonly transactionId: string;
@@ -18,7 +18,7 @@ export interface Identified {
  * IDEMPOTENCY_KEY_IN_USE while the earlier request may still be running.
  */
 export async function identifyRequest(
-  deps: Pick<WorldDeps, 'db' | 'clock' | 'idSecret'>,
+  deps: Pick<IdempotencyDeps, 'db' | 'clock' | 'idSecret'>,
   { account, environment }: Principal,
   tag: IdempotencyTag | undefined,
 ): Promise<Identified> {

@@ -1,12 +1,12 @@
 /** What the engine says, and what of it a caller may know. */
 import { DomainError } from '../domain/errors.ts';
-import type { PurchaseAnswer } from './purchase.ts';
 import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { EngineUnavailable, type EngineAnswer } from './engine.ts';
 import { isPassing } from '../platform/database/errors.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
-import type { IdempotencyTag } from '../platform/composition/use-cases.ts';
+import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import type { EngineAnswer, PurchaseAnswer } from './engine.ts';
 
 /**
  * Asks the engine. In doubt only the rows prove that it runs: without one PROCESSING or PENDING would promise what may never have begun.

@@ -1,10 +1,10 @@
 /** What a transaction id names, as it now stands: a purchase or a wallet being funded. */
 import { z } from 'zod';
-import type { TransactionView } from '../../platform/composition/views.ts';
-import { presentTransaction } from '../../purchases/http/present.ts';
-import { transactionSchema } from '../../purchases/http/schema.ts';
+import { presentTransaction } from './present.ts';
+import { transactionSchema } from './schema.ts';
 import { presentFundingStanding } from '../../ledger/http/present.ts';
 import { fundingStandingSchema } from '../../ledger/http/schema.ts';
+import type { TransactionView } from '../views.ts';
 
 export const standingSchema = z.union([transactionSchema, fundingStandingSchema]);
 

@@ -6,15 +6,15 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { DEFAULT_EVENTS, MAX_ENDPOINTS, type WebhookEvent } from '../webhooks/rules.ts';
+import { DEFAULT_EVENTS, MAX_ENDPOINTS, type WebhookEvent } from './rules.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { SecretBox } from '../platform/secret-box-port.ts';
-import type { UrlGuard, UrlVerdict } from '../webhooks/url-guard-port.ts';
-import { findAccount } from './store/accounts.ts';
-import { findOrCreateEndpoint } from '../webhooks/store/endpoints.ts';
+import type { UrlGuard, UrlVerdict } from '../platform/outbound/url-guard.ts';
+import { findAccount } from '../accounts/store/accounts.ts';
+import { findOrCreateEndpoint } from './store/endpoints.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
-import { newEndpointSecret } from '../webhooks/endpoint-secrets.ts';
-import { createKey, type CreateKey } from './manage-accounts.ts';
+import { newEndpointSecret } from './endpoint-secrets.ts';
+import { createKey, type CreateKey } from '../accounts/manage-accounts.ts';
 
 export interface CheckedKeyDeps {
   readonly accounts: AccountsDb;

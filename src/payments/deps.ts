@@ -1,0 +1,19 @@
+import type { CatalogueDeps } from '../catalogue/deps.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import type { PaymentEngine } from './engine.ts';
+import type { PaymentGateway } from './port.ts';
+import type { FundingInput } from './funding-rules.ts';
+
+/** What the use cases of payments work with, in one world. */
+export interface PaymentDeps extends Pick<CatalogueDeps, 'db' | 'clock' | 'catalogue'> {
+  readonly gateway: PaymentGateway;
+  readonly engine: PaymentEngine;
+  readonly events: Events;
+  /** Key of the HMAC that turns an Idempotency-Key into a transactionId. */
+  readonly idSecret: Buffer;
+  readonly settings: CatalogueDeps['settings'] & {
+    readonly timings: FundingInput['timings'];
+    /** What MOBILE_MONEY is charged in; undefined: not offered. */
+    readonly mobileMoneyCurrency: string | undefined;
+  };
+}

@@ -1,0 +1,21 @@
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- every use case has arguments of its own
+type UseCase<Deps> = (deps: Deps, ...args: any[]) => unknown;
+
+/** The use cases as a caller sees them: without their first argument, and asynchronous. */
+export type Bound<Cases> = {
+  readonly [Name in keyof Cases]: Cases[Name] extends (deps: never, ...args: infer Args) => infer Result
+    ? (...args: Args) => Promise<Awaited<Result>>
+    : never;
+};
+
+/** Gives each use case its dependencies. What one throws at once becomes a rejection. */
+export function bindAll<Deps, Cases extends Record<string, UseCase<Deps>>>(
+  deps: Deps,
+  cases: Cases,
+): Bound<Cases> {
+  const bound = Object.entries(cases).map(([name, useCase]) => [
+    name,
+    async (...args: unknown[]) => useCase(deps, ...args),
+  ]);
+  return Object.fromEntries(bound) as Bound<Cases>;
+}
