@@ -13,7 +13,7 @@ import type { SecretBox } from '../src/platform/secret-box-port.ts';
 import type { WebhookSweeper } from '../src/webhooks/engine.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
-import type { LaneLimits } from './webhooks/endpoint-limiter.ts';
+import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;
@@ -54,7 +54,7 @@ export interface WebhookDeps {
   readonly sender: WebhookSender;
   readonly secretBox: SecretBox;
   readonly sweeper: WebhookSweeper;
-  readonly limits: LaneLimits;
+  readonly limits: EndpointLimits;
   /** The wait before each attempt, counted from the one before. */
   readonly waitsMs: readonly number[];
   /** An endpoint that only fails for so long is disabled. */

@@ -10,14 +10,14 @@ import type {
 import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withFailures } from './failure.ts';
-import { createSupplierMoves } from './operations/actions.ts';
+import { createSupplierActions } from './operations/actions.ts';
 import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
 import { createOrderActivities } from './purchases/orders.ts';
 import { createGatewayActivities } from './payments/payments.ts';
 import { createReconcileActivities } from './reconciliation/reconcile.ts';
 import { withSignsOfLife } from './heartbeat.ts';
-import { createWebhookChores } from './webhooks/maintenance.ts';
+import { createWebhookMaintenance } from './webhooks/maintenance.ts';
 import { createWebhookActivities } from './webhooks/webhooks.ts';
 
 export interface Activities {
@@ -34,7 +34,7 @@ export function createActivities(deps: ActivityDeps): Activities {
     supplier: withSignsOfLife(
       withFailures({
         deliver: (request: DeliverRequest) => deliver(deps, request),
-        ...createSupplierMoves(deps),
+        ...createSupplierActions(deps),
       }),
     ),
     gateway: withSignsOfLife(withFailures(createGatewayActivities(deps))),
@@ -44,7 +44,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       ...withSignsOfLife(
         withFailures({
           ...createReconcileActivities(deps),
-          ...createWebhookChores(deps),
+          ...createWebhookMaintenance(deps),
           ...createNoticeActivities(deps),
         }),
       ),

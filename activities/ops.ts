@@ -1,6 +1,10 @@
 /** The scheduled chores: catalogue, exchange rates, usage, old keys. Each may run twice or at once in two processes without harm. */
 import { ApplicationFailure } from '@temporalio/activity';
-import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/platform/database/retention-periods.ts';
+import {
+  KEEP_GATEWAY_EVENTS_MS,
+  KEEP_KEYS_MS,
+  KEEP_RATES_MS,
+} from '../src/platform/database/retention-periods.ts';
 import { SupplierUnavailable } from '../src/catalogue/port.ts';
 import { countPackages, replaceCatalogue } from '../src/catalogue/store/catalogue.ts';
 import { keepUsage, takeLongestUnseen } from '../src/esims/store/esims.ts';

@@ -10,7 +10,7 @@ import {
   readFinanceSettings,
   type FinanceSettings,
 } from './platform/config/config.ts';
-import type { Parts } from './platform/composition/compose.ts';
+import type { ProcessContext } from './platform/composition/compose.ts';
 import { createLogger } from './platform/telemetry/logger.ts';
 import { requireNode } from './cli/processes/node-version.ts';
 import { OperatorMistake } from './cli/operator-mistake.ts';
@@ -119,7 +119,7 @@ function untilAsked(): Promise<void> {
 }
 
 /** Of the installation that the environment names, else of the `npm start` of this checkout. */
-async function commandParts(): Promise<Parts> {
+async function commandParts(): Promise<ProcessContext> {
   if (readDevSettings().databaseUrl !== undefined) return parts('command');
   const running = await findRunning();
   if (!running) throw new OperatorMistake(NOWHERE_TO_WORK);
@@ -127,7 +127,10 @@ async function commandParts(): Promise<Parts> {
 }
 
 /** `beneath` holds what the environment leaves out. */
-function parts(processName: Parts['processName'], beneath: Readonly<Record<string, string>> = {}): Parts {
+function parts(
+  processName: ProcessContext['processName'],
+  beneath: Readonly<Record<string, string>> = {},
+): ProcessContext {
   const { config, secrets } = readConfig(undefined, beneath);
   // A command's output is its answer, so that scripts can read it; only problems are told beside it.
   const level = processName === 'command' ? 'error' : config.logLevel;

@@ -4,7 +4,7 @@
  */
 import type { FundingInput } from '../src/payments/funding-rules.ts';
 import type { ChargeQuote, RefundTimings } from '../src/payments/rules.ts';
-import type { MoveOutcome, MoveRefusal, MoveWish } from '../src/operations/rules.ts';
+import type { ActionOutcome, ActionRefusal, ActionRequest } from '../src/operations/rules.ts';
 import type { PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
@@ -198,7 +198,7 @@ export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
 /** Whether to go on with a move; all else is its outcome. */
 export type BegunMove = { readonly outcome: 'go'; readonly moveId: string } | EndedMove;
 
-export type EndedMove = Exclude<MoveOutcome, { readonly outcome: 'unknown' }> & {
+export type EndedMove = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
   readonly messages?: NewMessages;
 };
 
@@ -206,7 +206,7 @@ export type EndedMove = Exclude<MoveOutcome, { readonly outcome: 'unknown' }> & 
 export type MadeMove = EndedMove | { readonly outcome: 'not-now' };
 
 export type MoveResult =
-  { readonly did: string } | { readonly refusal: MoveRefusal; readonly detail?: string };
+  { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
 /** What a look at the supplier found, in a sentence, and whether it delivers. */
 export interface SupplierLook {
@@ -226,7 +226,7 @@ export interface LateMoney extends LatePaymentInput {
 
 /** Of builds of before. */
 export interface RepairInput {
-  readonly wish: MoveWish;
+  readonly wish: ActionRequest;
   readonly purpose: PaymentPurpose;
   readonly isFromOutside: boolean;
   readonly timings: RefundTimings;
@@ -262,7 +262,7 @@ export interface OrderActivities {
   ) => Promise<ClosedUnpaid>;
   readonly openFunding: (input: FundingInput) => Promise<void>;
   /** Judges an operator's wish by the rows and puts it on record. */
-  readonly beginMove: (wish: MoveWish) => Promise<BegunMove>;
+  readonly beginMove: (wish: ActionRequest) => Promise<BegunMove>;
   /** Makes a begun move: its effect and its line in one transaction. */
   readonly makeMove: (moveId: string, stage: MoveStage) => Promise<MadeMove>;
   /** Puts on record how a begun move ended that has no effect on our rows. */

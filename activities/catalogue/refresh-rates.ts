@@ -4,7 +4,12 @@
  */
 import { formatRateMicros, isRateJump, parseRateMicros, type Rate } from '../../src/catalogue/pricing.ts';
 import type { RateObservation, RateSource } from '../../src/catalogue/port.ts';
-import { findGoodRates, findQuarantined, insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
+import {
+  findGoodRates,
+  findQuarantined,
+  insertRates,
+  type NewRate,
+} from '../../src/catalogue/store/rates.ts';
 import { findSetRates, OPERATOR_SOURCE } from '../../src/catalogue/store/set-rates.ts';
 import type { ActivityDeps } from '../deps.ts';
 

@@ -3,10 +3,15 @@
  * or another package ordered only once nothing of the first order can come any more.
  */
 import { esimFactsOf } from '../../src/esims/rules.ts';
-import { beginAsking, keepOrderNo, loadDelivery, type Delivery } from '../../src/purchases/store/deliveries.ts';
+import {
+  beginAsking,
+  keepOrderNo,
+  loadDelivery,
+  type Delivery,
+} from '../../src/purchases/store/deliveries.ts';
 import { refreshEsim } from '../../src/esims/store/esims.ts';
-import { beginMove, closeMove, makeMove } from '../../src/operations/store/actions.ts';
-import { messagesOf, noMessages } from '../../src/webhooks/store/messages.ts';
+import { beginMove, closeMove, carryOutAction } from '../../src/operations/store/actions.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   DeliverOutcome,
   OrderActivities,
@@ -17,7 +22,7 @@ import { deliverProfile, deliverTopUp, findOrder, orderOf, settle, topUpOf } fro
 import type { ActivityDeps } from '../deps.ts';
 import { withdraw } from '../purchases/withdraw.ts';
 
-export function createMoveActivities(
+export function createActionActivities(
   deps: ActivityDeps,
 ): Pick<OrderActivities, 'beginMove' | 'makeMove' | 'closeMove'> {
   const { db, clock, events } = deps;
@@ -29,8 +34,8 @@ export function createMoveActivities(
       return begun;
     },
     makeMove: async (moveId, stage) => {
-      const written = noMessages();
-      const made = await makeMove(db, moveId, { stage, now: clock.now() }, written);
+      const written = newPendingMessages();
+      const made = await carryOutAction(db, moveId, { stage, now: clock.now() }, written);
       if (made.outcome === 'not-now') return made;
       events.moveEnded({ moveId, ...wordsOf(made) });
       return { ...made, ...messagesOf(written) };
@@ -48,7 +53,7 @@ const wordsOf = (ended: { readonly outcome: string; readonly code?: string }) =>
   ...(ended.code === undefined ? {} : { code: ended.code }),
 });
 
-export function createSupplierMoves(
+export function createSupplierActions(
   deps: ActivityDeps,
 ): Pick<SupplierActivities, 'lookAtSupplier' | 'withdrawForMove' | 'withdrawOrder'> {
   return {

@@ -24,7 +24,7 @@ import {
 import { asksForDisputes, keepDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import type { StoredInstructions } from '../../src/platform/database/tables.ts';
-import { messagesOf, noMessages, type Written } from '../../src/webhooks/store/messages.ts';
+import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   GatewayActivities,
   OpenedPayment,
@@ -32,7 +32,7 @@ import type {
   PaymentStand,
 } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { moveRefunds } from './refunds.ts';
+import { followRefunds } from './refunds.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
 
 /** Tries that the gateway may hold without telling how to pay; more than a few means that something else is wrong. */
@@ -43,7 +43,7 @@ export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
   return {
     openPayment: (request, budgetMs) => openPayment(deps, request, budgetMs),
     lookAtPayment: (transactionId, purpose) => lookAtPayment(deps, transactionId, purpose),
-    moveRefunds: (transactionId) => moveRefunds(deps, transactionId),
+    moveRefunds: (transactionId) => followRefunds(deps, transactionId),
   };
 }
 
@@ -148,7 +148,7 @@ export async function lookAtPayment(
   purpose: PaymentPurpose,
 ): Promise<PaymentStand> {
   let isKnown = true;
-  const written = noMessages();
+  const written = newPendingMessages();
   for (const payment of await findPayments(deps.db, transactionId)) {
     if (payment.status !== 'REFUSED') isKnown = (await lookAtTry(deps, payment, written)) && isKnown;
   }
@@ -161,7 +161,11 @@ export async function lookAtPayment(
 }
 
 /** Whether the gateway said what it has. */
-async function lookAtTry(deps: ActivityDeps, payment: PaymentRow, written: Written): Promise<boolean> {
+async function lookAtTry(
+  deps: ActivityDeps,
+  payment: PaymentRow,
+  written: PendingMessages,
+): Promise<boolean> {
   const askedAt = deps.clock.now();
   const found = await deps.gateway.findCharge(payment.reference);
   if (found.outcome !== 'done') {

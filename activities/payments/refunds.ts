@@ -17,7 +17,7 @@ import {
   keepRefundState,
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
-import { messagesOf, noMessages, type Written } from '../../src/webhooks/store/messages.ts';
+import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { AttentionReason, RefundStand } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -25,13 +25,13 @@ import type { ActivityDeps } from '../deps.ts';
 const DOUBT_MS = 30_000;
 
 /** One run of the step, with the messages that it writes. */
-type Moving = ActivityDeps & { readonly written: Written };
+type Moving = ActivityDeps & { readonly written: PendingMessages };
 
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
-export async function moveRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundStand> {
-  const moving: Moving = { ...deps, written: noMessages() };
+export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundStand> {
+  const moving: Moving = { ...deps, written: newPendingMessages() };
   let open = 0;
   let needsPerson: AttentionReason | null = null;
   for (const refund of await findOpenRefunds(deps.db, transactionId)) {

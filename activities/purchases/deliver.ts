@@ -15,9 +15,15 @@ import {
   type Delivery,
 } from '../../src/purchases/store/deliveries.ts';
 import { isPassing } from '../../src/platform/database/errors.ts';
-import { keepGoods, KEPT_BEFORE, profileGoods, topUpGoods, type Goods } from '../../src/purchases/store/delivered-items.ts';
+import {
+  saveDeliveredItem,
+  KEPT_BEFORE,
+  profileItem,
+  topUpItem,
+  type DeliveredItem,
+} from '../../src/purchases/store/delivered-items.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { messagesOf, noMessages } from '../../src/webhooks/store/messages.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliverOutcome, DeliverRequest } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -170,7 +176,7 @@ export async function deliverProfile(
   delivery: Delivery,
   profile: SupplierProfile,
 ): Promise<DeliverOutcome> {
-  const goods = profileGoods(esimFactsOf(profile), deps.clock.now());
+  const goods = profileItem(esimFactsOf(profile), deps.clock.now());
   return settle(deps, delivery.transactionId, profile.iccid, { ...goods, supplierId: delivery.supplierId });
 }
 
@@ -182,9 +188,9 @@ export async function settle(
   deps: ActivityDeps,
   transactionId: string,
   iccid: string,
-  goods: Goods = KEPT_BEFORE,
+  goods: DeliveredItem = KEPT_BEFORE,
 ): Promise<DeliverOutcome> {
-  const written = noMessages();
+  const written = newPendingMessages();
   try {
     const settled = await settlePurchase(deps.db, transactionId, goods, written);
     if (settled === 'settled') deps.events.purchaseDelivered({ transactionId });
@@ -196,7 +202,7 @@ export async function settle(
       transactionId,
       detail: error instanceof Error ? error.message : String(error),
     });
-    await keepGoods(deps.db, transactionId, goods);
+    await saveDeliveredItem(deps.db, transactionId, goods);
     return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
   }
   return { outcome: 'delivered', iccid, ...messagesOf(written) };
@@ -220,7 +226,7 @@ export async function deliverTopUp(
   delivery: Delivery,
   totals: TopUpTotals,
 ): Promise<DeliverOutcome> {
-  const goods = { ...topUpGoods(totals), supplierId: delivery.supplierId };
+  const goods = { ...topUpItem(totals), supplierId: delivery.supplierId };
   return settle(deps, delivery.transactionId, totals.iccid, goods);
 }
 

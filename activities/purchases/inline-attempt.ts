@@ -13,7 +13,7 @@ const REST_MS = 10_000;
 const NOT_ASKED: DeliverOutcome = { outcome: 'unknown', reason: 'SUPPLIER_OUTCOME_UNKNOWN' };
 
 /** Answers `unknown` at once, nothing asked, while the supplier is known to be slow. */
-export function createQuickTry(
+export function createInlineAttempt(
   deps: ActivityDeps,
 ): (transactionId: string, graceMs?: number) => Promise<DeliverOutcome> {
   let restsUntilMs = 0;

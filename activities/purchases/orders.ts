@@ -3,12 +3,17 @@ import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { closeFundingUnpaid, openFunding } from '../../src/payments/store/fundings.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { closeUnpaid, failPurchase, flagAttention, tellProcessing } from '../../src/purchases/store/purchases.ts';
-import { messagesOf, noMessages } from '../../src/webhooks/store/messages.ts';
+import {
+  closeUnpaid,
+  failPurchase,
+  flagAttention,
+  enqueueProcessing,
+} from '../../src/purchases/store/purchases.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { AttentionReason, OrderActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { createMoveActivities } from '../operations/actions.ts';
-import { createQuickTry } from './inline-attempt.ts';
+import { createActionActivities } from '../operations/actions.ts';
+import { createInlineAttempt } from './inline-attempt.ts';
 
 /** What only an open purchase can be stuck in; all else is about money, which may be stuck after the purchase is closed. */
 const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
@@ -21,11 +26,11 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events } = deps;
-  const quickTry = createQuickTry(deps);
+  const quickTry = createInlineAttempt(deps);
   return {
     tryDelivering: quickTry,
     openPurchase: async (input, startedAt) => {
-      const written = noMessages();
+      const written = newPendingMessages();
       const options = {
         now: clock.now(),
         supplier: supplier.name,
@@ -36,7 +41,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       return { ...(await openPurchase(db, input, options, written)), ...messagesOf(written) };
     },
     failPurchase: async (transactionId, refusal, asks) => {
-      const written = noMessages();
+      const written = newPendingMessages();
       if ((await failPurchase(db, transactionId, refusal, written, asks)) === 'open') return 'open';
       events.purchaseFailed({ transactionId, ...refusal });
       return messagesOf(written).messages;
@@ -44,8 +49,8 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
     reopenDelivery: (transactionId, graceMs) =>
       reopenDelivery(db, transactionId, { now: clock.now(), graceMs }),
     tellProcessing: async (transactionId) => {
-      const written = noMessages();
-      await tellProcessing(db, transactionId, written);
+      const written = newPendingMessages();
+      await enqueueProcessing(db, transactionId, written);
       return messagesOf(written).messages;
     },
     flagAttention: async (transactionId, reason) => {
@@ -54,7 +59,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       events.purchaseNeedsAttention({ transactionId, reason });
     },
     closeUnpaid: async (transactionId, purpose, reason) => {
-      const written = noMessages();
+      const written = newPendingMessages();
       const closed =
         purpose === 'purchase'
           ? await closeUnpaid(db, transactionId, reason, written)
@@ -64,6 +69,6 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       return closed === 'closed' && messages ? { closed: messages } : closed;
     },
     openFunding: (input) => openFunding(db, input, clock.now()),
-    ...createMoveActivities(deps),
+    ...createActionActivities(deps),
   };
 }

@@ -3,14 +3,14 @@
  * whoever hangs or is flooded holds up only itself. Nobody waits in here: whoever finds no room is told when to come back, one after the
  * other, at about the pace that its endpoint answers.
  */
-export interface LaneLimits {
+export interface EndpointLimits {
   /** Attempts at once, all endpoints together. */
   readonly attempts: number;
   readonly perEndpoint: number;
   readonly perAccount: number;
 }
 
-export interface Visit {
+export interface Permit {
   readonly endpointId: string;
   readonly accountId: string;
   /** Its last attempt on record failed: where nothing else is known of the endpoint, it begins as a slow one. */
@@ -31,8 +31,8 @@ export interface Place {
 export type Entered =
   ({ readonly hasRoom: true } & Place) | { readonly hasRoom: false; readonly waitMs: number };
 
-export interface Lanes {
-  enter(visit: Visit): Entered;
+export interface EndpointLimiter {
+  enter(visit: Permit): Entered;
 }
 
 /** An answer that took longer is a slow one: honest receivers take a message in and answer at once. */
@@ -69,7 +69,10 @@ interface Lane {
 }
 
 /** Makes the lanes of one world in one process. `nowMs` never goes back. */
-export function createLanes(limits: LaneLimits, nowMs: () => number = () => performance.now()): Lanes {
+export function createEndpointLimiter(
+  limits: EndpointLimits,
+  nowMs: () => number = () => performance.now(),
+): EndpointLimiter {
   const lanes = new Map<string, Lane>();
   const ofAccount = new Map<string, number>();
   let total = 0;

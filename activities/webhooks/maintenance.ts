@@ -9,7 +9,7 @@ import type { SecretBox } from '../../src/platform/secret-box-port.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
 import { disableEndpoint, listFailing } from '../../src/webhooks/store/disabling.ts';
-import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { forgetSecrets, listSealed, reseal } from '../../src/webhooks/store/secrets.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -24,7 +24,7 @@ const RUNS_FOR_MS = 20_000;
 /** Recovering reaches back 14 days; twice that leaves room to look into what went wrong. */
 const KEEP_MESSAGES_MS = 30 * 24 * 3_600_000;
 
-export function createWebhookChores(
+export function createWebhookMaintenance(
   deps: ActivityDeps,
 ): Pick<OpsActivities, 'handOverDue' | 'disableFailing' | 'tidyWebhooks'> {
   return {
@@ -58,7 +58,7 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
 async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Promise<string> {
   const at = clock.now();
   const since = new Date(at.getTime() - webhooks.failingLimitMs);
-  const written = noMessages();
+  const written = newPendingMessages();
   let disabled = 0;
   let after = '';
   for (;;) {

@@ -4,7 +4,12 @@
  */
 import { noticeText, noticeWaitMs } from '../../src/webhooks/notice-rules.ts';
 import type { MailOutcome } from '../../src/webhooks/mailer-port.ts';
-import { claimNotice, markNoticeSent, postponeNotice, type ClaimedNotice } from '../../src/webhooks/store/notices.ts';
+import {
+  claimNotice,
+  markNoticeSent,
+  postponeNotice,
+  type ClaimedNotice,
+} from '../../src/webhooks/store/notices.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 

@@ -18,15 +18,15 @@ import {
   type WebhookDelivery,
 } from '../../src/webhooks/store/deliveries.ts';
 import type { Disabling } from '../../src/webhooks/store/disabling.ts';
-import { messagesOf, noMessages } from '../../src/webhooks/store/messages.ts';
+import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { ATTEMPTS_IN_TASKS, type DeliveryStep, type WebhookActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
-import { createLanes, type Ending, type Lanes, type Place } from './endpoint-limiter.ts';
+import { createEndpointLimiter, type Ending, type EndpointLimiter, type Place } from './endpoint-limiter.ts';
 
 const GONE = 410;
 
 export function createWebhookActivities(deps: ActivityDeps): WebhookActivities {
-  const lanes = createLanes(deps.webhooks.limits);
+  const lanes = createEndpointLimiter(deps.webhooks.limits);
   let inTasks = 0;
   return {
     attemptDelivery: (messageId, claim) =>
@@ -52,7 +52,7 @@ type Claimed = WebhookDelivery & { readonly claim: string };
 /** Whoever gets the place leaves it. */
 async function attemptIfRoom<Step>(
   deps: ActivityDeps,
-  lanes: Lanes,
+  lanes: EndpointLimiter,
   message: { readonly messageId: string; readonly claim?: string | undefined },
   withPlace: (delivery: Claimed, place: Place) => Promise<Step>,
 ): Promise<Step | DeliveryStep> {
@@ -105,7 +105,7 @@ async function record(
   outcome: DeliveryOutcome,
 ): Promise<DeliveryStep> {
   const made = toAttempt(outcome, deps.clock.now());
-  const written = noMessages();
+  const written = newPendingMessages();
   const reason = disablingOf(deps, delivery, outcome, made.endedAt);
   const recorded = await recordAttempt(
     deps.db,

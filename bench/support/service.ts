@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Kysely } from 'kysely';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type Parts } from '../../src/platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { startChild, type Child, type ServiceLog } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
@@ -37,7 +37,7 @@ export interface Service {
   readonly namespace: string;
   readonly temporalAddress: string;
   readonly databaseUrl: string;
-  readonly parts: Parts;
+  readonly parts: ProcessContext;
   readonly owner: Kysely<WorldDatabase>;
   readonly processes: Readonly<Record<'supplier' | 'worker' | 'api', Child>>;
   /** A merchant with USD in its wallet and no limit that a bench could reach. */
@@ -101,7 +101,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   await untilReady(`http://127.0.0.1:${adminPort}`);
   // The bench's own connections do not go through a counter that is between the service and its server.
   const { config, secrets } = readConfig({ ...env, DATABASE_URL: databaseUrl });
-  const parts: Parts = { config, secrets, logger: createLogger({ level: 'error' }), processName: 'command' };
+  const parts: ProcessContext = {
+    config,
+    secrets,
+    logger: createLogger({ level: 'error' }),
+    processName: 'command',
+  };
   const owner = openDatabase<WorldDatabase>({
     url: databaseUrl,
     schema: 'test',
@@ -122,7 +127,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-async function makeAccount(parts: Parts, fundsMinor: bigint): Promise<BenchAccount> {
+async function makeAccount(parts: ProcessContext, fundsMinor: bigint): Promise<BenchAccount> {
   const accounts = openAccounts(parts);
   const world = openWorld(parts, parts.config.worlds.test);
   try {

@@ -33,7 +33,7 @@ export const PERMISSION_WORDS: Record<Permission, string> = {
   people: 'manage people',
 };
 
-const ROLES_THAT_MOVE: Record<Move, readonly Role[]> = {
+const ROLES_THAT_MOVE: Record<OperatorAction, readonly Role[]> = {
   'look-at-gateway': ROLES,
   'look-at-supplier': ROLES,
   'retry-delivery': ['OPERATIONS', 'FINANCE', 'ADMIN'],
@@ -46,17 +46,17 @@ const ROLES_THAT_MOVE: Record<Move, readonly Role[]> = {
 };
 
 export const rolesWith = (permission: Permission): readonly Role[] => ROLES_WITH[permission];
-export const rolesThatMove = (move: Move): readonly Role[] => ROLES_THAT_MOVE[move];
+export const rolesThatMove = (move: OperatorAction): readonly Role[] => ROLES_THAT_MOVE[move];
 
 export function may(role: Role, permission: Permission): boolean {
   return ROLES_WITH[permission].includes(role);
 }
 
-export function mayMove(role: Role, move: Move): boolean {
+export function mayMove(role: Role, move: OperatorAction): boolean {
   return ROLES_THAT_MOVE[move].includes(role);
 }
 
-export const MOVES = [
+export const OPERATOR_ACTIONS = [
   'look-at-gateway',
   'look-at-supplier',
   'retry-delivery',
@@ -68,4 +68,4 @@ export const MOVES = [
   'settle-claim',
 ] as const;
 
-export type Move = (typeof MOVES)[number];
+export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];

@@ -14,7 +14,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import type { AccountType } from '../domain/account.ts';
 
 /** What is to be different; the rest stays. Hundredths of a percent. */
-export type PriceWish = Partial<Omit<PricingSettings, 'id'>>;
+export type PriceChangeRequest = Partial<Omit<PricingSettings, 'id'>>;
 
 export interface PricePreview {
   readonly before: PricingSettings;
@@ -38,7 +38,11 @@ export function listPrices(db: WorldDb, limit: number): Promise<PricingChange[]>
 }
 
 /** Examples from the cheapest package on sale to the dearest, for both kinds of account, in dollars and in naira where a rate is held. */
-export async function previewPrices(db: WorldDb, wish: PriceWish, examples: number): Promise<PricePreview> {
+export async function previewPrices(
+  db: WorldDb,
+  wish: PriceChangeRequest,
+  examples: number,
+): Promise<PricePreview> {
   const [before, { packages }, rates] = await Promise.all([
     findPricingSettings(db),
     readCatalogue(db),

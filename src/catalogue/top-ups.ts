@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { TOP_UP_PREFIX, type CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import { findTopUpPackage, readTopUps, replaceTopUps, type StoredPackage } from './store/catalogue.ts';
-import type { Patience } from '../platform/circuit-breaker.ts';
+import type { CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { CatalogueDeps } from './deps.ts';
 
 export interface TopUps {
@@ -21,7 +21,9 @@ const MAX_LISTS = 5_000;
 /** Another process may have looked meanwhile, so memory is trusted only this long. */
 const MEMORY_TTL_MS = 30_000;
 
-type LookUpDeps = Pick<CatalogueDeps, 'db' | 'supplier' | 'clock' | 'settings'> & { readonly patience: Patience };
+type LookUpDeps = Pick<CatalogueDeps, 'db' | 'supplier' | 'clock' | 'settings'> & {
+  readonly patience: CircuitBreaker;
+};
 
 export function createTopUps(deps: LookUpDeps & Pick<CatalogueDeps, 'catalogue'>): TopUps {
   const memory = new LRUCache<string, readonly CataloguePackage[]>({

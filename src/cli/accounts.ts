@@ -3,12 +3,17 @@ import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 import { createCheckedKey } from '../webhooks/create-checked-key.ts';
 import { createAccount, revoke } from '../accounts/manage-accounts.ts';
-import { openAccounts, openWorld, systemClock, type Parts } from '../platform/composition/compose.ts';
+import {
+  openAccounts,
+  openWorld,
+  systemClock,
+  type ProcessContext,
+} from '../platform/composition/compose.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
 import { ENVIRONMENTS, PLANS, SCOPES } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { ACCOUNT_CURRENCIES, formatMinor, parseMinor } from '../domain/money.ts';
-import { ACCOUNT_TYPES } from '../catalogue/pricing.ts';
+import { ACCOUNT_TYPES } from '../domain/account.ts';
 import { readFlags } from './flags.ts';
 import { OperatorMistake } from './operator-mistake.ts';
 import { fund } from '../ledger/fund-by-hand.ts';
@@ -94,7 +99,7 @@ const fundSchema = z.object({
 });
 
 /** Runs one command; `words` is what follows `main.ts`. Throws OperatorMistake, nothing written, where the command cannot be done. */
-export async function runAccountCommand(parts: Parts, words: readonly string[]): Promise<object> {
+export async function runAccountCommand(parts: ProcessContext, words: readonly string[]): Promise<object> {
   try {
     return await run(parts, words);
   } catch (error) {
@@ -102,7 +107,7 @@ export async function runAccountCommand(parts: Parts, words: readonly string[]):
   }
 }
 
-async function run(parts: Parts, words: readonly string[]): Promise<object> {
+async function run(parts: ProcessContext, words: readonly string[]): Promise<object> {
   const [noun, verb, ...flags] = words;
   switch (`${noun} ${verb}`) {
     case 'account create':
@@ -133,7 +138,7 @@ async function run(parts: Parts, words: readonly string[]): Promise<object> {
 }
 
 /** Answers the key, and the secret of its webhook endpoint where that is new, for the only time. */
-async function keyCommand(parts: Parts, flags: z.output<typeof keySchema>): Promise<object> {
+async function keyCommand(parts: ProcessContext, flags: z.output<typeof keySchema>): Promise<object> {
   const { environment, 'webhook-url': webhookUrl } = flags;
   const world = parts.config.worlds[environment];
   if (webhookUrl !== undefined && !world)
@@ -160,7 +165,7 @@ async function keyCommand(parts: Parts, flags: z.output<typeof keySchema>): Prom
   });
 }
 
-async function fundCommand(parts: Parts, flags: z.output<typeof fundSchema>): Promise<object> {
+async function fundCommand(parts: ProcessContext, flags: z.output<typeof fundSchema>): Promise<object> {
   const world = parts.config.worlds[flags.environment];
   if (!world) throw new OperatorMistake(`the ${flags.environment} world is switched off`);
   return withAccounts(parts, async (accounts) => {
@@ -197,7 +202,7 @@ function pick({ type, name, email, currency, plan, requestsPerMinute }: AccountF
 }
 
 async function withAccounts<T>(
-  parts: Parts,
+  parts: ProcessContext,
   use: (db: ReturnType<typeof openAccounts>) => Promise<T>,
 ): Promise<T> {
   const db = openAccounts(parts);

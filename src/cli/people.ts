@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { createPasswords } from '../accounts/passwords.ts';
 import { changePerson, createPerson, listPeople, resetPassword } from '../accounts/people.ts';
 import type { OneTimePassword, PersonView } from '../accounts/people-views.ts';
-import { openAccounts, systemClock, type Parts } from '../platform/composition/compose.ts';
+import { openAccounts, systemClock, type ProcessContext } from '../platform/composition/compose.ts';
 import { DomainError } from '../domain/errors.ts';
 import { ROLES } from '../accounts/roles.ts';
 import { readFlags } from './flags.ts';
@@ -31,7 +31,7 @@ const whoSchema = z.object({ email, by });
 const roleSchema = z.object({ email, role, by });
 
 /** Runs one command; `words` is what follows `main.ts`. Throws OperatorMistake, nothing written, where the command cannot be done. */
-export async function runPersonCommand(parts: Parts, words: readonly string[]): Promise<object> {
+export async function runPersonCommand(parts: ProcessContext, words: readonly string[]): Promise<object> {
   const db = openAccounts(parts);
   try {
     return await run({ db, clock: systemClock, passwords: createPasswords() }, words);

@@ -1,7 +1,7 @@
 /** The two funded sandbox accounts of `npm start`, NGN and USD, with a fresh key each; keys of earlier starts are revoked. */
 import { randomUUID } from 'node:crypto';
 import { createAccount, createKey, revoke } from '../accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type Parts } from '../platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../platform/composition/compose.ts';
 import { findAccountsByEmail } from '../accounts/store/accounts.ts';
 import type { AccountCurrency } from '../domain/money.ts';
 import { findWallet } from '../ledger/store/ledger.ts';
@@ -14,7 +14,7 @@ const FUNDS_MINOR: Record<AccountCurrency, bigint> = { NGN: 5_000_000_000n, USD:
 /** This machine only. */
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
-export async function prepareSandboxAccounts(parts: Parts): Promise<{ ngn: string; usd: string }> {
+export async function prepareSandboxAccounts(parts: ProcessContext): Promise<{ ngn: string; usd: string }> {
   const accounts = openAccounts(parts);
   const world = openWorld(parts, parts.config.worlds.test);
   const prepare = async (currency: AccountCurrency): Promise<string> => {

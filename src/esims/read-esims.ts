@@ -11,13 +11,13 @@ import {
   type EsimRow,
 } from './store/esims.ts';
 import { esimView } from './esim-view.ts';
-import { inTime, type Patience } from '../platform/circuit-breaker.ts';
+import { inTime, type CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { EsimDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 import type { EsimView } from './views.ts';
 
 type LookDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
-type ReadDeps = EsimDeps & { readonly patience: Patience };
+type ReadDeps = EsimDeps & { readonly patience: CircuitBreaker };
 
 /** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
 const MAX_LOOKS_PER_LIST = 5;
@@ -60,7 +60,7 @@ export async function listEsims(
 }
 
 /** The look before a top-up, made whatever reads have found; where no answer comes in time, what is known has to do. */
-export async function lookAgain(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
+export async function checkAgain(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
   return (await inTime(lookAndKeep(deps, row), LOOK_BEFORE_TOP_UP_WITHIN_MS)).value ?? row;
 }
 

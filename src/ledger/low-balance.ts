@@ -2,7 +2,7 @@
 import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import * as thresholds from './store/low-balance.ts';
-import { noMessages } from '../webhooks/store/messages.ts';
+import { newPendingMessages } from '../webhooks/store/messages.ts';
 import type { LedgerDeps } from './deps.ts';
 
 export async function getLowBalance(
@@ -19,7 +19,7 @@ export async function setLowBalance(
   { account }: Principal,
   thresholdMinor: bigint | null,
 ): Promise<Money | null> {
-  const written = noMessages();
+  const written = newPendingMessages();
   const wallet = { accountId: account.id, currency: account.currency };
   await thresholds.setLowBalance(deps.db, wallet, thresholdMinor, deps.clock.now(), written);
   if (written.ids.length > 0) await deps.webhookEngine.deliver(written.ids);

@@ -2,7 +2,7 @@
 import type { PurchaseTimings } from '../purchases/purchase.ts';
 import type { Carried } from './engine.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
-import { payingPayment, type MoveSubject } from './store/subject.ts';
+import { payingPayment, type ActionSubject } from './store/subject.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 import type { OutsideMethod } from '../domain/states.ts';
@@ -10,7 +10,7 @@ import type { OutsideMethod } from '../domain/states.ts';
 /** undefined: from outside, and nobody knows any more what was to be asked for it. */
 export async function carriedFrom(
   db: WorldDb,
-  subject: MoveSubject,
+  subject: ActionSubject,
   timings: PurchaseTimings,
 ): Promise<Carried | undefined> {
   const { transactionId, accountId, purchase, funding, facts } = subject;

@@ -6,26 +6,36 @@ import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../domain/ids.ts';
 import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
-import { ASKING_MOVES, movesThatFit, moveStateOf, type MoveFacts, type MoveOutcome, type MoveRecordStatus, type MoveRefusal, type MoveState, type MoveWish } from './rules.ts';
+import {
+  CHECK_ACTIONS,
+  availableActions,
+  situationOf,
+  type ActionFacts,
+  type ActionOutcome,
+  type ActionRecordStatus,
+  type ActionRefusal,
+  type PurchaseSituation,
+  type ActionRequest,
+} from './rules.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { EngineMove, OperatorEngine } from './engine.ts';
+import type { EngineOutcome, OperatorEngine } from './engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
-import { findApprovable, judgeWaiting, listMoves, listWaiting, wishOf } from './store/approvals.ts';
-import { foreseeEffect, type Foresight } from './store/preview.ts';
-import { findMoveSubject, type MoveSubject } from './store/subject.ts';
-import { auditRefusal, foreseeMove } from './store/actions.ts';
+import { findApprovable, decideWaiting, listMoves, listWaiting, wishOf } from './store/approvals.ts';
+import { previewEffect, type EffectPreview } from './store/preview.ts';
+import { findActionSubject, type ActionSubject } from './store/subject.ts';
+import { auditRefusal, previewAction } from './store/actions.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
-import type { MoveRow } from './store/tables.ts';
+import type { ActionRow } from './store/tables.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { carriedFrom } from './action-inputs.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import type { Move } from '../accounts/roles.ts';
+import type { OperatorAction } from '../accounts/roles.ts';
 
 export interface MoveRequest {
   readonly transactionId: string;
-  readonly move: Move;
+  readonly move: OperatorAction;
   readonly by: string;
   readonly reason: string;
   readonly evidence?: string;
@@ -45,30 +55,30 @@ export interface MoveRequest {
 }
 
 /** How a purchase or a funding stands, and what can be done about it. */
-export interface MovePreview {
+export interface ActionPreview {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
   readonly status: PurchaseStatus;
-  readonly state: MoveState;
+  readonly state: PurchaseSituation;
   readonly attentionReason: string | null;
-  readonly facts: MoveFacts;
-  readonly fits: readonly Move[];
+  readonly facts: ActionFacts;
+  readonly fits: readonly OperatorAction[];
   /** The steps that `replay` would make now. */
-  readonly replay: readonly Move[];
+  readonly replay: readonly OperatorAction[];
 }
 
 /** One line of the audit. */
-export interface MoveRecord {
+export interface ActionRecord {
   readonly moveId: string;
   readonly transactionId: string;
-  readonly move: Move;
+  readonly move: OperatorAction;
   readonly by: string;
   readonly reason: string;
   readonly evidence: string | null;
   readonly amount: Money | null;
   readonly packageCode: string | null;
   readonly goodwill: boolean;
-  readonly status: MoveRecordStatus;
+  readonly status: ActionRecordStatus;
   /** What was done, or why it was refused. */
   readonly detail: string | null;
   readonly refusal: string | null;
@@ -81,27 +91,30 @@ export interface MoveRecord {
 
 export interface ReplayReport {
   readonly transactionId: string;
-  readonly before: Pick<MovePreview, 'status' | 'state'>;
-  readonly after: Pick<MovePreview, 'status' | 'state'>;
+  readonly before: Pick<ActionPreview, 'status' | 'state'>;
+  readonly after: Pick<ActionPreview, 'status' | 'state'>;
   /** In order; `would-make` in a dry run. */
-  readonly steps: readonly { readonly move: Move; readonly outcome: MoveOutcome | 'would-make' }[];
+  readonly steps: readonly {
+    readonly move: OperatorAction;
+    readonly outcome: ActionOutcome | 'would-make';
+  }[];
 }
 
-export interface Moves {
+export interface OperatorActions {
   /** undefined: no such purchase or funding. */
-  preview(transactionId: string): Promise<MovePreview | undefined>;
-  make(request: MoveRequest): Promise<MoveOutcome>;
+  preview(transactionId: string): Promise<ActionPreview | undefined>;
+  make(request: MoveRequest): Promise<ActionOutcome>;
   /** What `make` would do now: the same step, taken back. Nothing is written. */
-  foresee(request: MoveRequest): Promise<Foresight>;
+  foresee(request: MoveRequest): Promise<EffectPreview>;
   /** What `approve` would do now. */
-  foreseeApproved(moveId: string): Promise<Foresight | undefined>;
+  foreseeApproved(moveId: string): Promise<EffectPreview | undefined>;
   /** The second person's word; the move is then made. The same person is refused, and that is on record. */
-  approve(moveId: string, by: string): Promise<MoveOutcome>;
+  approve(moveId: string, by: string): Promise<ActionOutcome>;
   /** The second person says no. */
-  decline(moveId: string, by: string): Promise<MoveOutcome>;
+  decline(moveId: string, by: string): Promise<ActionOutcome>;
   /** Oldest first, refused tries included. */
-  listFor(transactionId: string): Promise<MoveRecord[]>;
-  pendingApprovals(): Promise<MoveRecord[]>;
+  listFor(transactionId: string): Promise<ActionRecord[]>;
+  pendingApprovals(): Promise<ActionRecord[]>;
   /** Does at once what fits now: looks at the gateway, then at the supplier, then retries the delivery, until one of them has ended it. */
   replay(
     transactionId: string,
@@ -109,7 +122,7 @@ export interface Moves {
   ): Promise<ReplayReport | undefined>;
 }
 
-export interface MovesDeps {
+export interface OperatorActionDeps {
   readonly db: WorldDb;
   readonly engine: OperatorEngine;
   readonly clock: Clock;
@@ -120,25 +133,25 @@ export interface MovesDeps {
 /** A move may wait for doubt to pass, and for one answer of the supplier or the gateway. */
 const OUTCOME_WITHIN_MS = 30_000;
 
-export function createMoves(deps: MovesDeps): Moves {
+export function createOperatorActions(deps: OperatorActionDeps): OperatorActions {
   return {
     preview: async (transactionId) => {
-      const subject = await findMoveSubject(deps.db, transactionId);
+      const subject = await findActionSubject(deps.db, transactionId);
       return subject && previewOf(subject);
     },
     make: async (request) => make(deps, wishFor(request, await stateTagOf(deps.db, request))),
     foresee: async (request) =>
-      foreseeEffect(deps.db, wishFor(request, await stateTagOf(deps.db, request)), deps.clock.now()),
+      previewEffect(deps.db, wishFor(request, await stateTagOf(deps.db, request)), deps.clock.now()),
     foreseeApproved: async (moveId) => {
       const waiting = await findApprovable(deps.db, moveId, deps.clock.now());
       if (!waiting) return undefined;
       // Under its own key it only waits; as a new one it is judged by how things are.
       const asNew = { ...wishOf(waiting), moveId: newMoveId(), moveKey: newMoveId() };
-      const seen = await foreseeEffect(deps.db, asNew, deps.clock.now());
+      const seen = await previewEffect(deps.db, asNew, deps.clock.now());
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
     approve: async (moveId, by) => {
-      const judged = await judgeWaiting(
+      const judged = await decideWaiting(
         deps.db,
         moveId,
         { by, ...APPROVED, tryId: newMoveId() },
@@ -150,7 +163,7 @@ export function createMoves(deps: MovesDeps): Moves {
       return hand(deps, { ...wishOf(judged.move), moveId: newMoveId() });
     },
     decline: async (moveId, by) => {
-      const judged = await judgeWaiting(
+      const judged = await decideWaiting(
         deps.db,
         moveId,
         { by, ...DECLINED, tryId: newMoveId() },
@@ -167,7 +180,7 @@ export function createMoves(deps: MovesDeps): Moves {
 const APPROVED = { isApproved: true } as const;
 const DECLINED = { isApproved: false } as const;
 
-const declined = (moveId: string, by: string): MoveOutcome => ({
+const declined = (moveId: string, by: string): ActionOutcome => ({
   outcome: 'done',
   moveId,
   did: `declined by ${by}: nothing was moved`,
@@ -175,7 +188,7 @@ const declined = (moveId: string, by: string): MoveOutcome => ({
 
 const newMoveId = (): string => makeId('move', randomBytes(16).toString('hex'));
 
-function wishFor(request: MoveRequest, stateTag = ''): MoveWish {
+function wishFor(request: MoveRequest, stateTag = ''): ActionRequest {
   const { transactionId, move, by, reason, evidence, amount, packageCode, goodwill } = request;
   const moveId = newMoveId();
   return {
@@ -189,7 +202,7 @@ function wishFor(request: MoveRequest, stateTag = ''): MoveWish {
     ...(packageCode === undefined ? {} : { packageCode }),
     ...(goodwill === true ? { goodwill } : {}),
     ...claimOf(request),
-    moveKey: request.moveKey ?? (ASKING_MOVES.includes(move) ? moveId : keyOf(request, stateTag)),
+    moveKey: request.moveKey ?? (CHECK_ACTIONS.includes(move) ? moveId : keyOf(request, stateTag)),
   };
 }
 
@@ -231,13 +244,13 @@ function keyOf(request: MoveRequest, stateTag: string): string {
 }
 
 /** What the rows can tell is told at once; all else is for whoever carries the purchase. */
-async function make(deps: MovesDeps, wish: MoveWish): Promise<MoveOutcome> {
-  const foreseen = await foreseeMove(deps.db, wish, deps.clock.now());
+async function make(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
+  const foreseen = await previewAction(deps.db, wish, deps.clock.now());
   return foreseen.outcome === 'go' ? hand(deps, wish) : foreseen;
 }
 
 /** Hands a move to the workflow that carries the purchase, carries it on where that is gone, or repairs what is closed. */
-async function hand(deps: MovesDeps, wish: MoveWish): Promise<MoveOutcome> {
+async function hand(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
   try {
     const made = await deps.engine.move(wish, OUTCOME_WITHIN_MS);
     const outcome = made.outcome === 'nobody' ? await handToNew(deps, wish) : made;
@@ -251,13 +264,20 @@ async function hand(deps: MovesDeps, wish: MoveWish): Promise<MoveOutcome> {
 }
 
 /** The workflow has come further than the rows had when they were asked: perhaps by this very move, made under the same key. */
-async function rejected({ db, clock }: MovesDeps, wish: MoveWish, code: MoveRefusal): Promise<MoveOutcome> {
-  const seen = await foreseeMove(db, wish, clock.now());
+async function rejected(
+  { db, clock }: OperatorActionDeps,
+  wish: ActionRequest,
+  code: ActionRefusal,
+): Promise<ActionOutcome> {
+  const seen = await previewAction(db, wish, clock.now());
   return seen.outcome === 'go' ? auditRefusal(db, wish, code, clock.now()) : seen;
 }
 
-async function handToNew({ db, engine, clock, timings }: MovesDeps, wish: MoveWish): Promise<EngineMove> {
-  const subject = await findMoveSubject(db, wish.transactionId);
+async function handToNew(
+  { db, engine, clock, timings }: OperatorActionDeps,
+  wish: ActionRequest,
+): Promise<EngineOutcome> {
+  const subject = await findActionSubject(db, wish.transactionId);
   if (!subject) return auditRefusal(db, wish, 'NOT_FOUND', clock.now());
   const { facts } = subject;
   const isOpen = facts.status === 'PENDING' || facts.status === 'PROCESSING';
@@ -267,25 +287,25 @@ async function handToNew({ db, engine, clock, timings }: MovesDeps, wish: MoveWi
     : engine.repair(wish, facts, OUTCOME_WITHIN_MS);
 }
 
-function previewOf(subject: MoveSubject): MovePreview {
+function previewOf(subject: ActionSubject): ActionPreview {
   const { transactionId, attentionReason, facts } = subject;
   return {
     transactionId,
     purpose: facts.purpose,
     status: facts.status,
-    state: moveStateOf(facts),
+    state: situationOf(facts),
     attentionReason,
     facts,
-    fits: movesThatFit(facts),
+    fits: availableActions(facts),
     replay: stepsFor(facts),
   };
 }
 
 /** What can be asked and tried without anybody having to decide something. */
-function stepsFor(facts: MoveFacts): Move[] {
-  const fits = movesThatFit(facts);
+function stepsFor(facts: ActionFacts): OperatorAction[] {
+  const fits = availableActions(facts);
   const isOpen = facts.status === 'PROCESSING';
-  const wanted: Move[] = ['look-at-gateway'];
+  const wanted: OperatorAction[] = ['look-at-gateway'];
   if (isOpen) wanted.push('look-at-supplier', 'retry-delivery');
   // Closed, and its money still on hold: posted or given back as it ended.
   else if (facts.holdsMoney) wanted.push('retry-delivery', 'cancel');
@@ -293,27 +313,27 @@ function stepsFor(facts: MoveFacts): Move[] {
 }
 
 async function replay(
-  deps: MovesDeps,
+  deps: OperatorActionDeps,
   transactionId: string,
   { by, reason, dryRun = false }: { readonly by: string; readonly reason: string; readonly dryRun?: boolean },
 ): Promise<ReplayReport | undefined> {
-  const before = await findMoveSubject(deps.db, transactionId);
+  const before = await findActionSubject(deps.db, transactionId);
   if (!before) return undefined;
-  const steps: { move: Move; outcome: MoveOutcome | 'would-make' }[] = [];
+  const steps: { move: OperatorAction; outcome: ActionOutcome | 'would-make' }[] = [];
   let now = before;
   for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'cancel'] as const) {
     // What a step found may have ended it, or made room for the next.
     if (!stepsFor(now.facts).includes(move)) continue;
     const outcome = dryRun ? 'would-make' : await make(deps, wishFor({ transactionId, move, by, reason }));
     steps.push({ move, outcome });
-    now = (await findMoveSubject(deps.db, transactionId)) ?? now;
+    now = (await findActionSubject(deps.db, transactionId)) ?? now;
   }
   return { transactionId, before: standOf(before), after: standOf(now), steps };
 }
 
-const standOf = ({ facts }: MoveSubject) => ({ status: facts.status, state: moveStateOf(facts) });
+const standOf = ({ facts }: ActionSubject) => ({ status: facts.status, state: situationOf(facts) });
 
-function recordOf(row: MoveRow): MoveRecord {
+function recordOf(row: ActionRow): ActionRecord {
   return {
     moveId: row.id,
     transactionId: row.transaction_id,

@@ -3,11 +3,11 @@
  * earned: what is on hold or on its way back moves as one.
  */
 import { divideHalfUp, type Money } from '../domain/money.ts';
-import type { MoveFacts, MoveRefusal, MoveWish } from './rules.ts';
-import type { Move } from '../accounts/roles.ts';
+import type { ActionFacts, ActionRefusal, ActionRequest } from './rules.ts';
+import type { OperatorAction } from '../accounts/roles.ts';
 
 /** The money of a purchase or a funding, by where it is. */
-export interface MoveMoney {
+export interface ActionMoney {
   readonly price: Money;
   /** What is to be paid, or was, at the gateway; null from the wallet. With the price it is the locked rate. */
   readonly charge: Money | null;
@@ -19,12 +19,17 @@ export interface MoveMoney {
   readonly earnedAtSource: Money | null;
 }
 
-export type AmountOf = { readonly amount: Money | null } | { readonly refusal: MoveRefusal };
+export type AmountOf = { readonly amount: Money | null } | { readonly refusal: ActionRefusal };
 
-type Asked = Pick<MoveWish, 'amountMinor' | 'currency'>;
+type Asked = Pick<ActionRequest, 'amountMinor' | 'currency'>;
 
 /** What a move that fits would move; null where it moves no money. */
-export function amountOf(move: Move, facts: MoveFacts, money: MoveMoney, asked: Asked): AmountOf {
+export function amountOf(
+  move: OperatorAction,
+  facts: ActionFacts,
+  money: ActionMoney,
+  asked: Asked,
+): AmountOf {
   switch (move) {
     case 'look-at-gateway':
     case 'look-at-supplier':
@@ -78,7 +83,7 @@ function creditOf(credit: Money | null, price: Money, asked: Asked): AmountOf {
 }
 
 /** An amount in the price's currency, by which limits count: at the locked rate, or the whole price where there is none. */
-export function worthOf(amount: Money, { price, charge }: MoveMoney): Money {
+export function worthOf(amount: Money, { price, charge }: ActionMoney): Money {
   if (amount.currency === price.currency) return amount;
   if (charge === null || amount.currency !== charge.currency) return price;
   return {
@@ -95,10 +100,10 @@ export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /** Moves whose money somebody else has decided about, or that move none, need one person only. */
 export function needsApproval(
-  move: Move,
-  facts: MoveFacts,
+  move: OperatorAction,
+  facts: ActionFacts,
   amount: Money | null,
-  money: MoveMoney,
+  money: ActionMoney,
   limits: ApprovalLimits,
 ): boolean {
   if (amount === null || isOnItsWay(move, facts)) return false;
@@ -110,6 +115,6 @@ export function needsApproval(
 }
 
 /** A refund that is due goes back anyway: asking for it again decides nothing. */
-function isOnItsWay(move: Move, { openRefund }: MoveFacts): boolean {
+function isOnItsWay(move: OperatorAction, { openRefund }: ActionFacts): boolean {
   return move === 'refund-to-source' && (openRefund === 'due' || openRefund === 'on-its-way');
 }

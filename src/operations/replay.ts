@@ -15,22 +15,22 @@ import {
   findUndelivered,
   markAppliedByHand,
   reopenByHand,
-  type PersonsWord,
+  type ManualPayment,
 } from './store/repairs.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { applyGatewayEvent } from '../payments/gateway-events.ts';
-import type { Moves, ReplayReport } from './actions.ts';
+import type { OperatorActions, ReplayReport } from './actions.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 
 export { EngineUnavailable };
 
-export interface PutRightDeps {
+export interface ReplayDeps {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly limits: StuckLimits;
   readonly engine: PurchaseEngine;
   readonly webhookEngine: WebhookEngine;
-  readonly moves: Moves;
+  readonly moves: OperatorActions;
 }
 
 /** One thing that was done, or would be. */
@@ -50,9 +50,9 @@ export interface Replayed {
 
 /** Does at once what fits now. undefined: nothing of ours goes by this id. */
 export async function replay(
-  deps: PutRightDeps,
+  deps: ReplayDeps,
   id: string,
-  { isDryRun, ...who }: PersonsWord & { readonly isDryRun: boolean },
+  { isDryRun, ...who }: ManualPayment & { readonly isDryRun: boolean },
 ): Promise<Replayed | undefined> {
   const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
   if (eventId !== undefined) return replayEvent(deps, BigInt(eventId), who, isDryRun);
@@ -90,9 +90,9 @@ function toStep({ move, outcome }: ReplayReport['steps'][number]): ReplayStep {
 }
 
 async function replayEvent(
-  deps: PutRightDeps,
+  deps: ReplayDeps,
   id: bigint,
-  who: PersonsWord,
+  who: ManualPayment,
   isDryRun: boolean,
 ): Promise<Replayed | undefined> {
   const event = await findEvent(deps.db, id);
@@ -103,9 +103,9 @@ async function replayEvent(
 }
 
 async function applyEvents(
-  deps: PutRightDeps,
+  deps: ReplayDeps,
   transactionId: string,
-  who: PersonsWord,
+  who: ManualPayment,
   isDryRun: boolean,
 ): Promise<ReplayStep[]> {
   const steps: ReplayStep[] = [];
@@ -115,10 +115,10 @@ async function applyEvents(
 }
 
 async function applyOne(
-  deps: PutRightDeps,
+  deps: ReplayDeps,
   event: GatewayEventRow,
   transactionId: string,
-  who: PersonsWord,
+  who: ManualPayment,
   isDryRun: boolean,
 ): Promise<ReplayStep> {
   const step = `apply event-${event.id}`;
@@ -134,9 +134,9 @@ async function applyOne(
 }
 
 async function sendMessages(
-  deps: PutRightDeps,
+  deps: ReplayDeps,
   id: string,
-  who: PersonsWord,
+  who: ManualPayment,
   isDryRun: boolean,
 ): Promise<ReplayStep[]> {
   const now = deps.clock.now();
@@ -166,7 +166,7 @@ async function sendMessages(
 }
 
 /** A person knows what an event about no payment of ours is about: it leaves the list. `false`: it is not on it. */
-export function dismiss({ db }: Pick<PutRightDeps, 'db'>, id: string, who: PersonsWord): Promise<boolean> {
+export function dismiss({ db }: Pick<ReplayDeps, 'db'>, id: string, who: ManualPayment): Promise<boolean> {
   const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
   return eventId === undefined ? Promise.resolve(false) : dismissEvent(db, BigInt(eventId), who);
 }

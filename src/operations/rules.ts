@@ -5,16 +5,20 @@
 import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
-import { MOVES, type Move } from '../accounts/roles.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/roles.ts';
 
 /** Moves that only ask: made as often as somebody likes, each time anew. */
-export const ASKING_MOVES: readonly Move[] = ['look-at-gateway', 'look-at-supplier', 'retry-delivery'];
+export const CHECK_ACTIONS: readonly OperatorAction[] = [
+  'look-at-gateway',
+  'look-at-supplier',
+  'retry-delivery',
+];
 
 /** Moves that rest on something nobody here can look up, so the person says where it can be seen. */
-const ALWAYS_WITH_EVIDENCE: readonly Move[] = ['mark-paid', 'settle-claim'];
+const ALWAYS_WITH_EVIDENCE: readonly OperatorAction[] = ['mark-paid', 'settle-claim'];
 
 /** Why a move is refused. A closed list, published in docs/OPERATIONS.md. */
-export const MOVE_REFUSALS = [
+export const ACTION_REFUSALS = [
   'REASON_NEEDED',
   'PERSON_NEEDED',
   'EVIDENCE_NEEDED',
@@ -41,17 +45,23 @@ export const MOVE_REFUSALS = [
   'NOT_WAITING',
   'APPROVAL_EXPIRED',
 ] as const;
-export type MoveRefusal = (typeof MOVE_REFUSALS)[number];
+export type ActionRefusal = (typeof ACTION_REFUSALS)[number];
 
 /** How a purchase or a funding stands, as far as moves are concerned. */
-export const MOVE_STATES = ['awaiting-money', 'delivering', 'settling', 'delivered', 'ended'] as const;
-export type MoveState = (typeof MOVE_STATES)[number];
+export const PURCHASE_SITUATIONS = [
+  'awaiting-money',
+  'delivering',
+  'settling',
+  'delivered',
+  'ended',
+] as const;
+export type PurchaseSituation = (typeof PURCHASE_SITUATIONS)[number];
 
 /** A refund that has not ended. `stuck`: the gateway will not send it. `waits`: the gateway waits for the buyer's details. */
 export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';
 
 /** What is known of a purchase or a funding when a move is asked for. */
-export interface MoveFacts {
+export interface ActionFacts {
   readonly purpose: PaymentPurpose;
   readonly status: PurchaseStatus;
   readonly isFromOutside: boolean;
@@ -72,7 +82,10 @@ export interface MoveFacts {
   readonly isLeftOpen: boolean;
 }
 
-export function moveStateOf({ status, hasGoods }: Pick<MoveFacts, 'status' | 'hasGoods'>): MoveState {
+export function situationOf({
+  status,
+  hasGoods,
+}: Pick<ActionFacts, 'status' | 'hasGoods'>): PurchaseSituation {
   switch (status) {
     case 'PENDING':
       return 'awaiting-money';
@@ -86,7 +99,7 @@ export function moveStateOf({ status, hasGoods }: Pick<MoveFacts, 'status' | 'ha
 }
 
 /** What may fit a state at all; what it takes beyond that stands in `whyNot`. */
-const MOVES_OF_STATE: Record<MoveState, readonly Move[]> = {
+const MOVES_OF_STATE: Record<PurchaseSituation, readonly OperatorAction[]> = {
   'awaiting-money': ['look-at-gateway', 'mark-paid', 'cancel'],
   delivering: [
     'look-at-gateway',
@@ -118,36 +131,41 @@ const MOVES_OF_STATE: Record<MoveState, readonly Move[]> = {
 };
 
 /** Whether a move may fit a state at all, whatever else is known. */
-export function mayFit(move: Move, state: MoveState): boolean {
+export function couldBeAvailable(move: OperatorAction, state: PurchaseSituation): boolean {
   return MOVES_OF_STATE[state].includes(move);
 }
 
-export const movesOfState = (state: MoveState): readonly Move[] => MOVES_OF_STATE[state];
+export const actionsInSituation = (state: PurchaseSituation): readonly OperatorAction[] =>
+  MOVES_OF_STATE[state];
 
 /** How a move was asked for, where that decides whether it fits. */
-export interface MoveTerms {
+export interface ActionTerms {
   /** Given back although it was delivered: a gift, and asked for as one. */
   readonly isGoodwill: boolean;
   readonly hasEvidence: boolean;
 }
 
 /** With everything that a person could add: what fits then is worth offering. */
-const BEST_TERMS: MoveTerms = { isGoodwill: true, hasEvidence: true };
+const BEST_TERMS: ActionTerms = { isGoodwill: true, hasEvidence: true };
 
 /** The moves that fit, with evidence or as goodwill where they need it. */
-export function movesThatFit(facts: MoveFacts): Move[] {
-  return MOVES.filter((move) => whyNot(move, facts, BEST_TERMS) === undefined);
+export function availableActions(facts: ActionFacts): OperatorAction[] {
+  return OPERATOR_ACTIONS.filter((move) => refusalFor(move, facts, BEST_TERMS) === undefined);
 }
 
 /** Why a move does not fit, or undefined when it does. */
-export function whyNot(move: Move, facts: MoveFacts, terms: MoveTerms): MoveRefusal | undefined {
-  if (!mayFit(move, moveStateOf(facts))) return whyNotThen(move, facts);
+export function refusalFor(
+  move: OperatorAction,
+  facts: ActionFacts,
+  terms: ActionTerms,
+): ActionRefusal | undefined {
+  if (!couldBeAvailable(move, situationOf(facts))) return whyNotThen(move, facts);
   const refusal = whyNotHere(move, facts, terms);
   if (refusal !== undefined) return refusal;
   return ALWAYS_WITH_EVIDENCE.includes(move) && !terms.hasEvidence ? 'EVIDENCE_NEEDED' : undefined;
 }
 
-function whyNotHere(move: Move, facts: MoveFacts, terms: MoveTerms): MoveRefusal | undefined {
+function whyNotHere(move: OperatorAction, facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   switch (move) {
     case 'look-at-gateway':
       return facts.isFromOutside ? undefined : 'DOES_NOT_FIT';
@@ -170,12 +188,12 @@ function whyNotHere(move: Move, facts: MoveFacts, terms: MoveTerms): MoveRefusal
   }
 }
 
-function whyNotThen(move: Move, { status }: MoveFacts): MoveRefusal {
+function whyNotThen(move: OperatorAction, { status }: ActionFacts): ActionRefusal {
   const undoes = move === 'cancel' || move === 'deliver-other';
   return undoes && status === 'SUCCESS' ? 'ALREADY_DELIVERED' : 'DOES_NOT_FIT';
 }
 
-function whyNoRefund(facts: MoveFacts, terms: MoveTerms): MoveRefusal | undefined {
+function whyNoRefund(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (!facts.isFromOutside) return 'DOES_NOT_FIT';
   if (facts.status === 'PROCESSING') return undefined;
   // The gateway waits for the buyer: only who has paid the buyer by hand can end that here.
@@ -185,7 +203,7 @@ function whyNoRefund(facts: MoveFacts, terms: MoveTerms): MoveRefusal | undefine
   return facts.inWallet === null ? whyNoGoodwill(facts, terms) : undefined;
 }
 
-function whyNoCredit(facts: MoveFacts, terms: MoveTerms): MoveRefusal | undefined {
+function whyNoCredit(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (facts.status === 'PROCESSING') return undefined;
   // What a bank has taken back, or may, is not ours to give a second time.
   if (facts.hasClaim) return 'DOES_NOT_FIT';
@@ -204,17 +222,17 @@ function whyNoCredit(facts: MoveFacts, terms: MoveTerms): MoveRefusal | undefine
   }
 }
 
-function whyNoGoodwill({ earned }: MoveFacts, { isGoodwill }: MoveTerms): MoveRefusal | undefined {
+function whyNoGoodwill({ earned }: ActionFacts, { isGoodwill }: ActionTerms): ActionRefusal | undefined {
   if (earned === null) return 'NOTHING_TO_RETURN';
   return isGoodwill ? undefined : 'ALREADY_DELIVERED';
 }
 
 /** What a person says when making a move. Amounts are decimal digits of minor units, as all of this travels through Temporal. */
-export interface MoveWish {
+export interface ActionRequest {
   /** Of this try: its line on record. */
   readonly moveId: string;
   readonly transactionId: string;
-  readonly move: Move;
+  readonly move: OperatorAction;
   /** Who makes it: text for the audit row. */
   readonly by: string;
   readonly reason: string;
@@ -242,8 +260,8 @@ const MAX_PERSON = 200;
 
 /** Why a wish is refused whatever it is about. */
 export function whyNotAsked(
-  wish: Pick<MoveWish, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
-): MoveRefusal | undefined {
+  wish: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
+): ActionRefusal | undefined {
   if (!isTextOf(wish.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';
   if (!isTextOf(wish.reason, MIN_REASON, MAX_TEXT)) return 'REASON_NEEDED';
   const wantsEvidence = ALWAYS_WITH_EVIDENCE.includes(wish.move) || wish.evidence !== undefined;
@@ -268,7 +286,7 @@ function plainName(name: string): string {
 }
 
 /** How a move ended, for whoever made it. As with everything that crosses a network: done, refused or unknown. */
-export type MoveOutcome =
+export type ActionOutcome =
   | {
       readonly outcome: 'done';
       readonly moveId: string;
@@ -281,16 +299,16 @@ export type MoveOutcome =
   | { readonly outcome: 'waits-for-approval'; readonly moveId: string; readonly expiresAt: string }
   | {
       readonly outcome: 'refused';
-      readonly code: MoveRefusal;
+      readonly code: ActionRefusal;
       readonly detail: string;
       /** What would fit now. */
-      readonly fits: readonly Move[];
+      readonly fits: readonly OperatorAction[];
     }
   /** Nobody answered in time: it may still be made. The same move again tells. */
   | { readonly outcome: 'unknown'; readonly detail: string };
 
 /** How a move stands on record. */
-export const MOVE_RECORD_STATUSES = [
+export const ACTION_RECORD_STATUSES = [
   'BEGUN',
   'WAITS_FOR_APPROVAL',
   'APPROVED',
@@ -299,10 +317,10 @@ export const MOVE_RECORD_STATUSES = [
   'DECLINED',
   'EXPIRED',
 ] as const;
-export type MoveRecordStatus = (typeof MOVE_RECORD_STATUSES)[number];
+export type ActionRecordStatus = (typeof ACTION_RECORD_STATUSES)[number];
 
 /** What each refusal means, for people. */
-export const REFUSAL_WORDS: Record<MoveRefusal, string> = {
+export const REFUSAL_WORDS: Record<ActionRefusal, string> = {
   REASON_NEEDED: `a reason of ${MIN_REASON} to ${MAX_TEXT} characters is needed`,
   PERSON_NEEDED: 'who makes the move is needed',
   EVIDENCE_NEEDED: `evidence of ${MIN_REASON} to ${MAX_TEXT} characters is needed: where it can be seen`,

@@ -5,27 +5,27 @@
 import { formatAmount, type Money } from '../domain/money.ts';
 import type { StuckItem } from './stuck-rules.ts';
 import type { WorkflowState } from './workflow-states.ts';
-import { findTransactionId, readStory, type StoryRows } from './store/timeline.ts';
-import type { MoveRecord, Moves } from './actions.ts';
+import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
+import type { ActionRecord, OperatorActions } from './actions.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 
-export interface StoryDeps extends StuckDeps {
-  readonly moves: Pick<Moves, 'listFor' | 'preview'>;
+export interface TimelineDeps extends StuckDeps {
+  readonly moves: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
 /** Whose doing a line of the timeline is. */
-export type StorySource =
+export type TimelineSource =
   'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'move' | 'workflow';
 
-export interface StoryLine {
+export interface TimelineLine {
   readonly at: Date;
-  readonly source: StorySource;
+  readonly source: TimelineSource;
   readonly what: string;
   readonly detail: string;
 }
 
-export interface Story {
+export interface Timeline {
   readonly transactionId: string;
   readonly purpose: 'purchase' | 'funding' | null;
   readonly status: string | null;
@@ -42,8 +42,8 @@ export interface Story {
     readonly rateId: string | null;
   } | null;
   readonly hold: { readonly status: string; readonly amountMinor: bigint; readonly currency: string } | null;
-  readonly payments: StoryRows['payments'];
-  readonly refunds: StoryRows['refunds'];
+  readonly payments: TimelineRows['payments'];
+  readonly refunds: TimelineRows['refunds'];
   readonly supplier: {
     readonly asks: number;
     readonly orderNo: string | null;
@@ -51,20 +51,20 @@ export interface Story {
     readonly esimStatus: string | null;
     readonly iccid: string | null;
   } | null;
-  readonly messages: StoryRows['messages'];
-  readonly moves: readonly MoveRecord[];
+  readonly messages: TimelineRows['messages'];
+  readonly moves: readonly ActionRecord[];
   /** undefined: Temporal could not be asked. */
   readonly workflows: readonly WorkflowState[] | undefined;
   readonly stuck: readonly StuckItem[];
   /** What can be done about it now. */
   readonly fits: readonly string[];
-  readonly timeline: readonly StoryLine[];
+  readonly timeline: readonly TimelineLine[];
 }
 
 /** By our id, or by anything that leads to it: a gateway's reference, an eSIM's id or ICCID, a message's id. undefined: nothing of ours. */
-export async function tellStory(deps: StoryDeps, id: string): Promise<Story | undefined> {
+export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<Timeline | undefined> {
   const transactionId = (await findTransactionId(deps.db, id)) ?? id;
-  const rows = await readStory(deps.db, transactionId);
+  const rows = await readTimeline(deps.db, transactionId);
   if (!rows) return undefined;
   const [moves, preview, workflows, stuck] = await Promise.all([
     deps.moves.listFor(transactionId),
@@ -98,7 +98,7 @@ export async function tellStory(deps: StoryDeps, id: string): Promise<Story | un
 }
 
 async function findWorkflows(
-  { workflows }: StoryDeps,
+  { workflows }: TimelineDeps,
   transactionId: string,
 ): Promise<readonly WorkflowState[] | undefined> {
   try {
@@ -109,13 +109,13 @@ async function findWorkflows(
   }
 }
 
-function attentionOf({ purchase, funding }: StoryRows): Story['attention'] {
+function attentionOf({ purchase, funding }: TimelineRows): Timeline['attention'] {
   const row = purchase ?? funding;
   if (!row?.needs_attention_since) return null;
   return { reason: row.attention_reason ?? '', since: row.needs_attention_since };
 }
 
-function goodsOf({ purchase, esim }: StoryRows): Pick<Story, 'package' | 'quote' | 'supplier'> {
+function goodsOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'quote' | 'supplier'> {
   if (!purchase) return { package: null, quote: null, supplier: null };
   return {
     package: {
@@ -140,10 +140,10 @@ function goodsOf({ purchase, esim }: StoryRows): Pick<Story, 'package' | 'quote'
 
 /** Oldest first; what happened at one moment stands in the order of the rows. */
 function timelineOf(
-  rows: StoryRows,
-  moves: readonly MoveRecord[],
+  rows: TimelineRows,
+  moves: readonly ActionRecord[],
   workflows: readonly WorkflowState[],
-): StoryLine[] {
+): TimelineLine[] {
   return [
     ...workflows.flatMap(workflowLines),
     ...rows.events.map((event) => line(event.at, 'purchase', event.what, event.detail)),
@@ -164,11 +164,11 @@ function timelineOf(
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-function line(at: Date, source: StorySource, what: string, detail: string | null): StoryLine {
+function line(at: Date, source: TimelineSource, what: string, detail: string | null): TimelineLine {
   return { at, source, what, detail: detail ?? '' };
 }
 
-function workflowLines(state: WorkflowState): StoryLine[] {
+function workflowLines(state: WorkflowState): TimelineLine[] {
   const { workflowId, type, status, startedAt, closedAt, historyEvents } = state;
   return [
     line(startedAt, 'workflow', 'started', `${type} ${workflowId}`),
@@ -185,7 +185,7 @@ function workflowLines(state: WorkflowState): StoryLine[] {
   ];
 }
 
-function paymentLines(payment: StoryRows['payments'][number]): StoryLine[] {
+function paymentLines(payment: TimelineRows['payments'][number]): TimelineLine[] {
   const { reference, created_at, looked_at, gateway_status } = payment;
   return [
     line(created_at, 'payment', 'asked-for', `${reference}, ${payment.method}`),
@@ -195,7 +195,7 @@ function paymentLines(payment: StoryRows['payments'][number]): StoryLine[] {
   ];
 }
 
-function gatewayLines(event: StoryRows['gatewayEvents'][number]): StoryLine[] {
+function gatewayLines(event: TimelineRows['gatewayEvents'][number]): TimelineLine[] {
   return [
     line(event.received_at, 'gateway', event.type, `event-${event.id} received`),
     ...(event.applied_at
@@ -205,7 +205,7 @@ function gatewayLines(event: StoryRows['gatewayEvents'][number]): StoryLine[] {
 }
 
 /** One line an operation: what it moved, where. */
-function ledgerLines(entries: StoryRows['entries']): StoryLine[] {
+function ledgerLines(entries: TimelineRows['entries']): TimelineLine[] {
   return [...Map.groupBy(entries, (entry) => entry.operation_key)].flatMap(([key, booked]) => {
     const [first] = booked;
     if (!first) return [];
@@ -218,7 +218,7 @@ function signed(amountMinor: bigint, currency: string): string {
   return `${amountMinor > 0n ? '+' : ''}${formatAmount({ amountMinor, currency })}`;
 }
 
-function refundLines(refund: StoryRows['refunds'][number]): StoryLine[] {
+function refundLines(refund: TimelineRows['refunds'][number]): TimelineLine[] {
   const { refund_key: key, created_at, asked_at, status, gateway_status } = refund;
   return [
     line(created_at, 'payment', 'refund-due', `${key}: ${written(refund)}`),
@@ -228,10 +228,10 @@ function refundLines(refund: StoryRows['refunds'][number]): StoryLine[] {
   ];
 }
 
-const written = ({ amount_minor: amountMinor, currency }: StoryRows['refunds'][number]): string =>
+const written = ({ amount_minor: amountMinor, currency }: TimelineRows['refunds'][number]): string =>
   `${currency} ${formatAmount({ amountMinor, currency } satisfies Money)}`;
 
-function messageLines(message: StoryRows['messages'][number]): StoryLine[] {
+function messageLines(message: TimelineRows['messages'][number]): TimelineLine[] {
   const about = `${message.id} to ${message.host}`;
   return [
     line(message.created_at, 'webhook', message.event, about),
@@ -239,7 +239,7 @@ function messageLines(message: StoryRows['messages'][number]): StoryLine[] {
   ];
 }
 
-function moveLines(move: MoveRecord): StoryLine[] {
+function moveLines(move: ActionRecord): TimelineLine[] {
   const said = `by ${move.by}: ${move.reason}`;
   const ended = [move.status, move.refusal, move.detail].filter(Boolean).join(', ');
   return [

@@ -3,7 +3,7 @@
  * changes nothing, and one that could not be applied stays in the inbox until somebody can.
  */
 import type { GatewayEvent } from './port.ts';
-import { bookDispute, tellReturned } from './store/disputes.ts';
+import { bookDispute, enqueuePaymentReturned } from './store/disputes.ts';
 import {
   ABOUT_NO_PAYMENT,
   createEventKeeper,
@@ -112,7 +112,7 @@ type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 /** What was done, for the inbox's row. */
 async function applyEvent(deps: ApplyDeps, event: KeptEvent): Promise<string> {
   if (event.about === 'transfer-rejected') {
-    return `told to ${await tellReturned(deps.db, event.email, event.eventKey)} payments`;
+    return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.eventKey)} payments`;
   }
   const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
   if (!payment) return ABOUT_NO_PAYMENT;

@@ -44,7 +44,7 @@ export interface ReceivedMoney {
 }
 
 /** Where newly seen money goes; amounts in the currency it came in. All zero: nothing new. */
-export interface Judgement {
+export interface BookingDecision {
   /** Pays the purchase: exactly the charge. */
   readonly toHoldMinor: bigint;
   readonly toWalletMinor: bigint;
@@ -77,7 +77,7 @@ export const PAYMENT_EVENTS = [
 export type PaymentEvent = (typeof PAYMENT_EVENTS)[number];
 
 /** Nothing new. */
-export const NOTHING: Judgement = {
+export const NOTHING: BookingDecision = {
   toHoldMinor: 0n,
   toWalletMinor: 0n,
   toReturnMinor: 0n,
@@ -86,7 +86,7 @@ export const NOTHING: Judgement = {
 };
 
 /** What a look at the gateway means for our books. Judging the same look twice gives nothing the second time. */
-export function judgePayment(payment: BookedPayment, received: ReceivedMoney): Judgement {
+export function decideBooking(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   if (received.state === 'reversed') return judgeReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.bookedMinor : 0n;
   if (newMinor <= 0n) return NOTHING;
@@ -127,7 +127,7 @@ export function judgePayment(payment: BookedPayment, received: ReceivedMoney): J
 }
 
 /** Money that went back at our own request is no reversal: the gateway uses one word for both. */
-function judgeReversal(payment: BookedPayment, received: ReceivedMoney): Judgement {
+function judgeReversal(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   const ending = payment.awaited ? { ends: 'PAYMENT_REVERSED' as const } : {};
   if (payment.bookedMinor > 0n) {
     const goneMinor = payment.bookedMinor - payment.refundedMinor - payment.reversedMinor;

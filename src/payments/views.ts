@@ -29,7 +29,7 @@ export interface FundingView {
 }
 
 /** Where a payment stands, for the page that a buyer comes back to: nothing that is secret, since whoever has the reference sees it. */
-export interface PaymentStanding {
+export interface PaymentStatusView {
   readonly reference: string;
   readonly purpose: 'purchase' | 'funding';
   readonly status: PurchaseStatus;

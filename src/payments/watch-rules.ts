@@ -20,7 +20,7 @@ const CHECKOUTS_FOR_MS = 24 * HOUR_MS;
 const LATE_MS = HOUR_MS;
 
 /** How often windows are read, by their age. */
-export interface WatchPace {
+export interface MonitorPace {
   /** While charges are still being opened in it. */
   readonly youngMs: number;
   readonly likelyMs: number;
@@ -33,7 +33,7 @@ export interface WatchPace {
 }
 
 /** The first pause sets the pace: 10 s, 45 s, 4 min and 10 min at 5 s, so that what docs/API.md promises holds with every event lost. */
-export function watchPaceOf({ pollFirstMs }: Pick<PaymentTimings, 'pollFirstMs'>): WatchPace {
+export function monitorPaceOf({ pollFirstMs }: Pick<PaymentTimings, 'pollFirstMs'>): MonitorPace {
   return {
     youngMs: 2 * pollFirstMs,
     likelyMs: 9 * pollFirstMs,
@@ -49,7 +49,7 @@ export function windowOf(time: Date): Date {
 }
 
 /** How long after one reading a window is read again, by the age of its oldest charge. */
-export function nextReadMs(ageMs: number, hasTransfers: boolean, pace: WatchPace): number {
+export function nextReadMs(ageMs: number, hasTransfers: boolean, pace: MonitorPace): number {
   // The youngest charge of a window is ten minutes younger.
   const isWithin = (forMs: number): boolean => ageMs < forMs + WINDOW_MS;
   if (isWithin(0)) return pace.youngMs;

@@ -9,7 +9,7 @@ import {
   WATCHED_FOR_MS,
   WINDOW_MS,
   windowOf,
-  type WatchPace,
+  type MonitorPace,
 } from './watch-rules.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -33,13 +33,13 @@ import {
 import { touchPayment } from './store/payments.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
-export interface PaymentWatchDeps {
+export interface PaymentMonitorDeps {
   readonly db: WorldDb;
   readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;
   readonly engine: Pick<PaymentEngine, 'lookSoon'>;
   readonly clock: Clock;
   readonly events: Pick<Events, 'gatewayListFailed'>;
-  readonly pace: WatchPace;
+  readonly pace: MonitorPace;
   readonly pacer: Pacer;
 }
 
@@ -56,7 +56,7 @@ const OPEN_ALL_EVERY_MS = 3_600_000;
 const SLOT_WITHIN_MS = 10_000;
 
 /** One turn of the watch, to be taken every second or so: reads all windows that are due. */
-export function createPaymentWatch(deps: PaymentWatchDeps): () => Promise<void> {
+export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<void> {
   const { db, clock, pace } = deps;
   let openedAllAtMs = 0;
   let newestMs = 0;
@@ -82,7 +82,7 @@ export function createPaymentWatch(deps: PaymentWatchDeps): () => Promise<void> 
 }
 
 /** `false`: the list is away. */
-async function readOrPostpone(deps: PaymentWatchDeps, window: GatewayWindow): Promise<boolean> {
+async function readOrPostpone(deps: PaymentMonitorDeps, window: GatewayWindow): Promise<boolean> {
   try {
     await readWindow(deps, window);
     return true;
@@ -94,7 +94,7 @@ async function readOrPostpone(deps: PaymentWatchDeps, window: GatewayWindow): Pr
   }
 }
 
-async function readWindow(deps: PaymentWatchDeps, window: GatewayWindow): Promise<void> {
+async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Promise<void> {
   const { db, clock, pace } = deps;
   const { startsAt } = window;
   const ageMs = clock.now().getTime() - startsAt.getTime();
@@ -112,7 +112,7 @@ async function readWindow(deps: PaymentWatchDeps, window: GatewayWindow): Promis
 
 /** Has everything looked at that was paid and is not booked. Answers how many were paid, where all of them are booked. */
 async function follow(
-  { db, gateway, engine, pacer }: PaymentWatchDeps,
+  { db, gateway, engine, pacer }: PaymentMonitorDeps,
   { startsAt, settledTotal }: GatewayWindow,
 ): Promise<number | null> {
   const to = new Date(startsAt.getTime() + WINDOW_MS);
@@ -139,7 +139,7 @@ async function takeSlot(pacer: Pacer): Promise<void> {
   throw new GatewayUnavailable('no place in what may be asked', { retryable: true });
 }
 
-async function lookOneByOne(deps: PaymentWatchDeps): Promise<void> {
+async function lookOneByOne(deps: PaymentMonitorDeps): Promise<void> {
   const { db, clock, pace, pacer } = deps;
   const now = clock.now();
   const since = new Date(now.getTime() - WATCHED_FOR_MS);
@@ -152,7 +152,7 @@ async function lookOneByOne(deps: PaymentWatchDeps): Promise<void> {
 
 /** A look without an answer counts too, so that the next payment has its turn. */
 async function lookAt(
-  { db, gateway, engine, clock }: PaymentWatchDeps,
+  { db, gateway, engine, clock }: PaymentMonitorDeps,
   payment: UnseenPayment,
 ): Promise<void> {
   const askedAt = clock.now();

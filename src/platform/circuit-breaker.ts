@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts';
 
-export interface Patience {
+export interface CircuitBreaker {
   /** What the look answers; undefined while looks rest, nothing asked then, and when it is not back in time. */
   wait<T>(look: () => Promise<T>): Promise<T | undefined>;
 }
@@ -15,7 +15,7 @@ const LOOK_WITHIN_MS = 1_000;
 const REST_MS = 10_000;
 
 /** After a rest one look asks alone, and the others go on resting until it is back. */
-export function createPatience(clock: Clock): Patience {
+export function createCircuitBreaker(clock: Clock): CircuitBreaker {
   let restsUntilMs: number | null = null;
   return {
     wait: async (look) => {

@@ -14,10 +14,10 @@ import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine-answers.ts';
 import { esimView } from '../esims/esim-view.ts';
-import { lookAgain } from '../esims/read-esims.ts';
+import { checkAgain } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer } from '../catalogue/prices.ts';
-import { standingView } from './purchase-view.ts';
+import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { RequestContext } from '../platform/http/request-context.ts';
@@ -73,7 +73,7 @@ async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<
   const purchase = await findPurchase(deps.db, record.transactionId);
   if (purchase?.purchase.reason)
     throw refused({ reason: asFailureReason(purchase.purchase.reason), detail: '' });
-  return purchase && standingView(deps, purchase);
+  return purchase && paymentStatusView(deps, purchase);
 }
 
 interface Goods {
@@ -105,7 +105,7 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
     if (!(await deps.topUps.find(command.packageCode))) throw packageNotFound();
     throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
   }
-  const fresh = row.esim_tran_no === '' ? row : await lookAgain(deps, row);
+  const fresh = row.esim_tran_no === '' ? row : await checkAgain(deps, row);
   if (fresh.status !== 'ACTIVE')
     throw new DomainError(
       'INVALID_TOPUP',
@@ -180,7 +180,7 @@ async function readBack(
   }
   const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));
   if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
-  return record ? standingView(deps, record) : frozenView(input, item);
+  return record ? paymentStatusView(deps, record) : frozenView(input, item);
 }
 
 function frozenView(input: PurchaseInput, item: CataloguePackage): PurchaseView {

@@ -8,7 +8,7 @@ import { findPurchase } from './store/reads.ts';
 import { engineAway } from '../payments/engine-answers.ts';
 import { getTransaction } from './read-transaction.ts';
 import type { PurchaseDeps } from './deps.ts';
-import type { PaymentStanding } from '../payments/views.ts';
+import type { PaymentStatusView } from '../payments/views.ts';
 import type { TransactionView, WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { WhosePayment } from '../payments/engine.ts';
@@ -74,10 +74,10 @@ function notFound(): DomainError {
 }
 
 /** Where a payment stands, for whoever has its reference: nothing that is secret. */
-export async function findPaymentStanding(
+export async function findPaymentStatus(
   { db }: Pick<PurchaseDeps, 'db'>,
   reference: string,
-): Promise<PaymentStanding | undefined> {
+): Promise<PaymentStatusView | undefined> {
   const payment = await findPayment(db, reference);
   if (!payment) return undefined;
   const purchase =

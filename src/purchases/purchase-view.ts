@@ -7,7 +7,7 @@ import type { PaymentView } from '../payments/views.ts';
 import type { PurchaseView } from './views.ts';
 
 /** The same with how to pay, where it still waits for money from outside. */
-export async function standingView(
+export async function paymentStatusView(
   { db }: { readonly db: WorldDb },
   record: PurchaseRecord,
   timeline?: readonly { readonly at: Date; readonly what: string }[],

@@ -48,4 +48,3 @@ export interface PurchaseInput {
   readonly timings: PurchaseTimings;
   readonly idempotency?: IdempotencyMark;
 }
-

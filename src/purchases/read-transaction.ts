@@ -5,7 +5,7 @@ import { noteTransaction } from '../platform/telemetry/subject.ts';
 import { findFunding } from '../payments/store/fundings.ts';
 import { findPurchase, findTimeline } from './store/reads.ts';
 import { fundingView } from '../payments/fund-wallet.ts';
-import { standingView } from './purchase-view.ts';
+import { paymentStatusView } from './purchase-view.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { TransactionView } from './views.ts';
 
@@ -26,5 +26,5 @@ export async function getTransaction(
   noteTransaction(transactionId);
   if (funding) return { funding: await fundingView(deps, funding) };
   if (!record) throw new Error(`${transactionId} has an owner and no row`);
-  return { purchase: await standingView(deps, record, await findTimeline(deps.db, transactionId)) };
+  return { purchase: await paymentStatusView(deps, record, await findTimeline(deps.db, transactionId)) };
 }

@@ -1,7 +1,7 @@
 /** When to look again for what the supplier has not delivered yet: a pure schedule, quick at first, slower once a person was called. */
 import type { PurchaseTimings } from './purchase.ts';
 
-export interface NextLook {
+export interface NextCheck {
   readonly delayMs: number;
   readonly needsAttention: boolean;
 }
@@ -10,7 +10,7 @@ export interface NextLook {
 const MAX_SLOW_FACTOR = 12;
 
 /** `slowLooks`: how many looks were already made at the slow pace. */
-export function nextLook(elapsedMs: number, slowLooks: number, timings: PurchaseTimings): NextLook {
+export function nextCheck(elapsedMs: number, slowLooks: number, timings: PurchaseTimings): NextCheck {
   const leftMs = timings.attentionAfterMs - elapsedMs;
   if (leftMs > 0) return { delayMs: Math.min(timings.lookMaxMs, leftMs), needsAttention: false };
   const factor = Math.min(2 ** Math.min(slowLooks, 30), MAX_SLOW_FACTOR);

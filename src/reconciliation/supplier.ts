@@ -2,12 +2,7 @@
  * The supplier's half of a run: its list of orders is read into the run's lines and compared with deliveries in both directions, then its balance
  * with what the ledger has used. Guarantee: asks slowly, and counts as missing only what it does not name when asked for it alone.
  */
-import {
-  compareBalance,
-  compareOrders,
-  type AgreedSum,
-  type SupplierLine,
-} from './supplier-rules.ts';
+import { compareBalance, compareOrders, type AgreedSum, type SupplierLine } from './supplier-rules.ts';
 import type { PackageType } from '../domain/states.ts';
 import type { ListedOrder } from '../esims/port.ts';
 import { findAgreedSum, findOpenSubjects } from './store/reconciliation.ts';

@@ -3,12 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import {
-  DEFAULT_EVENTS,
-  MAX_ENDPOINTS,
-  MAX_PREVIOUS_SECRETS,
-  SECRET_OVERLAP_MS,
-} from './rules.ts';
+import { DEFAULT_EVENTS, MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
 import * as endpoints from './store/endpoints.ts';
 import { rotateSecret } from './store/secrets.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';

@@ -234,11 +234,15 @@ export function webhookBody<Event extends WebhookEvent>(
 export const PURCHASE_EVENT = 'esim.purchased' satisfies WebhookEvent;
 
 /** What a purchase's event can tell: opening it is not told. */
-export const TOLD_STATUSES = ['PROCESSING', 'SUCCESS', 'FAILED'] as const satisfies readonly PurchaseStatus[];
-export type ToldStatus = (typeof TOLD_STATUSES)[number];
+export const PURCHASE_EVENT_STATUSES = [
+  'PROCESSING',
+  'SUCCESS',
+  'FAILED',
+] as const satisfies readonly PurchaseStatus[];
+export type MessageStatusValue = (typeof PURCHASE_EVENT_STATUSES)[number];
 
 /** A body of the real shape for trying things out; `status` counts for a purchase's event alone. */
-export function sampleBody(event: WebhookEvent, at: Date, status: ToldStatus = 'SUCCESS'): string {
+export function sampleBody(event: WebhookEvent, at: Date, status: MessageStatusValue = 'SUCCESS'): string {
   // Stryker disable next-line ConditionalExpression: the other events take nothing from a status
   if (event !== PURCHASE_EVENT) return webhookBody(event, EVENTS[event].sample, at);
   const { sample } = EVENTS[event];

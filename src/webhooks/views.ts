@@ -1,5 +1,5 @@
 /** What an account can do about being told: endpoints, the messages sent to them, and when a wallet counts as low. */
-import type { ToldStatus, WebhookEvent } from './rules.ts';
+import type { MessageStatusValue, WebhookEvent } from './rules.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
 
 export const MESSAGE_STATUSES = ['PENDING', 'DELIVERED', 'FAILED'] as const;
@@ -71,7 +71,7 @@ export interface EndpointChange {
 export interface SampleCommand {
   readonly event: WebhookEvent;
   /** Of a purchase's event; SUCCESS unless told otherwise. */
-  readonly status?: ToldStatus;
+  readonly status?: MessageStatusValue;
   readonly idempotency?: IdempotencyTag;
 }
 
@@ -96,4 +96,3 @@ export interface MessageQuery extends PageQuery {
   readonly from?: Date;
   readonly to?: Date;
 }
-

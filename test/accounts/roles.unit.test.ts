@@ -1,7 +1,19 @@
 // Who may do what, literally: a role that gains or loses something is a decision that shows here. docs/OPERATIONS.md prints the same.
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { may, mayMove, PERMISSION_WORDS, PERMISSIONS, ROLES, rolesThatMove, rolesWith, MOVES, type Permission, type Role, type Move } from '../../src/accounts/roles.ts';
+import {
+  may,
+  mayMove,
+  PERMISSION_WORDS,
+  PERMISSIONS,
+  ROLES,
+  rolesThatMove,
+  rolesWith,
+  OPERATOR_ACTIONS,
+  type Permission,
+  type Role,
+  type OperatorAction,
+} from '../../src/accounts/roles.ts';
 
 const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   SUPPORT: ['see', 'move'],
@@ -10,7 +22,7 @@ const PERMISSIONS_OF: Record<Role, readonly Permission[]> = {
   ADMIN: ['see', 'move', 'replay', 'approve', 'reconcile', 'books', 'people'],
 };
 
-const MOVES_OF: Record<Role, readonly Move[]> = {
+const MOVES_OF: Record<Role, readonly OperatorAction[]> = {
   SUPPORT: ['look-at-gateway', 'look-at-supplier'],
   OPERATIONS: ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
   FINANCE: [
@@ -23,7 +35,7 @@ const MOVES_OF: Record<Role, readonly Move[]> = {
     'cancel',
     'settle-claim',
   ],
-  ADMIN: MOVES,
+  ADMIN: OPERATOR_ACTIONS,
 };
 
 describe.each(ROLES)('%s', (role) => {
@@ -34,8 +46,8 @@ describe.each(ROLES)('%s', (role) => {
   });
 
   test('makes exactly these moves', () => {
-    expect(MOVES.filter((move) => mayMove(role, move))).toEqual(MOVES_OF[role]);
-    for (const move of MOVES) expect(rolesThatMove(move).includes(role)).toBe(mayMove(role, move));
+    expect(OPERATOR_ACTIONS.filter((move) => mayMove(role, move))).toEqual(MOVES_OF[role]);
+    for (const move of OPERATOR_ACTIONS) expect(rolesThatMove(move).includes(role)).toBe(mayMove(role, move));
   });
 });
 
@@ -68,7 +80,7 @@ describe('docs/OPERATIONS.md', () => {
   });
 
   test('prints who makes which move', () => {
-    for (const move of MOVES) {
+    for (const move of OPERATOR_ACTIONS) {
       const row = rows.find(([what]) => what === `\`${move}\``);
       expect(granted(row?.slice(1) ?? []), move).toEqual(rolesThatMove(move));
     }

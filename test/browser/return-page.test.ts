@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { openDoor, type Door } from '../support/http/door.ts';
 import { openBrowser, watchOrigins, watchTroubles } from './browser.ts';
-import type { PaymentStanding } from '../../src/payments/views.ts';
+import type { PaymentStatusView } from '../../src/payments/views.ts';
 
 let browser: Browser;
 let door: Door;
@@ -18,7 +18,7 @@ afterEach(() => door.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
-function stands(status: PaymentStanding['status'], changes: Partial<PaymentStanding> = {}): void {
+function stands(status: PaymentStatusView['status'], changes: Partial<PaymentStatusView> = {}): void {
   door.shop.payments.standings.set(REFERENCE, {
     environment: 'test',
     reference: REFERENCE,

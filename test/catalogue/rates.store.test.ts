@@ -2,7 +2,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findPricingSettings } from '../../src/catalogue/store/pricing-settings.ts';
-import { findGoodRates, findQuarantined, insertRates, type NewRate } from '../../src/catalogue/store/rates.ts';
+import {
+  findGoodRates,
+  findQuarantined,
+  insertRates,
+  type NewRate,
+} from '../../src/catalogue/store/rates.ts';
 import { readEnvironment, readRevisions } from '../../src/catalogue/store/revisions.ts';
 import { openBooks, refusalOf, type Books } from '../support/books.ts';
 

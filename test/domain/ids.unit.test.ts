@@ -3,7 +3,11 @@ import { createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isId, makeId, type IdKind } from '../../src/domain/ids.ts';
-import { keyedTransactionId, newEsimId, newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
+import {
+  keyedTransactionId,
+  newEsimId,
+  newTransactionId,
+} from '../../src/platform/idempotency/transaction-id.ts';
 
 const HEX = '0123456789abcdef0123456789abcdef';
 const KINDS: [IdKind, string][] = [

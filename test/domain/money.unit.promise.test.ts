@@ -5,7 +5,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatMinor, parseMinor } from '../../src/domain/money.ts';
-import { convertUsdMinor, priceUsdMinor, type PricingSettings, type Rate } from '../../src/catalogue/pricing.ts';
+import {
+  convertUsdMinor,
+  priceUsdMinor,
+  type PricingSettings,
+  type Rate,
+} from '../../src/catalogue/pricing.ts';
 import { moneyJson, toJson } from '../../src/platform/http/json.ts';
 import { size, withSeed } from '../support/size.ts';
 

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { afterAll, describe, expect, it } from 'vitest';
 import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
-import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../../src/platform/database/retention-periods.ts';
+import {
+  KEEP_GATEWAY_EVENTS_MS,
+  KEEP_KEYS_MS,
+  KEEP_RATES_MS,
+} from '../../src/platform/database/retention-periods.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
-import { createMoves, type MoveRequest } from '../../src/operations/actions.ts';
+import { createOperatorActions, type MoveRequest } from '../../src/operations/actions.ts';
 import type { OperatorEngine } from '../../src/operations/engine.ts';
 import { keepDisputes } from '../../src/payments/store/disputes.ts';
-import { beginMove, makeMove } from '../../src/operations/store/actions.ts';
+import { beginMove, carryOutAction } from '../../src/operations/store/actions.ts';
 import { keepInstructions, nextPaymentTry } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -19,7 +19,7 @@ const engine: OperatorEngine = {
   move: async (wish) => {
     const begun = await beginMove(books.world, wish, { limits: {}, now: NOW });
     if (begun.outcome !== 'go') return begun;
-    const made = await makeMove(books.world, begun.moveId, { stage: 'closed', now: NOW });
+    const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
     return made.outcome === 'not-now' ? { outcome: 'nobody' } : made;
   },
   carryOn: () => Promise.reject(new Error('nothing is open here')),
@@ -27,7 +27,7 @@ const engine: OperatorEngine = {
 };
 
 const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<MoveRequest> = {}) =>
-  createMoves({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).make({
+  createOperatorActions({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).make({
     transactionId,
     move: 'settle-claim',
     by: 'ada',

@@ -5,16 +5,16 @@ import {
   APPROVAL_WITHIN_MS,
   needsApproval,
   worthOf,
-  type MoveMoney,
+  type ActionMoney,
 } from '../../src/operations/amounts.ts';
-import type { MoveFacts } from '../../src/operations/rules.ts';
+import type { ActionFacts } from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
-import type { Move } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/roles.ts';
 
 const usd = (amountMinor: bigint): Money => ({ amountMinor, currency: 'USD' });
 const ngn = (amountMinor: bigint): Money => ({ amountMinor, currency: 'NGN' });
 
-const PROCESSING: MoveFacts = {
+const PROCESSING: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
   isFromOutside: true,
@@ -27,10 +27,10 @@ const PROCESSING: MoveFacts = {
   hasClaim: false,
   isLeftOpen: false,
 };
-const ENDED: MoveFacts = { ...PROCESSING, status: 'FAILED', holdsMoney: false };
+const ENDED: ActionFacts = { ...PROCESSING, status: 'FAILED', holdsMoney: false };
 
 /** Every kind of money with an amount of its own, so that none can be taken for another. */
-const MONEY: MoveMoney = {
+const MONEY: ActionMoney = {
   price: usd(230n),
   charge: ngn(368_000n),
   openRefund: { amount: ngn(100_000n), credit: usd(62n) },
@@ -38,10 +38,10 @@ const MONEY: MoveMoney = {
   earned: usd(115n),
   earnedAtSource: ngn(184_000n),
 };
-const NO_REFUND: MoveMoney = { ...MONEY, openRefund: null };
+const NO_REFUND: ActionMoney = { ...MONEY, openRefund: null };
 
 describe('all of it', () => {
-  it.each<[string, Move, MoveFacts, MoveMoney, Money | null]>([
+  it.each<[string, OperatorAction, ActionFacts, ActionMoney, Money | null]>([
     ['looking at the gateway moves nothing', 'look-at-gateway', ENDED, MONEY, null],
     ['looking at the supplier moves nothing', 'look-at-supplier', ENDED, MONEY, null],
     ['trying to deliver again moves nothing', 'retry-delivery', PROCESSING, MONEY, null],
@@ -63,7 +63,7 @@ describe('all of it', () => {
 });
 
 describe('an amount that was asked for', () => {
-  it.each<[string, Move, MoveFacts, MoveMoney, bigint]>([
+  it.each<[string, OperatorAction, ActionFacts, ActionMoney, bigint]>([
     ['a cancellation', 'cancel', PROCESSING, MONEY, 230n],
     ['a payment by hand', 'mark-paid', ENDED, MONEY, 368_000n],
     ['a refund before delivery', 'refund-to-source', PROCESSING, MONEY, 368_000n],
@@ -77,7 +77,7 @@ describe('an amount that was asked for', () => {
     expect(asked(all + 1n)).toEqual({ refusal: 'AMOUNT_TOO_HIGH' });
   });
 
-  it.each<[string, Move, MoveMoney, bigint]>([
+  it.each<[string, OperatorAction, ActionMoney, bigint]>([
     ['the wallet', 'refund-to-source', NO_REFUND, 48_000n],
     ['the earned, at the gateway', 'refund-to-source', { ...NO_REFUND, inWallet: null }, 184_000n],
     ['the earned, in the wallet', 'credit-wallet', NO_REFUND, 115n],
@@ -90,7 +90,7 @@ describe('an amount that was asked for', () => {
   });
 
   it('is refused where there is no money', () => {
-    const none: MoveMoney = {
+    const none: ActionMoney = {
       ...NO_REFUND,
       charge: null,
       inWallet: null,
@@ -117,8 +117,13 @@ describe('an amount that was asked for', () => {
 });
 
 describe('a second person', () => {
-  const needs = (move: Move, facts: MoveFacts, amount: Money, money = MONEY, limits = { USD: 230n }) =>
-    needsApproval(move, facts, amount, money, limits);
+  const needs = (
+    move: OperatorAction,
+    facts: ActionFacts,
+    amount: Money,
+    money = MONEY,
+    limits = { USD: 230n },
+  ) => needsApproval(move, facts, amount, money, limits);
 
   it('counts the whole price where nothing says what the money is worth', () => {
     expect(worthOf({ amountMinor: 1n, currency: 'EUR' }, MONEY)).toEqual(MONEY.price);

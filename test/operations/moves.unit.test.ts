@@ -3,12 +3,24 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { amountOf, needsApproval, worthOf, type MoveMoney } from '../../src/operations/amounts.ts';
-import { ASKING_MOVES, isSamePerson, MOVE_REFUSALS, MOVE_STATES, movesOfState, movesThatFit, moveStateOf, REFUSAL_WORDS, whyNot, whyNotAsked, type MoveFacts } from '../../src/operations/rules.ts';
-import { MOVES, type Move } from '../../src/accounts/roles.ts';
+import { amountOf, needsApproval, worthOf, type ActionMoney } from '../../src/operations/amounts.ts';
+import {
+  CHECK_ACTIONS,
+  isSamePerson,
+  ACTION_REFUSALS,
+  PURCHASE_SITUATIONS,
+  actionsInSituation,
+  availableActions,
+  situationOf,
+  REFUSAL_WORDS,
+  refusalFor,
+  whyNotAsked,
+  type ActionFacts,
+} from '../../src/operations/rules.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 
 /** A purchase from the wallet, as nothing else is said of it. */
-const WALLET: MoveFacts = {
+const WALLET: ActionFacts = {
   purpose: 'purchase',
   status: 'PROCESSING',
   isFromOutside: false,
@@ -21,23 +33,23 @@ const WALLET: MoveFacts = {
   hasClaim: false,
   isLeftOpen: false,
 };
-const CARD: MoveFacts = { ...WALLET, isFromOutside: true };
-const PENDING: MoveFacts = { ...CARD, status: 'PENDING', holdsMoney: false, isUnpaid: true };
-const DELIVERED: MoveFacts = {
+const CARD: ActionFacts = { ...WALLET, isFromOutside: true };
+const PENDING: ActionFacts = { ...CARD, status: 'PENDING', holdsMoney: false, isUnpaid: true };
+const DELIVERED: ActionFacts = {
   ...WALLET,
   status: 'SUCCESS',
   hasGoods: true,
   holdsMoney: false,
   earned: { amountMinor: 230n, currency: 'USD' },
 };
-const FAILED: MoveFacts = { ...WALLET, status: 'FAILED', holdsMoney: false };
-const FAILED_CARD: MoveFacts = { ...FAILED, isFromOutside: true };
-const CLAIMED: MoveFacts = { ...DELIVERED, isFromOutside: true, hasClaim: true };
-const WAITING_REFUND: MoveFacts = { ...FAILED_CARD, openRefund: 'waits' };
+const FAILED: ActionFacts = { ...WALLET, status: 'FAILED', holdsMoney: false };
+const FAILED_CARD: ActionFacts = { ...FAILED, isFromOutside: true };
+const CLAIMED: ActionFacts = { ...DELIVERED, isFromOutside: true, hasClaim: true };
+const WAITING_REFUND: ActionFacts = { ...FAILED_CARD, openRefund: 'waits' };
 const money = { amountMinor: 230n, currency: 'USD' };
 
 /** A short word for each move. */
-const SHORT: Record<string, Move> = {
+const SHORT: Record<string, OperatorAction> = {
   gateway: 'look-at-gateway',
   supplier: 'look-at-supplier',
   retry: 'retry-delivery',
@@ -50,7 +62,7 @@ const SHORT: Record<string, Move> = {
 };
 
 /** How it stands; what fits, with evidence and goodwill where they help; what fits without either. */
-const TABLE: readonly (readonly [string, MoveFacts, string, string])[] = [
+const TABLE: readonly (readonly [string, ActionFacts, string, string])[] = [
   ['waiting for money', PENDING, 'gateway paid cancel', 'gateway cancel'],
   [
     'a funding waiting for money',
@@ -151,41 +163,43 @@ const TABLE: readonly (readonly [string, MoveFacts, string, string])[] = [
   ],
 ];
 
-const named = (moves: string): Move[] =>
-  MOVES.filter((move) => moves.split(' ').some((word) => SHORT[word] === move));
+const named = (moves: string): OperatorAction[] =>
+  OPERATOR_ACTIONS.filter((move) => moves.split(' ').some((word) => SHORT[word] === move));
 const BARE = { isGoodwill: false, hasEvidence: false };
 
 describe('what fits', () => {
   it.each(TABLE)('%s', (_name, facts, best, bare) => {
-    expect(movesThatFit(facts)).toEqual(named(best));
-    expect(MOVES.filter((move) => whyNot(move, facts, BARE) === undefined)).toEqual(named(bare));
+    expect(availableActions(facts)).toEqual(named(best));
+    expect(OPERATOR_ACTIONS.filter((move) => refusalFor(move, facts, BARE) === undefined)).toEqual(
+      named(bare),
+    );
   });
 
   it('asks only, and so as often as somebody likes, where nothing is decided', () => {
-    expect(ASKING_MOVES).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
+    expect(CHECK_ACTIONS).toEqual(['look-at-gateway', 'look-at-supplier', 'retry-delivery']);
   });
 
   it('is never more than its state allows, and every move fits somewhere', () => {
     for (const [, facts] of TABLE) {
-      const allowed = movesOfState(moveStateOf(facts));
-      expect(movesThatFit(facts).filter((move) => !allowed.includes(move))).toEqual([]);
+      const allowed = actionsInSituation(situationOf(facts));
+      expect(availableActions(facts).filter((move) => !allowed.includes(move))).toEqual([]);
     }
-    expect(MOVES.filter((move) => !TABLE.some(([, facts]) => movesThatFit(facts).includes(move)))).toEqual(
-      [],
-    );
-    expect(new Set(TABLE.map(([, facts]) => moveStateOf(facts)))).toEqual(new Set(MOVE_STATES));
+    expect(
+      OPERATOR_ACTIONS.filter((move) => !TABLE.some(([, facts]) => availableActions(facts).includes(move))),
+    ).toEqual([]);
+    expect(new Set(TABLE.map(([, facts]) => situationOf(facts)))).toEqual(new Set(PURCHASE_SITUATIONS));
   });
 
   it('more evidence or goodwill never makes less fit', () => {
     for (const [, facts] of TABLE)
-      for (const move of MOVES)
+      for (const move of OPERATOR_ACTIONS)
         for (const terms of [BARE, { ...BARE, hasEvidence: true }, { ...BARE, isGoodwill: true }])
-          if (whyNot(move, facts, terms) === undefined) expect(movesThatFit(facts)).toContain(move);
+          if (refusalFor(move, facts, terms) === undefined) expect(availableActions(facts)).toContain(move);
   });
 });
 
 describe('why not', () => {
-  it.each<[string, Move, MoveFacts, string]>([
+  it.each<[string, OperatorAction, ActionFacts, string]>([
     ['cancelling what is delivered', 'cancel', DELIVERED, 'ALREADY_DELIVERED'],
     ['delivering it again', 'deliver-other', DELIVERED, 'ALREADY_DELIVERED'],
     ['retrying it', 'retry-delivery', DELIVERED, 'ALREADY_DELIVERED'],
@@ -219,15 +233,15 @@ describe('why not', () => {
     ['crediting for a buyer who is waited for', 'credit-wallet', WAITING_REFUND, 'EVIDENCE_NEEDED'],
     ['settling on nothing', 'settle-claim', { ...DELIVERED, hasClaim: true }, 'EVIDENCE_NEEDED'],
   ])('%s', (_name, move, facts, refusal) => {
-    expect(whyNot(move, facts, BARE)).toBe(refusal);
+    expect(refusalFor(move, facts, BARE)).toBe(refusal);
   });
 
   it('a delivery is tried again as long as it is open, whether its money is on hold or not', () => {
-    expect(whyNot('retry-delivery', { ...CARD, holdsMoney: false }, BARE)).toBeUndefined();
+    expect(refusalFor('retry-delivery', { ...CARD, holdsMoney: false }, BARE)).toBeUndefined();
   });
 
   it('has words for each refusal', () => {
-    for (const refusal of MOVE_REFUSALS) expect(REFUSAL_WORDS[refusal].length).toBeGreaterThan(10);
+    for (const refusal of ACTION_REFUSALS) expect(REFUSAL_WORDS[refusal].length).toBeGreaterThan(10);
   });
 });
 
@@ -263,7 +277,7 @@ describe('what is said with it', () => {
 });
 
 /** NGN 3,680.00 paid for USD 2.30. */
-const MONEY: MoveMoney = {
+const MONEY: ActionMoney = {
   price: money,
   charge: { amountMinor: 368_000n, currency: 'NGN' },
   openRefund: null,
@@ -307,7 +321,7 @@ describe('how much', () => {
 
   it('has to be said for money of a currency that nobody agreed on', () => {
     const stuck = { ...MONEY, openRefund: { amount: { amountMinor: 900n, currency: 'EUR' }, credit: null } };
-    const facts: MoveFacts = { ...FAILED_CARD, openRefund: 'stuck' };
+    const facts: ActionFacts = { ...FAILED_CARD, openRefund: 'stuck' };
     expect(amountOf('credit-wallet', facts, stuck, {})).toEqual({ refusal: 'AMOUNT_NEEDED' });
     expect(amountOf('credit-wallet', facts, stuck, { amountMinor: '980', currency: 'USD' })).toEqual({
       amount: { amountMinor: 980n, currency: 'USD' },
@@ -325,7 +339,7 @@ describe('a second person', () => {
       amountMinor: 115n,
       currency: 'USD',
     });
-    const needs = (move: Move, facts: MoveFacts, amountMinor: bigint | null, currency = 'USD') =>
+    const needs = (move: OperatorAction, facts: ActionFacts, amountMinor: bigint | null, currency = 'USD') =>
       needsApproval(move, facts, amountMinor === null ? null : { amountMinor, currency }, MONEY, limits);
     expect(needs('credit-wallet', WALLET, 230n)).toBe(false);
     expect(needs('credit-wallet', WALLET, 231n)).toBe(true);
@@ -347,7 +361,7 @@ describe('a second person', () => {
 describe('docs/OPERATIONS.md', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
   const moves = page.slice(page.indexOf('### The moves'), page.indexOf('### The command line'));
-  it.each([...MOVES, ...MOVE_REFUSALS])('tells of %s', (word) => {
+  it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('tells of %s', (word) => {
     expect(moves).toContain(`\`${word}\``);
   });
 });

@@ -15,7 +15,7 @@ import {
   PATIENT,
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
-import type { Move } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/roles.ts';
 
 let stack: Stack;
 let harness: WorkflowHarness;
@@ -62,7 +62,7 @@ const untilRefunded = (transactionId: string, status: string) =>
 describe('delivered', () => {
   it('refuses what would undo it, with the reason and what would fit, each try on record', async () => {
     const transactionId = await delivered();
-    const wanted: [Move, string][] = [
+    const wanted: [OperatorAction, string][] = [
       ['cancel', 'ALREADY_DELIVERED'],
       ['retry-delivery', 'ALREADY_DELIVERED'],
       ['deliver-other', 'ALREADY_DELIVERED'],

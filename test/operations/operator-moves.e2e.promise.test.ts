@@ -2,7 +2,7 @@
 // answers, a purchase ends delivered or returned exactly once, and the books net to zero. Random sequences of all moves, several at a time.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { MoveOutcome } from '../../src/operations/rules.ts';
+import type { ActionOutcome } from '../../src/operations/rules.ts';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
@@ -11,7 +11,7 @@ import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { createWorkflowHarness, HURRIED, type WorkflowHarness } from '../support/workflow-harness.ts';
-import { MOVES, type Move } from '../../src/accounts/roles.ts';
+import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 
 const PURCHASES = size({ ci: 16, prove: 2_000 });
 /** Purchases that are moved about at one time. */
@@ -46,13 +46,13 @@ const TIMINGS = {
 /** As often as that a move is made within its deadline, mostly: the supplier is asked again ever more slowly. */
 const TROUBLE = { loseAnswer: 0.3, busy: 0.3, outOfStock: 0.15 };
 
-type Tally = Record<MoveOutcome['outcome'], number>;
+type Tally = Record<ActionOutcome['outcome'], number>;
 
 /** One of the moves, as somebody would ask for it; a key of few makes repeats. */
 async function moveSomehow(transactionId: string, random: Random, tally: Tally): Promise<void> {
   // Mostly one that fits, as far as somebody knows who looked a moment ago.
   const { fits = [], state } = (await operator.preview(transactionId)) ?? {};
-  const move = random.pick<Move>(fits.length > 0 && random.below(4) > 0 ? fits : MOVES);
+  const move = random.pick<OperatorAction>(fits.length > 0 && random.below(4) > 0 ? fits : OPERATOR_ACTIONS);
   // While the supplier may deliver, evidence says that it never will: nobody here lies about that.
   const isSentByHand = move === 'refund-to-source' && state === 'ended';
   const isVouched = move === 'mark-paid' || move === 'settle-claim' || isSentByHand;

@@ -1,7 +1,7 @@
 // However often somebody asks whether a payment has come, its history stays within bounds: the purchase begins a fresh one, and nothing of
 // what was known is lost by it.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { createPaymentLooks } from '../../src/platform/temporal/payment-looks.ts';
+import { createPaymentChecks } from '../../src/platform/temporal/payment-looks.ts';
 import { timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
@@ -36,7 +36,7 @@ const runIdOf = async (workflowId: string): Promise<string> =>
 
 /** So many ask for looks, each one after the other, until the workflow has begun a fresh history; answers the length of the first one. */
 async function askUntilFresh(transactionId: string, askers: number): Promise<number> {
-  const looks = createPaymentLooks(stack.temporal, PATIENT);
+  const looks = createPaymentChecks(stack.temporal, PATIENT);
   const firstRunId = await runIdOf(transactionId);
   let asked = 0;
   let isFresh = false;

@@ -4,8 +4,8 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPaymentWatch } from '../../src/payments/watch.ts';
-import { watchPaceOf } from '../../src/payments/watch-rules.ts';
+import { createPaymentMonitor } from '../../src/payments/watch.ts';
+import { monitorPaceOf } from '../../src/payments/watch-rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { GatewayUnavailable, type ChargeLook, type PaidCharges } from '../../src/payments/port.ts';
 import { openBooks, type Books } from '../support/books.ts';
@@ -28,7 +28,7 @@ const LOST_EVENTS = 0.1;
 const PER_PAGE = 100;
 /** With four days behind it, a hundred pages of each hour are read for the first time. */
 const FIRST_ROUND_MS = size({ ci: 5 * 60_000, prove: 30 * 60_000 });
-const pace = watchPaceOf({ pollFirstMs: 5_000 });
+const pace = monitorPaceOf({ pollFirstMs: 5_000 });
 const noop = (): void => undefined;
 
 interface Checkout {
@@ -161,7 +161,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
     while (toldSoFar < told.length && told[toldSoFar]!.paidAtMs <= nowMs) toldSoFar += 1;
     await book(told.slice(first, toldSoFar).map(({ reference }) => reference));
   };
-  const watch = createPaymentWatch({
+  const watch = createPaymentMonitor({
     db: books.world,
     clock: { now: () => new Date(nowMs) },
     events: createEvents({ info: noop, warn: noop, error: noop }),

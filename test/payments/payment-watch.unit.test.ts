@@ -4,13 +4,13 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   nextReadMs,
-  watchPaceOf,
+  monitorPaceOf,
   WATCHED_FOR_MS,
   WINDOW_MS,
   windowOf,
 } from '../../src/payments/watch-rules.ts';
 
-const pace = watchPaceOf({ pollFirstMs: 5_000 });
+const pace = monitorPaceOf({ pollFirstMs: 5_000 });
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 

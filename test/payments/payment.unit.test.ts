@@ -1,7 +1,18 @@
 /** What money from outside does: every rule of docs/API.md's table by itself, and over any history never more out than came in. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atLockedRate, chargeReference, convertBetween, judgePayment, nextPollMs, refundTimingsOf, takesMoneyForMs, type BookedPayment, type Judgement, type ReceivedMoney } from '../../src/payments/rules.ts';
+import {
+  atLockedRate,
+  chargeReference,
+  convertBetween,
+  decideBooking,
+  nextPollMs,
+  refundTimingsOf,
+  takesMoneyForMs,
+  type BookedPayment,
+  type BookingDecision,
+  type ReceivedMoney,
+} from '../../src/payments/rules.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { createRandom, withSeed, type Random } from '../support/size.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
@@ -24,7 +35,7 @@ const payment = (given: Partial<BookedPayment> = {}): BookedPayment => ({
 });
 const paid = (netMinor: bigint, currency = 'NGN'): ReceivedMoney => ({ state: 'paid', netMinor, currency });
 const REVERSED: ReceivedMoney = { state: 'reversed', netMinor: 1_000n, currency: 'NGN' };
-const NOTHING: Judgement = {
+const NOTHING: BookingDecision = {
   toHoldMinor: 0n,
   toWalletMinor: 0n,
   toReturnMinor: 0n,
@@ -35,7 +46,7 @@ const closed = { awaited: false };
 const funding = { purpose: 'funding' } as const;
 
 describe('judgePayment', () => {
-  it.each<[string, Partial<BookedPayment>, ReceivedMoney, Partial<Judgement>]>([
+  it.each<[string, Partial<BookedPayment>, ReceivedMoney, Partial<BookingDecision>]>([
     ['exactly', {}, paid(1_000n), { toHoldMinor: 1_000n, what: 'payment-received' }],
     ['more', {}, paid(1_001n), { toHoldMinor: 1_000n, toWalletMinor: 1n, what: 'payment-received-over' }],
     [
@@ -87,10 +98,10 @@ describe('judgePayment', () => {
       { toReturnMinor: 10n, what: 'payment-received-in-other-currency', ends: 'PAYMENT_WRONG_CURRENCY' },
     ],
   ])('paid %s', (_how, given, received, expected) => {
-    expect(judgePayment(payment(given), received)).toEqual({ ...NOTHING, ...expected });
+    expect(decideBooking(payment(given), received)).toEqual({ ...NOTHING, ...expected });
   });
 
-  it.each<[string, Partial<BookedPayment>, Partial<Judgement>]>([
+  it.each<[string, Partial<BookedPayment>, Partial<BookingDecision>]>([
     ['before we saw it', {}, { passingMinor: 1_000n, what: 'payment-reversed', ends: 'PAYMENT_REVERSED' }],
     ['before we saw it, for what is closed', closed, { passingMinor: 1_000n, what: 'payment-reversed' }],
     ['before we saw it, and that is booked', { ...closed, passed: true }, {}],
@@ -107,20 +118,20 @@ describe('judgePayment', () => {
       { reversedMinor: 500n, what: 'payment-reversed' },
     ],
   ])('reversed %s', (_how, given, expected) => {
-    expect(judgePayment(payment(given), REVERSED)).toEqual({ ...NOTHING, ...expected });
+    expect(decideBooking(payment(given), REVERSED)).toEqual({ ...NOTHING, ...expected });
   });
 
   it('reversed with more fees than money passes nothing through the ledger', () => {
     const received = { ...REVERSED, netMinor: -1n };
-    expect(judgePayment(payment(closed), received)).toEqual(NOTHING);
-    expect(judgePayment(payment(), received)).toEqual({
+    expect(decideBooking(payment(closed), received)).toEqual(NOTHING);
+    expect(decideBooking(payment(), received)).toEqual({
       ...NOTHING,
       what: 'payment-reversed',
       ends: 'PAYMENT_REVERSED',
     });
   });
 
-  it.each<[string, Partial<BookedPayment>, ReceivedMoney, Partial<Judgement>]>([
+  it.each<[string, Partial<BookedPayment>, ReceivedMoney, Partial<BookingDecision>]>([
     ['less than', {}, paid(400n), { confirmedMinor: 400n, what: 'payment-confirmed' }],
     ['the same as', {}, paid(1_000n), { confirmedMinor: 1_000n, what: 'payment-confirmed' }],
     [
@@ -156,13 +167,13 @@ describe('judgePayment', () => {
     ],
   ])('the gateway says %s what a person vouched for', (_how, given, received, expected) => {
     const vouched = payment({ ...closed, evidenceMinor: 1_000n, ...given });
-    expect(judgePayment(vouched, received)).toEqual({ ...NOTHING, ...expected });
+    expect(decideBooking(vouched, received)).toEqual({ ...NOTHING, ...expected });
   });
 
   it('waits on for everything that is no money', () => {
     for (const given of [{}, closed, funding, { ...closed, bookedMinor: 1_000n }]) {
       const other: ReceivedMoney = { state: 'other', netMinor: 1_000n, currency: 'NGN' };
-      expect(judgePayment(payment(given), other)).toEqual(NOTHING);
+      expect(decideBooking(payment(given), other)).toEqual(NOTHING);
     }
   });
 });
@@ -178,8 +189,8 @@ interface Life {
 }
 
 /** Applies what a look means, as the store does. */
-function look(life: Life, received: ReceivedMoney): Judgement {
-  const judged = judgePayment(life.payment, received);
+function look(life: Life, received: ReceivedMoney): BookingDecision {
+  const judged = decideBooking(life.payment, received);
   const cameMinor = judged.toHoldMinor + judged.toWalletMinor + judged.toReturnMinor;
   const isOver =
     judged.ends !== undefined ||

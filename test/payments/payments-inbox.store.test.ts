@@ -5,7 +5,11 @@ import { applyInbox, createGatewayDoor, type EventDeps } from '../../src/payment
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { GatewayEvent } from '../../src/payments/port.ts';
-import { createEventKeeper, type KeepEvent, type KeptEvent } from '../../src/payments/store/gateway-events.ts';
+import {
+  createEventKeeper,
+  type KeepEvent,
+  type KeptEvent,
+} from '../../src/payments/store/gateway-events.ts';
 import { touchPayment } from '../../src/payments/store/payments.ts';
 import { until } from '../support/until.ts';
 import { usePaymentBooks, type Payer } from './payments.support.ts';

@@ -11,7 +11,12 @@ import {
   markPaymentRefused,
   nextPaymentTry,
 } from '../../src/payments/store/payments.ts';
-import { closeUnpaid, failPurchase, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import {
+  closeUnpaid,
+  failPurchase,
+  flagAttention,
+  settlePurchase,
+} from '../../src/purchases/store/purchases.ts';
 import { creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
 import { CHARGE_MINOR, NOW, newPayment, paid, PRICE_MINOR, usePaymentBooks } from './payments.support.ts';

@@ -1,7 +1,7 @@
 // What is asked at the gateway for one refund, over HTTP, with answers written here: the doubt after a lost answer, and attempts that a person
 // asked for.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { moveRefunds } from '../../activities/payments/refunds.ts';
+import { followRefunds } from '../../activities/payments/refunds.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -64,7 +64,7 @@ function pass() {
     clock: { now: () => new Date(nowMs) },
     events: createEvents(createLogger({ level: 'silent', destination: nowhere })),
   } as unknown as ActivityDeps;
-  return moveRefunds(deps, payer.transactionId);
+  return followRefunds(deps, payer.transactionId);
 }
 
 /** The keys that refunds were asked for under. */

@@ -6,7 +6,7 @@ import { html } from '../../src/payments/http/return-page/html.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
 import { shape3 } from '../support/http/shapes.ts';
-import type { PaymentStanding } from '../../src/payments/views.ts';
+import type { PaymentStatusView } from '../../src/payments/views.ts';
 
 let door: Door;
 beforeEach(async () => {
@@ -16,7 +16,7 @@ afterEach(() => door.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
-function stands(changes: Partial<PaymentStanding> & { readonly environment?: 'test' | 'live' } = {}): void {
+function stands(changes: Partial<PaymentStatusView> & { readonly environment?: 'test' | 'live' } = {}): void {
   door.shop.payments.standings.set(REFERENCE, {
     environment: 'live',
     reference: REFERENCE,

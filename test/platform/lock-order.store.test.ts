@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
-import { bookDispute, keepDisputes, tellReturned } from '../../src/payments/store/disputes.ts';
+import { bookDispute, keepDisputes, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { LOCK_ORDER } from '../../src/payments/store/lock-order.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { beginMove, makeMove, type MoveStage } from '../../src/operations/store/actions.ts';
+import { beginMove, carryOutAction, type ActionStage } from '../../src/operations/store/actions.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -25,7 +25,7 @@ import { nameOfRefusal, untilSomeoneWaits } from '../support/books.ts';
 import { purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
-import type { Move } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/roles.ts';
 
 const books = usePaymentBooks();
 const ROUNDS = 25;
@@ -47,7 +47,7 @@ async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
   return { payer, refund: refund! };
 }
 
-async function begun({ transactionId }: Payer, move: Move = 'credit-wallet'): Promise<string> {
+async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wallet'): Promise<string> {
   const moveId = `move-${randomUUID().replaceAll('-', '')}`;
   const wish = {
     moveId,
@@ -99,7 +99,7 @@ it.each(Object.entries(ends))(
       const letGo = await holdRefund(refund);
       const starts = [
         () => end(refund, books.world),
-        () => makeMove(books.world, moveId, { stage: 'closed', now: NOW }),
+        () => carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }),
       ];
       const running: Promise<unknown>[] = [];
       for (const [nth, start] of (round % 2 === 0 ? starts : starts.toReversed()).entries()) {
@@ -117,12 +117,12 @@ it.each(Object.entries(ends))(
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: '' } as const;
 type Act = (db: WorldDb) => Promise<unknown>;
 
-const made = async (payer: Payer, move: Move, stage: MoveStage): Promise<Act> => {
+const made = async (payer: Payer, move: OperatorAction, stage: ActionStage): Promise<Act> => {
   const moveId = await begun(payer, move);
   // Its order is taken back first.
   if (stage === 'delivering') await beginWithdrawal(books.world, payer.transactionId, NOW);
   return async (db) =>
-    expect(await makeMove(db, moveId, { stage, now: NOW })).toMatchObject({ outcome: 'done' });
+    expect(await carryOutAction(db, moveId, { stage, now: NOW })).toMatchObject({ outcome: 'done' });
 };
 const seen =
   (payer: Payer, charge: Partial<SeenCharge>): Act =>
@@ -300,7 +300,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     async () => {
       const email = `${randomUUID()}@buyer.example`;
       await books.payer({ method: 'BANK_TRANSFER', accountId: await books.account(email) });
-      return (db) => tellReturned(db, email, 'k');
+      return (db) => enqueuePaymentReturned(db, email, 'k');
     },
   ],
   [

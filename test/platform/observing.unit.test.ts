@@ -7,7 +7,7 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts';
 import { createOpenTelemetry } from '../../src/platform/telemetry/open-telemetry.ts';
-import { currentRequestId, noteTransaction, runAbout } from '../../src/platform/telemetry/subject.ts';
+import { currentRequestId, noteTransaction, withSubject } from '../../src/platform/telemetry/subject.ts';
 import { startTraceCollector } from '../support/trace-collector.ts';
 import { until } from '../support/until.ts';
 import { sourceFiles, textOf } from '../tidy/source-files.ts';
@@ -70,7 +70,7 @@ describe('what a log line is about', () => {
   it('is the request and, once known, the transaction, however deep and however late', async () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'info', destination: { write: (line) => lines.push(line) } });
-    await runAbout({ requestId: 'r-1' }, async () => {
+    await withSubject({ requestId: 'r-1' }, async () => {
       logger.info({}, 'before');
       await Promise.resolve();
       noteTransaction('txn-1');
@@ -91,7 +91,7 @@ describe('what a log line is about', () => {
 
   it('keeps two requests apart that run at the same time', async () => {
     const about = (requestId: string, transactionId: string) =>
-      runAbout({ requestId }, async () => {
+      withSubject({ requestId }, async () => {
         await new Promise((resolve) => setImmediate(resolve));
         noteTransaction(transactionId);
         await new Promise((resolve) => setImmediate(resolve));
@@ -105,7 +105,7 @@ describe('what a log line is about', () => {
 
   it('gives way to the line’s own fields, and is blanked like them', () => {
     const key = `simway_live_${'A'.repeat(38)}`;
-    const [line] = runAbout({ requestId: key }, () =>
+    const [line] = withSubject({ requestId: key }, () =>
       written((logger) => logger.info({ transactionId: 'its own' }, 'x')),
     );
     expect(line).toMatchObject({ transactionId: 'its own', requestId: '[redacted]' });

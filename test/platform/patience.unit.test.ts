@@ -1,6 +1,6 @@
 /** How long a reader waits for the supplier: one second once, then nothing for a while; late answers still do their work. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createPatience, inTime, type Patience } from '../../src/platform/circuit-breaker.ts';
+import { createCircuitBreaker, inTime, type CircuitBreaker } from '../../src/platform/circuit-breaker.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -11,10 +11,10 @@ afterEach(() => {
 
 const answerAfter = <T>(ms: number, value: T) =>
   new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
-const newPatience = (): Patience => createPatience({ now: () => new Date() });
+const newPatience = (): CircuitBreaker => createCircuitBreaker({ now: () => new Date() });
 
 /** What waiting for a look of so many milliseconds came to, whether it was made at all, and how long it took. */
-async function waitFor(patience: Patience, lookMs: number) {
+async function waitFor(patience: CircuitBreaker, lookMs: number) {
   const startedAtMs = Date.now();
   const look = vi.fn(() => answerAfter(lookMs, 'fresh'));
   const waiting = patience.wait(look).then((value) => ({ value, ms: Date.now() - startedAtMs }));

@@ -1,7 +1,11 @@
 /** How long rows are kept, in the days that docs/API.md and docs/OPERATIONS.md promise. */
 import { expect, it } from 'vitest';
 import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
-import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../../src/platform/database/retention-periods.ts';
+import {
+  KEEP_GATEWAY_EVENTS_MS,
+  KEEP_KEYS_MS,
+  KEEP_RATES_MS,
+} from '../../src/platform/database/retention-periods.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -13,12 +13,12 @@ import {
   reopenDelivery,
 } from '../../src/purchases/store/deliveries.ts';
 import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
-import { keepGoods, profileGoods, topUpGoods } from '../../src/purchases/store/delivered-items.ts';
+import { saveDeliveredItem, profileItem, topUpItem } from '../../src/purchases/store/delivered-items.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
-import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
 
@@ -55,7 +55,7 @@ async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> 
 async function openTopUp(): Promise<PurchaseInput> {
   const base = await open();
   const facts = esimFacts({ esimTranNo: `tran-${base.transactionId}` });
-  await settlePurchase(books.world, base.transactionId, profileGoods(facts, NOW));
+  await settlePurchase(books.world, base.transactionId, profileItem(facts, NOW));
   await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
   return open({ packageCode: 'TOPUP_NG', packageType: 'TOPUP', esimId: base.esimId });
 }
@@ -154,10 +154,10 @@ describe('a delivery', () => {
 
   it('is delivered once its profile is kept, which opens nothing yet', async () => {
     const { transactionId, esimId } = await open();
-    await keepGoods(
+    await saveDeliveredItem(
       books.world,
       transactionId,
-      profileGoods(esimFacts({ pin: '1234', puk: '87654321' }), NOW),
+      profileItem(esimFacts({ pin: '1234', puk: '87654321' }), NOW),
     );
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
       delivered: true,
@@ -216,13 +216,13 @@ describe('a delivery', () => {
       const before = await Promise.all(
         [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
       );
-      const goods = { ...profileGoods(esimFacts(), NOW), supplierId: base.transactionId };
-      const added = { ...topUpGoods(totals), supplierId: topUp.transactionId };
+      const goods = { ...profileItem(esimFacts(), NOW), supplierId: base.transactionId };
+      const added = { ...topUpItem(totals), supplierId: topUp.transactionId };
       for (const [{ transactionId }, delivered] of [
         [base, goods],
         [topUp, added],
       ] as const) {
-        await keepGoods(books.world, transactionId, delivered);
+        await saveDeliveredItem(books.world, transactionId, delivered);
         await expect(settlePurchase(books.world, transactionId, delivered)).rejects.toThrow(
           'should be POSTED',
         );
@@ -240,9 +240,9 @@ describe('a delivery', () => {
 
     it('comes too late where something was delivered, settled or not', async () => {
       const settled = await open();
-      await settlePurchase(books.world, settled.transactionId, profileGoods(esimFacts(), NOW));
+      await settlePurchase(books.world, settled.transactionId, profileItem(esimFacts(), NOW));
       const kept = await open();
-      await keepGoods(books.world, kept.transactionId, profileGoods(esimFacts(), NOW));
+      await saveDeliveredItem(books.world, kept.transactionId, profileItem(esimFacts(), NOW));
       for (const { transactionId } of [settled, kept])
         expect((await beginWithdrawal(books.world, transactionId, NOW)).state).toBe('delivered');
     });
@@ -276,7 +276,7 @@ describe('a delivery', () => {
   it('is closed as refused only while nothing was asked since, withdrawn or delivered', async () => {
     const refusal = { reason: 'OUT_OF_STOCK', detail: '' } as const;
     const close = (transactionId: string, asks: number) =>
-      failPurchase(books.world, transactionId, refusal, noMessages(), asks);
+      failPurchase(books.world, transactionId, refusal, newPendingMessages(), asks);
     const asked = await open();
     await beginAsking(books.world, asked.transactionId, NOW);
     await beginAsking(books.world, asked.transactionId, NOW);
@@ -285,10 +285,10 @@ describe('a delivery', () => {
     await beginWithdrawal(books.world, withdrawn.transactionId, NOW);
     expect(await close(withdrawn.transactionId, 0)).toBe('open');
     const kept = await open();
-    await keepGoods(books.world, kept.transactionId, profileGoods(esimFacts(), NOW));
+    await saveDeliveredItem(books.world, kept.transactionId, profileItem(esimFacts(), NOW));
     expect(await close(kept.transactionId, 0)).toBe('open');
     const settled = await open();
-    await settlePurchase(books.world, settled.transactionId, profileGoods(esimFacts(), NOW));
+    await settlePurchase(books.world, settled.transactionId, profileItem(esimFacts(), NOW));
     expect(await close(settled.transactionId, 0)).toBe('open');
     expect(await close(asked.transactionId, 2)).toBe('closed');
     expect(await close(asked.transactionId, 2)).toBe('closed');
@@ -299,15 +299,15 @@ describe('a delivery', () => {
     async (status) => {
       const { transactionId, esimId } = await open();
       await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
-      await keepGoods(books.world, transactionId, profileGoods(esimFacts(), NOW));
+      await saveDeliveredItem(books.world, transactionId, profileItem(esimFacts(), NOW));
       expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', looked_at: null });
     },
   );
 
   it('keeps its profile with the settling, once', async () => {
     const { transactionId, esimId } = await open();
-    await settlePurchase(books.world, transactionId, profileGoods(esimFacts(), NOW));
-    await settlePurchase(books.world, transactionId, profileGoods(esimFacts({ iccid: 'another' }), NOW));
+    await settlePurchase(books.world, transactionId, profileItem(esimFacts(), NOW));
+    await settlePurchase(books.world, transactionId, profileItem(esimFacts({ iccid: 'another' }), NOW));
     expect(await findEsim(books.world, esimId)).toMatchObject({
       status: 'CREATED',
       iccid: '8901000000000000001',
@@ -328,12 +328,12 @@ describe('a top-up', () => {
   const changed = { ...totals, totalVolumeBytes: 1, totalDuration: 1 };
   it.each([
     ['with the settling', settlePurchase],
-    ['alone', keepGoods],
+    ['alone', saveDeliveredItem],
   ] as const)('keeps its totals on the purchase and on the eSIM, once: %s', async (_how, keep) => {
     const { transactionId, esimId } = await openTopUp();
     expect((await loadDelivery(books.world, transactionId)).delivered).toBe(false);
-    await keep(books.world, transactionId, topUpGoods(totals));
-    await keep(books.world, transactionId, topUpGoods(changed));
+    await keep(books.world, transactionId, topUpItem(totals));
+    await keep(books.world, transactionId, topUpItem(changed));
     expect((await loadDelivery(books.world, transactionId)).delivered).toBe(true);
     expect((await findPurchase(books.world, transactionId))?.purchase).toMatchObject({
       top_up_iccid: totals.iccid,
@@ -352,7 +352,7 @@ describe('a top-up', () => {
   it('leaves the end of validity alone when the supplier does not name one, and never has less than nothing left', async () => {
     const { transactionId, esimId } = await openTopUp();
     const used = { ...totals, expiredTime: null, orderUsageBytes: totals.totalVolumeBytes + 5 };
-    await settlePurchase(books.world, transactionId, topUpGoods(used));
+    await settlePurchase(books.world, transactionId, topUpItem(used));
     expect((await findEsim(books.world, esimId))?.expired_time).toEqual(new Date('2026-07-30T00:00:00.000Z'));
     expect((await findPurchase(books.world, transactionId))?.purchase.top_up_remaining_bytes).toBe(0n);
   });

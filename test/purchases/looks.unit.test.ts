@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { purchaseInput } from '../support/facts.ts';
-import { nextLook, nextOwnTryMs } from '../../src/purchases/supplier-checks.ts';
+import { nextCheck, nextOwnTryMs } from '../../src/purchases/supplier-checks.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
@@ -22,13 +22,13 @@ describe('nextLook', () => {
     [500_000, 31, 120_000, true],
     [500_000, 5_000, 120_000, true],
   ])('after %i ms and %i slow looks: %i ms', (elapsedMs, slowLooks, delayMs, needsAttention) => {
-    expect(nextLook(elapsedMs, slowLooks, timings)).toEqual({ delayMs, needsAttention });
+    expect(nextCheck(elapsedMs, slowLooks, timings)).toEqual({ delayMs, needsAttention });
   });
 
   it('always waits, calls a person exactly at the limit, and stays bounded', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(100_000), (elapsedMs, slowLooks) => {
-        const { delayMs, needsAttention } = nextLook(elapsedMs, slowLooks, timings);
+        const { delayMs, needsAttention } = nextCheck(elapsedMs, slowLooks, timings);
         expect(delayMs).toBeGreaterThan(0);
         expect(delayMs).toBeLessThanOrEqual(120_000);
         expect(needsAttention).toBe(elapsedMs >= timings.attentionAfterMs);
@@ -40,7 +40,7 @@ describe('nextLook', () => {
   it('reaches a person after the limit and not much more than forty looks', () => {
     let elapsedMs = 0;
     let looks = 0;
-    for (let look = nextLook(0, 0, timings); !look.needsAttention; look = nextLook(elapsedMs, 0, timings)) {
+    for (let look = nextCheck(0, 0, timings); !look.needsAttention; look = nextCheck(elapsedMs, 0, timings)) {
       elapsedMs += look.delayMs;
       looks += 1;
     }

@@ -6,7 +6,7 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
-import { profileGoods } from '../../src/purchases/store/delivered-items.ts';
+import { profileItem } from '../../src/purchases/store/delivered-items.ts';
 import { findIdempotencyKey } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet, HoldConflict } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
@@ -266,7 +266,7 @@ describe('openPurchase refuses', () => {
 describe('settlePurchase and failPurchase', () => {
   it('settling posts the hold and opens the eSIM', async () => {
     const input = await opened();
-    await settlePurchase(books.world, input.transactionId, profileGoods(esimFacts(), NOW));
+    await settlePurchase(books.world, input.transactionId, profileItem(esimFacts(), NOW));
     expect(await findPurchase(books.world, input.transactionId)).toMatchObject({
       purchase: { status: 'SUCCESS', reason: null },
       esim: { status: 'CREATED', iccid: '8901000000000000001', matching_id: 'MATCH-1' },
@@ -323,7 +323,7 @@ describe('settlePurchase and failPurchase', () => {
 
   it('failing a top-up leaves the eSIM alone', async () => {
     const base = await opened();
-    await settlePurchase(books.world, base.transactionId, profileGoods(esimFacts(), NOW));
+    await settlePurchase(books.world, base.transactionId, profileItem(esimFacts(), NOW));
     await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
     const { accountId, esimId } = base;
     const topUp = await opened({ accountId, esimId, packageCode: 'TOPUP_NG', packageType: 'TOPUP' });

@@ -4,7 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectClient, type TemporalClient } from '../../src/platform/temporal/connect.ts';
 import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
 import { createBooks } from '../../src/reconciliation/books.ts';
-import { createDifferences, type Differences, type OpenDifference } from '../../src/reconciliation/reconcile.ts';
+import {
+  createDifferences,
+  type Differences,
+  type OpenDifference,
+} from '../../src/reconciliation/reconcile.ts';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { RECONCILE_WORKFLOW } from '../../workflows/contract.ts';
 import { newBuyer } from '../support/buyer.ts';

@@ -2,7 +2,12 @@
 // never be. Must not write anything itself.
 import { sql } from 'kysely';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
+import type {
+  AccountsDatabase,
+  AccountsDb,
+  WorldDatabase,
+  WorldDb,
+} from '../../src/platform/database/tables.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 
 const WAIT_DEADLINE_MS = 5_000;

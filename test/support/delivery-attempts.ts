@@ -3,7 +3,7 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { deliver } from '../../activities/purchases/deliver.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';
-import { createSupplierMoves } from '../../activities/operations/actions.ts';
+import { createSupplierActions } from '../../activities/operations/actions.ts';
 import { createEsimAccessSupplier } from '../../src/vendors/esim-access/supplier.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
@@ -72,7 +72,7 @@ export function createAttempt(stack: Stack, aheadMs = 0): Attempt {
     clock,
     events: createEvents(createLogger({ level: 'error' })),
   } as unknown as ActivityDeps;
-  const moves = createSupplierMoves(deps);
+  const moves = createSupplierActions(deps);
   return {
     activities: {
       deliver: (request) => environment.run(() => deliver(deps, request)),

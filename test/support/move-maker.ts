@@ -1,21 +1,25 @@
 // An operator in a test: makes moves as the command line does, and looks at what is on record of them. Timings of workflows that are carried on
 // are those of patient tests.
 import { createOperatorEngine } from '../../src/platform/temporal/operator-engine.ts';
-import { createMoves, type MoveRequest, type Moves } from '../../src/operations/actions.ts';
+import {
+  createOperatorActions,
+  type MoveRequest,
+  type OperatorActions,
+} from '../../src/operations/actions.ts';
 import { systemClock } from '../../src/platform/composition/compose.ts';
-import type { MoveOutcome } from '../../src/operations/rules.ts';
+import type { ActionOutcome } from '../../src/operations/rules.ts';
 import type { PurchaseTimings } from '../../src/purchases/purchase.ts';
 import type { Stack } from './stack.ts';
 import { PATIENT } from './workflow-harness.ts';
-import type { Move } from '../../src/accounts/roles.ts';
+import type { OperatorAction } from '../../src/accounts/roles.ts';
 
-export interface Operator extends Moves {
+export interface Operator extends OperatorActions {
   /** A move with all that one needs: who, why, and where it can be seen. */
   move(
     transactionId: string,
-    move: Move,
+    move: OperatorAction,
     more?: Partial<Omit<MoveRequest, 'transactionId' | 'move'>>,
-  ): Promise<MoveOutcome>;
+  ): Promise<ActionOutcome>;
 }
 
 export const BY = 'ada';
@@ -23,7 +27,7 @@ export const REASON = 'a test of the moves';
 export const EVIDENCE = 'https://tickets.test.example/4711';
 
 export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): Operator {
-  const moves = createMoves({
+  const moves = createOperatorActions({
     db: stack.world,
     engine: createOperatorEngine(stack.temporal, timings),
     clock: systemClock,

@@ -2,7 +2,7 @@
 // The company's website that keys are made for is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
-import type { Parts } from '../../src/platform/composition/compose.ts';
+import type { ProcessContext } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { runAccountCommand } from '../../src/cli/accounts.ts';
@@ -14,7 +14,7 @@ import { createTestDatabase, openSchema } from './database.ts';
 export const SECRETS_KEY = 'a1'.repeat(32);
 
 export interface Operator {
-  readonly parts: Parts;
+  readonly parts: ProcessContext;
   readonly accounts: Kysely<AccountsDatabase>;
   readonly world: Kysely<WorldDatabase>;
   readonly website: AnsweringServer;
@@ -42,7 +42,7 @@ export async function startOperator(): Promise<Operator> {
   const accounts = openSchema<AccountsDatabase>(database.url, 'accounts');
   const world = openSchema<WorldDatabase>(database.url, 'test');
   const environment = environmentFor(database.url);
-  const parts: Parts = {
+  const parts: ProcessContext = {
     ...readConfig(environment),
     logger: createLogger({ level: 'error' }),
     processName: 'command',

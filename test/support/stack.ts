@@ -10,7 +10,7 @@ import { inject } from 'vitest';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
 import { createAccount, createKey } from '../../src/accounts/manage-accounts.ts';
-import { openAccounts, openWorld, type Parts } from '../../src/platform/composition/compose.ts';
+import { openAccounts, openWorld, type ProcessContext } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';
 import type { AccountCurrency } from '../../src/domain/money.ts';
@@ -104,7 +104,7 @@ export interface Stack {
   /** The test world and the accounts under the roles of the service. */
   readonly world: WorldDb;
   readonly accounts: AccountsDb;
-  readonly parts: Parts;
+  readonly parts: ProcessContext;
   readonly env: Readonly<Record<string, string>>;
   /** The admin port of the worker that was started last. */
   workerAdminUrl(): string;
@@ -180,7 +180,12 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
     ...options.env,
   };
   const { config, secrets } = readConfig(env);
-  const parts: Parts = { config, secrets, logger: createLogger({ level: 'error' }), processName: 'command' };
+  const parts: ProcessContext = {
+    config,
+    secrets,
+    logger: createLogger({ level: 'error' }),
+    processName: 'command',
+  };
   const accounts = openAccounts(parts);
   const world = openWorld(parts, config.worlds.test);
   const owner = openSchema<WorldDatabase>(databaseUrl, 'test');
@@ -227,7 +232,7 @@ async function ownDatabase(closers: (() => Promise<unknown>)[]): Promise<string>
 
 type Roles = Pick<Stack, 'children' | 'workerAdminUrl' | 'startApi' | 'startWorker' | 'stopWorker'>;
 
-function inThisProcess(parts: Parts, closers: (() => Promise<unknown>)[]): Roles {
+function inThisProcess(parts: ProcessContext, closers: (() => Promise<unknown>)[]): Roles {
   let stopWorker: () => Promise<unknown> = () => Promise.resolve();
   let workerAdminUrl = '';
   return {
@@ -254,7 +259,7 @@ function inThisProcess(parts: Parts, closers: (() => Promise<unknown>)[]): Roles
 let kept: Promise<NativeConnection> | undefined;
 
 /** The SDK's native half ends with its last connection, and what comes back then serves no metrics: one stays as long as the process. */
-async function keepRuntime({ config, logger }: Parts): Promise<void> {
+async function keepRuntime({ config, logger }: ProcessContext): Promise<void> {
   installRuntime(logger);
   kept ??= NativeConnection.connect({ address: config.temporal.address });
   await kept;

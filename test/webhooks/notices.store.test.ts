@@ -6,14 +6,19 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
-import { createWebhookChores } from '../../activities/webhooks/maintenance.ts';
+import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
 import type { Mail, MailOutcome } from '../../src/webhooks/mailer-port.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
-import { claimNotice, forgetNotices, markNoticeSent, postponeNotice } from '../../src/webhooks/store/notices.ts';
+import {
+  claimNotice,
+  forgetNotices,
+  markNoticeSent,
+  postponeNotice,
+} from '../../src/webhooks/store/notices.ts';
 import { disableEndpoint } from '../../src/webhooks/store/disabling.ts';
 import { findEndpoint, updateEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
-import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { newAccount } from '../support/facts.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
@@ -30,7 +35,7 @@ const now = new Date();
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 const notices = () => books.owner.selectFrom('notices').selectAll().orderBy('created_at').execute();
-const gone = (endpoint: Endpoint, written = noMessages()) =>
+const gone = (endpoint: Endpoint, written = newPendingMessages()) =>
   disableEndpoint(books.world, endpoint, { reason: 'GONE', at: now }, written);
 
 /** An account with an address, and an endpoint. */
@@ -70,7 +75,9 @@ describe('a notice', () => {
   it('is not there where the disabling is taken back', async () => {
     const { endpoint } = await owned();
     const undone = books.world.transaction().execute(async (trx) => {
-      expect(await disableEndpoint(trx, endpoint, { reason: 'GONE', at: now }, noMessages())).toBe(true);
+      expect(await disableEndpoint(trx, endpoint, { reason: 'GONE', at: now }, newPendingMessages())).toBe(
+        true,
+      );
       throw new Error('taken back');
     });
     await expect(undone).rejects.toThrow('taken back');
@@ -205,7 +212,7 @@ describe('the sweep', () => {
         },
       },
     };
-    return createWebhookChores(deps as unknown as ActivityDeps).disableFailing();
+    return createWebhookMaintenance(deps as unknown as ActivityDeps).disableFailing();
   };
 
   /** An endpoint that has failed for so long, with a message that was tried so often and ended so long ago. */

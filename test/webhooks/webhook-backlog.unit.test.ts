@@ -1,7 +1,7 @@
 // Thousands of messages at endpoints that hang: how often they come back, and what becomes of them when their endpoint recovers. Played on
 // the lanes alone, hours in a moment.
 import { describe, expect, it } from 'vitest';
-import { createLanes, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
+import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
 import { createRandom, withSeed } from '../support/size.ts';
 
 const TICK_MS = 10;
@@ -22,7 +22,7 @@ function play(
 ): Played {
   let nowMs = 0;
   const random = createRandom(seed);
-  const lanes = createLanes({ attempts: 200, perEndpoint: 10, perAccount: 40 }, () => nowMs);
+  const lanes = createEndpointLimiter({ attempts: 200, perEndpoint: 10, perAccount: 40 }, () => nowMs);
   const agenda = new Map<number, (() => void)[]>();
   const at = (atMs: number, does: () => void): void => {
     const tickMs = Math.ceil(atMs / TICK_MS) * TICK_MS;

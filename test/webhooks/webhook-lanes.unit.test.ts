@@ -3,20 +3,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  createLanes,
+  createEndpointLimiter,
   type Ending,
   type Entered,
-  type LaneLimits,
-  type Lanes,
+  type EndpointLimits,
+  type EndpointLimiter,
 } from '../../activities/webhooks/endpoint-limiter.ts';
 import { seedOfRun } from '../support/size.ts';
 
-const LIMITS: LaneLimits = { attempts: 40, perEndpoint: 10, perAccount: 25 };
+const LIMITS: EndpointLimits = { attempts: 40, perEndpoint: 10, perAccount: 25 };
 const HANGS_MS = 15_000;
 
-function lanesAt(limits: Partial<LaneLimits> = {}): { lanes: Lanes; pass: (ms: number) => void } {
+function lanesAt(limits: Partial<EndpointLimits> = {}): {
+  lanes: EndpointLimiter;
+  pass: (ms: number) => void;
+} {
   let nowMs = 0;
-  const lanes = createLanes({ ...LIMITS, ...limits }, () => nowMs);
+  const lanes = createEndpointLimiter({ ...LIMITS, ...limits }, () => nowMs);
   return { lanes, pass: (ms) => void (nowMs += ms) };
 }
 
@@ -26,7 +29,7 @@ interface Coming {
   readonly random?: number;
 }
 
-const enter = (lanes: Lanes, endpointId: string, coming: Coming = {}): Entered =>
+const enter = (lanes: EndpointLimiter, endpointId: string, coming: Coming = {}): Entered =>
   lanes.enter({
     endpointId,
     accountId: coming.account ?? endpointId,
@@ -37,7 +40,7 @@ const enter = (lanes: Lanes, endpointId: string, coming: Coming = {}): Entered =
 type Leave = (ending?: Ending) => void;
 
 /** Takes places until there is none; answers how to leave them. */
-function fill(lanes: Lanes, endpoint: string, coming?: Coming): Leave[] {
+function fill(lanes: EndpointLimiter, endpoint: string, coming?: Coming): Leave[] {
   const leaves: Leave[] = [];
   for (;;) {
     const entered = enter(lanes, endpoint, coming);
@@ -171,7 +174,7 @@ describe('an endpoint is quick', () => {
 });
 
 describe('whoever finds no room', () => {
-  const waitOf = (lanes: Lanes, random = 0): number => {
+  const waitOf = (lanes: EndpointLimiter, random = 0): number => {
     const entered = enter(lanes, 'a', { random });
     if (entered.hasRoom) throw new Error('there is room');
     return entered.waitMs;

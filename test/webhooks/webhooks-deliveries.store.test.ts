@@ -19,7 +19,7 @@ import {
   updateEndpoint,
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
-import { findMessage, noMessages } from '../../src/webhooks/store/messages.ts';
+import { findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/books.ts';
 import {
   AGAIN,
@@ -39,7 +39,7 @@ afterAll(() => books.close());
 const { attempt, load, stateOf, waiting } = deliveringOn(books.world);
 
 async function disableBy(messageId: string, reason: 'GONE' | 'FAILING'): Promise<void> {
-  const disabling = { reason, written: noMessages() };
+  const disabling = { reason, written: newPendingMessages() };
   await recordAttempt(books.world, await load(messageId), refused, AGAIN, disabling);
 }
 
@@ -157,7 +157,7 @@ describe('an endpoint that is disabled', () => {
     const one = await waiting();
     const second = { ...one, messageId: await newMessage(books.world, one.endpoint) };
     const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
-    const written = noMessages();
+    const written = newPendingMessages();
     await recordAttempt(books.world, await load(one.messageId), made({ status: 410 }), GIVEN_UP, {
       reason: 'GONE',
       written,
@@ -175,7 +175,7 @@ describe('an endpoint that is disabled', () => {
     const accountId = newAccountId();
     const endpoint = await newEndpoint(books.world, accountId, { events: ['endpoint.disabled'] });
     const messageId = await newMessage(books.world, endpoint);
-    const written = noMessages();
+    const written = newPendingMessages();
     await recordAttempt(books.world, await load(messageId), made({ status: 410 }), GIVEN_UP, {
       reason: 'GONE',
       written,
@@ -189,7 +189,7 @@ describe('an endpoint that is disabled', () => {
     const delivery = await load(one.messageId);
     const other = await newMessage(books.world, one.endpoint);
     await attempt(other, made(), DELIVERED);
-    const disabling = { reason: 'FAILING', written: noMessages() } as const;
+    const disabling = { reason: 'FAILING', written: newPendingMessages() } as const;
     const kept = await recordAttempt(books.world, delivery, refused, AGAIN, disabling);
     expect(kept).toEqual({ isNew: true, isDisabled: false, verdict: AGAIN });
     expect(await endpointOf(one)).toMatchObject({ enabled: true });
@@ -207,7 +207,7 @@ describe('an endpoint that is disabled', () => {
     const watcher = await newEndpoint(books.world, one.endpoint.accountId, { events: ['endpoint.disabled'] });
     const more = await Promise.all(Array.from({ length: 11 }, () => newMessage(books.world, one.endpoint)));
     const deliveries = await Promise.all([one.messageId, ...more].map(load));
-    const written = noMessages();
+    const written = newPendingMessages();
     const kept = await Promise.all(
       deliveries.map((delivery, index) =>
         index % 3 === 0

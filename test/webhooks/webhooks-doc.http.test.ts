@@ -5,7 +5,7 @@ import {
   ATTEMPT_WAITS_MS,
   MAX_ENDPOINTS,
   sampleBody,
-  TOLD_STATUSES,
+  PURCHASE_EVENT_STATUSES,
   WEBHOOK_EVENTS,
 } from '../../src/webhooks/rules.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
@@ -42,7 +42,7 @@ describe('events', () => {
 
   it.each(WEBHOOK_EVENTS)('the reference describes what is sent, no field more or less: %s', (event) => {
     const schema = eventBodySchema(event).strict();
-    for (const status of TOLD_STATUSES) {
+    for (const status of PURCHASE_EVENT_STATUSES) {
       const body: unknown = JSON.parse(sampleBody(event, AT, status));
       expect(schema.parse(body)).toEqual(body);
     }

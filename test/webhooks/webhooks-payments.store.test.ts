@@ -1,14 +1,14 @@
 /** Money from outside, told: what came, what went back, and each status of what it was for. Once each, in the transaction that books it. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { MoveWish } from '../../src/operations/rules.ts';
+import type { ActionRequest } from '../../src/operations/rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { beginMove, makeMove } from '../../src/operations/store/actions.ts';
+import { beginMove, carryOutAction } from '../../src/operations/store/actions.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
 import { CHARGE_MINOR, NOW, paid, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import { messagesOf, newEndpoint, type EndpointOptions } from './webhooks.support.ts';
@@ -40,7 +40,7 @@ describe('a purchase paid from outside', () => {
   it('tells that money came and that it goes on, then its end', async () => {
     const payer = await books.payer();
     await listen(payer);
-    const written = noMessages();
+    const written = newPendingMessages();
     const seen = {
       state: 'paid',
       netMinor: CHARGE_MINOR,
@@ -141,7 +141,7 @@ describe('a refund', () => {
   it('is told when the gateway has sent it, once', async () => {
     const { payer, refund } = await due();
     expect(await told(payer)).toEqual([]);
-    const written = noMessages();
+    const written = newPendingMessages();
     const at = { refundId: '1', gatewayStatus: 'processed' };
     expect(await closeRefundDone(books.world, refund, at, written)).toBe(true);
     expect(await closeRefundDone(books.world, refund, at)).toBe(false);
@@ -167,7 +167,7 @@ describe('a refund', () => {
     const payer = await books.payer();
     await books.look(payer, paid());
     await listen(payer, { events: ['esim.purchased', 'payment.refunded'] });
-    const written = noMessages();
+    const written = newPendingMessages();
     await books.world
       .transaction()
       .execute((trx) => failPurchaseIn(trx, payer.transactionId, OUT_OF_STOCK, { to: 'wallet', written }));
@@ -184,8 +184,8 @@ describe('a refund', () => {
     const { transactionId } = payer;
     const move = async (amountMinor: bigint) => {
       const moveId = await beginRefundMove(transactionId, amountMinor);
-      const written = noMessages();
-      const made = await makeMove(books.world, moveId, { stage: 'closed', now: NOW }, written);
+      const written = newPendingMessages();
+      const made = await carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }, written);
       for (const refund of await findOpenRefunds(books.world, transactionId))
         await closeRefundDone(books.world, refund, { refundId: '1', gatewayStatus: 'processed' });
       return { outcome: made.outcome, moveId, written: written.ids.length };
@@ -232,7 +232,7 @@ describe('a refund', () => {
       const moves = await Promise.all(
         payers.map(({ transactionId }) => beginRefundMove(transactionId, amountMinor)),
       );
-      const made = moves.map((moveId) => makeMove(books.world, moveId, { stage: 'closed', now: NOW }));
+      const made = moves.map((moveId) => carryOutAction(books.world, moveId, { stage: 'closed', now: NOW }));
       await untilSomeoneWaits(books.owner, 2);
       await wallet.rollback().execute();
       for (const { outcome } of await Promise.all(made)) expect(outcome).toBe('done');
@@ -258,6 +258,6 @@ async function beginRefundMove(transactionId: string, amountMinor: bigint): Prom
   const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
   const who = { by: 'ada', reason: 'a test of it' };
   const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
-  await beginMove(books.world, wish as MoveWish, { limits: {}, now: NOW });
+  await beginMove(books.world, wish as ActionRequest, { limits: {}, now: NOW });
   return moveId;
 }

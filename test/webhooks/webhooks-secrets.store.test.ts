@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
-import { createWebhookChores } from '../../activities/webhooks/maintenance.ts';
+import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { claimDelivery } from '../../src/webhooks/store/deliveries.ts';
 import { deleteEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
@@ -164,7 +164,7 @@ describe('what signs no more', () => {
       });
     }
     const deps = { db: books.world, clock: { now: () => new Date() }, webhooks: { secretBox: today } };
-    const { tidyWebhooks } = createWebhookChores(deps as unknown as ActivityDeps);
+    const { tidyWebhooks } = createWebhookMaintenance(deps as unknown as ActivityDeps);
     expect(await tidyWebhooks()).toMatch(/, [0-9]+ secrets wiped, 1 endpoints sealed anew$/);
     const sealed = await findSigningSecrets(books.world, endpoint.accountId, endpoint.id);
     expect(sealed.every((one) => today.isCurrent(one))).toBe(true);

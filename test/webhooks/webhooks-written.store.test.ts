@@ -10,20 +10,31 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import { profileGoods } from '../../src/purchases/store/delivered-items.ts';
-import { ensureWallet, fundWallet, HoldConflict, placeHold, voidHold } from '../../src/ledger/store/ledger.ts';
+import { profileItem } from '../../src/purchases/store/delivered-items.ts';
+import {
+  ensureWallet,
+  fundWallet,
+  HoldConflict,
+  placeHold,
+  voidHold,
+} from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { closeUnpaid, failPurchase, settlePurchase, tellProcessing } from '../../src/purchases/store/purchases.ts';
+import {
+  closeUnpaid,
+  failPurchase,
+  settlePurchase,
+  enqueueProcessing,
+} from '../../src/purchases/store/purchases.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { noMessages } from '../../src/webhooks/store/messages.ts';
+import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
-const GOODS = profileGoods(esimFacts(), NOW);
+const GOODS = profileItem(esimFacts(), NOW);
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
 
@@ -80,7 +91,7 @@ describe('a purchase from the wallet', () => {
     ];
     await newEndpoint(books.world, accountId, { events: ['payment.received'] });
     await newEndpoint(books.world, newAccountId());
-    const written = noMessages();
+    const written = newPendingMessages();
     const { transactionId, esimId } = await opened(accountId);
     await settlePurchase(books.world, transactionId, GOODS, written);
     const messages = await messagesOf(books.owner, accountId);
@@ -121,14 +132,14 @@ describe('a purchase from the wallet', () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
-    const [first, second] = [noMessages(), noMessages()];
-    await tellProcessing(books.world, transactionId, first);
-    await tellProcessing(books.world, transactionId, second);
+    const [first, second] = [newPendingMessages(), newPendingMessages()];
+    await enqueueProcessing(books.world, transactionId, first);
+    await enqueueProcessing(books.world, transactionId, second);
     expect(first.ids).toHaveLength(1);
     // Whoever told it first may have died before anybody sent it.
     expect(second).toEqual(first);
     await settlePurchase(books.world, transactionId);
-    await tellProcessing(books.world, transactionId, noMessages());
+    await enqueueProcessing(books.world, transactionId, newPendingMessages());
     expect(await told(accountId)).toMatchObject([
       { status: 'PROCESSING', esimId: '' },
       { status: 'SUCCESS' },
@@ -142,7 +153,7 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, accountId);
     const topUp = { packageType: 'TOPUP', packageCode: 'TOPUP_NG', esimId } as const;
     const { transactionId } = await opened(accountId, topUp);
-    await tellProcessing(books.world, transactionId, noMessages());
+    await enqueueProcessing(books.world, transactionId, newPendingMessages());
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
     const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: 'https://p.example.com/qr.png' };
     expect(await told(accountId)).toEqual([
@@ -157,7 +168,7 @@ describe('a purchase from the wallet', () => {
     const input = purchaseInput({ transactionId: `txn-${randomUUID()}`, accountId });
     await openPurchase(books.world, input, OPEN);
     expect(await told(accountId)).toEqual([]);
-    const written = noMessages();
+    const written = newPendingMessages();
     await openPurchase(books.world, input, { ...OPEN, keepRefusal: () => true }, written);
     expect(await told(accountId)).toMatchObject([{ transactionId: input.transactionId, status: 'FAILED' }]);
     expect(written.ids).toHaveLength(1);
@@ -167,7 +178,7 @@ describe('a purchase from the wallet', () => {
     const accountId = await buyer();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
-    const runs = [noMessages(), noMessages(), noMessages()];
+    const runs = [newPendingMessages(), newPendingMessages(), newPendingMessages()];
     for (const written of runs) await settlePurchase(books.world, transactionId, undefined, written);
     expect(await told(accountId)).toHaveLength(1);
     expect(runs[1]).toEqual(runs[0]);
@@ -176,7 +187,7 @@ describe('a purchase from the wallet', () => {
       .set({ attempts: 1 })
       .where('account_id', '=', accountId)
       .execute();
-    const late = noMessages();
+    const late = newPendingMessages();
     await settlePurchase(books.world, transactionId, undefined, late);
     expect(late.ids).toEqual([]);
   });
@@ -213,7 +224,7 @@ describe('who is told', () => {
       .where('id', '=', failing.id)
       .execute();
     const { transactionId } = await opened(accountId);
-    const written = noMessages();
+    const written = newPendingMessages();
     await settlePurchase(books.world, transactionId, undefined, written);
     expect(await messagesOf(books.owner, accountId)).toMatchObject([
       { status: 'FAILED', subject: transactionId },
@@ -281,7 +292,7 @@ describe('a purchase that nobody pays', () => {
     const accountId = newAccountId();
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId, { paymentMethod: 'CARD' });
-    const written = noMessages();
+    const written = newPendingMessages();
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED', written)).toBe('closed');
     expect(await closeUnpaid(books.world, transactionId, 'PAYMENT_EXPIRED')).toBe('closed');
     expect(await told(accountId)).toMatchObject([{ transactionId, status: 'FAILED', esimId: '' }]);
@@ -337,7 +348,7 @@ describe('a low balance', () => {
     await newEndpoint(books.world, accountId, { events: ALL });
     const wallet = { accountId, currency: 'USD' } as const;
     const set = async (thresholdMinor: bigint, at: number) => {
-      const written = noMessages();
+      const written = newPendingMessages();
       await setLowBalance(books.world, wallet, thresholdMinor, new Date(NOW.getTime() + at), written);
       return written.ids.length;
     };

@@ -4,40 +4,40 @@
  */
 import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import {
-  mayFit,
-  movesOfState,
+  couldBeAvailable,
+  actionsInSituation,
   REFUSAL_WORDS,
   whyNotAsked,
-  type MoveRefusal,
-  type MoveState,
-  type MoveWish,
+  type ActionRefusal,
+  type PurchaseSituation,
+  type ActionRequest,
 } from '../../src/operations/rules.ts';
 import { MOVE_UPDATE, type EndedMove, type MadeMove, type PaymentStand } from '../contract.ts';
-import type { Looker } from '../payments/payment-poller.ts';
+import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
 import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
 
 /** A move on record, to be made. */
-export interface BegunWish {
-  readonly wish: MoveWish;
+export interface StartedRequest {
+  readonly wish: ActionRequest;
   readonly moveId: string;
 }
 
 /** Makes a move, or says that the rows are at another stage, which the story will come to. */
-export type Hands = (asked: BegunWish) => Promise<MadeMove>;
+export type ActionHandler = (asked: StartedRequest) => Promise<MadeMove>;
 
-export interface WaitingMove extends BegunWish {
+export interface PendingApproval extends StartedRequest {
   /** `not-now` hands it to whoever makes moves next. */
   answer(made: MadeMove): void;
 }
 
-export interface MoveDesk {
+export interface ActionHandlers {
   /** From now on moves are made at once by these hands, and so are those that wait. */
-  serve(state: MoveState | 'any', hands: Hands): void;
+  serve(state: PurchaseSituation | 'any', hands: ActionHandler): void;
   /** From now on moves wait until the story takes them. */
-  hold(state: MoveState): void;
+  hold(state: PurchaseSituation): void;
   readonly isWaiting: () => boolean;
-  take(): WaitingMove | undefined;
+  take(): PendingApproval | undefined;
   /** Somebody cannot be answered before the story goes on: it must not wait for all to be answered. */
   readonly isBlocked: () => boolean;
   /** Moves that have ended. */
@@ -45,22 +45,22 @@ export interface MoveDesk {
 }
 
 /** Takes moves from now until the workflow ends; at first they wait. `any`: the rows alone say what fits. */
-export function listenForMoves(first: MoveState | 'any'): MoveDesk {
+export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers {
   let state = first;
   let turn = 0;
-  let hands: Hands | undefined;
+  let hands: ActionHandler | undefined;
   let parked = 0;
   let ended = 0;
-  const waiting: WaitingMove[] = [];
-  const enter = (next: MoveState | 'any', served: Hands | undefined): void => {
+  const waiting: PendingApproval[] = [];
+  const enter = (next: PurchaseSituation | 'any', served: ActionHandler | undefined): void => {
     state = next;
     hands = served;
     turn += 1;
     for (const move of waiting.splice(0)) move.answer({ outcome: 'not-now' });
   };
-  const makeOnce = (asked: BegunWish): Promise<MadeMove> =>
+  const makeOnce = (asked: StartedRequest): Promise<MadeMove> =>
     hands ? hands(asked) : new Promise((answer) => waiting.push({ ...asked, answer }));
-  const make = async (wish: MoveWish): Promise<EndedMove> => {
+  const make = async (wish: ActionRequest): Promise<EndedMove> => {
     const begun = await beginMove(wish);
     if (begun.outcome !== 'go') return begun;
     for (;;) {
@@ -73,12 +73,17 @@ export function listenForMoves(first: MoveState | 'any'): MoveDesk {
     }
   };
   setHandler(
-    defineUpdate<EndedMove, [MoveWish]>(MOVE_UPDATE),
+    defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE),
     (wish) => make(wish).finally(() => (ended += 1)),
     {
-      validator: (wish: MoveWish) => {
-        if (state === 'any') judge(wish);
-        else judge(wish, (move) => mayFit(move, state as MoveState), movesOfState(state));
+      validator: (wish: ActionRequest) => {
+        if (state === 'any') classify(wish);
+        else
+          classify(
+            wish,
+            (move) => couldBeAvailable(move, state as PurchaseSituation),
+            actionsInSituation(state),
+          );
       },
     },
   );
@@ -93,12 +98,12 @@ export function listenForMoves(first: MoveState | 'any'): MoveDesk {
 }
 
 /** Pure, as validators are: what is refused here leaves no trace in the history. */
-export function judge(
-  wish: MoveWish,
-  mayBeMade: (move: MoveWish['move']) => boolean = () => true,
+export function classify(
+  wish: ActionRequest,
+  mayBeMade: (move: ActionRequest['move']) => boolean = () => true,
   fits: readonly string[] = [],
 ): void {
-  const refusal: MoveRefusal | undefined =
+  const refusal: ActionRefusal | undefined =
     whyNotAsked(wish) ?? (mayBeMade(wish.move) ? undefined : 'DOES_NOT_FIT');
   if (refusal !== undefined) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits);
 }
@@ -109,7 +114,7 @@ function withoutMessages(made: EndedMove): EndedMove {
 }
 
 /** While money is awaited: what a move does to the rows settles the waiting. */
-export function handsWhileAwaiting(transactionId: string, look: Looker): Hands {
+export function awaitingPaymentActions(transactionId: string, look: PaymentPoller): ActionHandler {
   return async ({ wish, moveId }) => {
     if (wish.move === 'look-at-gateway') return lookForMove(moveId, look);
     const made = await makeMove(moveId, 'awaiting-money');
@@ -123,7 +128,7 @@ const PAID: PaymentStand = { state: 'paid', isKnown: false };
 const CANCELLED: PaymentStand = { state: 'ended', reason: 'CANCELLED_BY_OPERATOR', isKnown: false };
 
 /** When all is closed. `look`: absent where the wallet paid. */
-export function handsWhenClosed(transactionId: string, look: Looker | undefined): Hands {
+export function closedPurchaseActions(transactionId: string, look: PaymentPoller | undefined): ActionHandler {
   return async ({ wish, moveId }) => {
     if (wish.move === 'look-at-gateway' && look) return lookForMove(moveId, look);
     if (wish.move === 'look-at-supplier') {
@@ -140,8 +145,8 @@ export function handsWhenClosed(transactionId: string, look: Looker | undefined)
 }
 
 /** The same, where no workflow carries it any more: one that was opened and never came to be paid is cancelled here. */
-export function handsAfterClosing(transactionId: string, look: Looker | undefined): Hands {
-  const whenClosed = handsWhenClosed(transactionId, look);
+export function actionsAfterClosing(transactionId: string, look: PaymentPoller | undefined): ActionHandler {
+  const whenClosed = closedPurchaseActions(transactionId, look);
   return async (asked) => {
     if (asked.wish.move !== 'cancel') return whenClosed(asked);
     const made = await makeMove(asked.moveId, 'awaiting-money');
@@ -152,7 +157,7 @@ export function handsAfterClosing(transactionId: string, look: Looker | undefine
 }
 
 /** Asks the gateway, and tells how the payment then stands. */
-export async function lookForMove(moveId: string, look: Looker): Promise<EndedMove> {
+export async function lookForMove(moveId: string, look: PaymentPoller): Promise<EndedMove> {
   return closeMove(moveId, { did: `looked at the gateway: ${wordsFor(await look.now())}` });
 }
 

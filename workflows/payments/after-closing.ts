@@ -13,9 +13,9 @@ import { refundTimingsOf, type RefundTimings } from '../../src/payments/rules.ts
 import { callPerson, showPersonNeeded } from '../operations/needs-attention.ts';
 import { ORDERS_QUEUE, type AfterClosingInput, type PaymentStand } from '../contract.ts';
 import { freshHistory, pauseUntil } from '../continue-as-new.ts';
-import { listenForLooks, type Looker } from './payment-poller.ts';
-import { handsAfterClosing, listenForMoves, type MoveDesk } from '../operations/operator-actions.ts';
-import { returnMoney } from './send-refunds.ts';
+import { listenForPaymentChecks, type PaymentPoller } from './payment-poller.ts';
+import { actionsAfterClosing, handleActions, type ActionHandlers } from '../operations/operator-actions.ts';
+import { sendRefunds } from './send-refunds.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from '../search-attributes.ts';
 import { startBeside } from '../start-beside.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
@@ -29,12 +29,12 @@ const CLAIM_CHECK_MS = 24 * 3_600_000;
 
 export async function afterClosing(input: AfterClosingInput): Promise<PaymentStand> {
   const { transactionId, purpose, isFromOutside } = input;
-  const look = listenForLooks(transactionId, purpose);
-  const desk = listenForMoves('any');
-  desk.serve('any', handsAfterClosing(transactionId, isFromOutside ? look : undefined));
+  const look = listenForPaymentChecks(transactionId, purpose);
+  const desk = handleActions('any');
+  desk.serve('any', actionsAfterClosing(transactionId, isFromOutside ? look : undefined));
   if (input.looks !== true) await condition(() => look.count() + desk.count() > 0, WISH_WITHIN_MS);
   const isInDoubt = look.count() > 0 && !look.latest().isKnown;
-  if (input.looks === true || isInDoubt) await lookUntilKnown(input, look);
+  if (input.looks === true || isInDoubt) await checkUntilKnown(input, look);
   await followUntilDone(input, look, desk, () =>
     continueAsNew<typeof afterClosing>({ ...input, looks: true }),
   );
@@ -44,8 +44,8 @@ export async function afterClosing(input: AfterClosingInput): Promise<PaymentSta
 /** Ends when nothing goes back any more, no claim is left, and everybody who asked is answered. */
 export async function followUntilDone(
   { transactionId, isFromOutside, timings }: Omit<AfterClosingInput, 'looks'>,
-  look: Looker,
-  desk: Pick<MoveDesk, 'count'>,
+  look: PaymentPoller,
+  desk: Pick<ActionHandlers, 'count'>,
   again: () => Promise<unknown>,
 ): Promise<void> {
   let isCalled = false;
@@ -58,7 +58,7 @@ export async function followUntilDone(
       if (isNews()) continue;
       break;
     }
-    const claim = await returnMoney(transactionId, timings, look, {
+    const claim = await sendRefunds(transactionId, timings, look, {
       callPerson: async (reason) => {
         isCalled = true;
         await callPerson(transactionId, reason);
@@ -78,9 +78,9 @@ export async function followUntilDone(
 }
 
 /** Looks once, and again for everyone who asks while it runs. */
-export async function lookUntilKnown(
+export async function checkUntilKnown(
   { timings }: Pick<AfterClosingInput, 'timings'>,
-  look: Looker,
+  look: PaymentPoller,
 ): Promise<void> {
   setCurrentDetails('Looking at the gateway for money that came when all was over.');
   let pauseMs = timings.refundLookFirstMs;

@@ -15,9 +15,13 @@ import { awaitPayment, type Payment } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE, type AttentionReason } from '../contract.ts';
 import { freshHistory } from '../continue-as-new.ts';
-import { listenForLooks } from './payment-poller.ts';
-import { handsWhenClosed, handsWhileAwaiting, listenForMoves } from '../operations/operator-actions.ts';
-import { returnMoney } from './send-refunds.ts';
+import { listenForPaymentChecks } from './payment-poller.ts';
+import {
+  closedPurchaseActions,
+  awaitingPaymentActions,
+  handleActions,
+} from '../operations/operator-actions.ts';
+import { sendRefunds } from './send-refunds.ts';
 import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
 import { createOutbox } from '../webhooks/start-deliveries.ts';
 import { openFunding } from '../steps.ts';
@@ -26,7 +30,7 @@ import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 /** Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
   let answer: PurchaseAnswer | undefined;
-  const desk = listenForMoves('awaiting-money');
+  const desk = handleActions('awaiting-money');
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
   setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
     await condition(() => answer !== undefined);
@@ -39,11 +43,11 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
     moves: () => desk.count(),
   };
-  const look = listenForLooks(input.transactionId, 'funding', () =>
+  const look = listenForPaymentChecks(input.transactionId, 'funding', () =>
     followClaim(input.transactionId, 'funding', input.timings),
   );
   await openFunding(input);
-  desk.serve('awaiting-money', handsWhileAwaiting(input.transactionId, look));
+  desk.serve('awaiting-money', awaitingPaymentActions(input.transactionId, look));
   const payment = await awaitPayment({
     request: {
       transactionId: input.transactionId,
@@ -64,11 +68,14 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     ...watch,
   });
   answer ??= { ...firstAnswer(payment), ...fingerprint };
-  desk.serve(payment.outcome === 'paid' ? 'delivered' : 'ended', handsWhenClosed(input.transactionId, look));
-  if (payment.outcome !== 'paid') await returnMoney(input.transactionId, input.timings, look, watch);
+  desk.serve(
+    payment.outcome === 'paid' ? 'delivered' : 'ended',
+    closedPurchaseActions(input.transactionId, look),
+  );
+  if (payment.outcome !== 'paid') await sendRefunds(input.transactionId, input.timings, look, watch);
   await condition(allHandlersFinished);
   if (payment.outcome === 'paid' && desk.count() > 0)
-    await returnMoney(input.transactionId, input.timings, look, watch);
+    await sendRefunds(input.transactionId, input.timings, look, watch);
   return end(payment);
 }
 

@@ -3,8 +3,8 @@
  * go on here. New ones are `afterClosing`.
  */
 import { continueAsNew, defineUpdate, setHandler } from '@temporalio/workflow';
-import type { MoveWish } from '../../src/operations/rules.ts';
-import { followUntilDone, lookUntilKnown } from './after-closing.ts';
+import type { ActionRequest } from '../../src/operations/rules.ts';
+import { followUntilDone, checkUntilKnown } from './after-closing.ts';
 import {
   MOVE_UPDATE,
   type EndedMove,
@@ -12,15 +12,15 @@ import {
   type PaymentStand,
   type RepairInput,
 } from '../contract.ts';
-import { listenForLooks } from './payment-poller.ts';
-import { handsAfterClosing, judge, type Hands } from '../operations/operator-actions.ts';
+import { listenForPaymentChecks } from './payment-poller.ts';
+import { actionsAfterClosing, classify, type ActionHandler } from '../operations/operator-actions.ts';
 import { beginMove, closeMove } from '../steps.ts';
 
 const NO_MOVES = { count: () => 0 };
 
 export async function latePayment(input: LatePaymentInput): Promise<PaymentStand> {
-  const look = listenForLooks(input.transactionId, input.purpose);
-  await lookUntilKnown(input, look);
+  const look = listenForPaymentChecks(input.transactionId, input.purpose);
+  await checkUntilKnown(input, look);
   await followUntilDone({ ...input, isFromOutside: true }, look, NO_MOVES, () =>
     continueAsNew<typeof latePayment>(input),
   );
@@ -30,17 +30,17 @@ export async function latePayment(input: LatePaymentInput): Promise<PaymentStand
 export async function repair(input: RepairInput): Promise<EndedMove> {
   const { wish, purpose, isFromOutside, timings } = input;
   const { transactionId } = wish;
-  const look = listenForLooks(transactionId, purpose);
-  const hands = handsAfterClosing(transactionId, isFromOutside ? look : undefined);
+  const look = listenForPaymentChecks(transactionId, purpose);
+  const hands = actionsAfterClosing(transactionId, isFromOutside ? look : undefined);
   // A caller who sends the same while it is made hears of the same.
   const tries = new Map<string, Promise<EndedMove>>();
-  const once = (asked: MoveWish): Promise<EndedMove> => {
+  const once = (asked: ActionRequest): Promise<EndedMove> => {
     const made = tries.get(asked.moveId) ?? make(asked, hands);
     tries.set(asked.moveId, made);
     return made;
   };
-  setHandler(defineUpdate<EndedMove, [MoveWish]>(MOVE_UPDATE), once, {
-    validator: (asked: MoveWish) => judge(asked),
+  setHandler(defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE), once, {
+    validator: (asked: ActionRequest) => classify(asked),
   });
   const outcome = await once(wish);
   await followUntilDone({ transactionId, purpose, isFromOutside, timings }, look, NO_MOVES, () =>
@@ -49,7 +49,7 @@ export async function repair(input: RepairInput): Promise<EndedMove> {
   return outcome;
 }
 
-async function make(wish: MoveWish, hands: Hands): Promise<EndedMove> {
+async function make(wish: ActionRequest, hands: ActionHandler): Promise<EndedMove> {
   const begun = await beginMove(wish);
   if (begun.outcome !== 'go') return begun;
   const made = await hands({ wish, moveId: begun.moveId });

@@ -7,7 +7,7 @@ import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentStand } from '../contract.ts';
 import { lookAtPayment } from '../steps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
-export interface Looker {
+export interface PaymentPoller {
   /** A look that began no earlier than this was called; the one under way where the history is about to end. */
   now(): Promise<PaymentStand>;
   latest(): PaymentStand;
@@ -26,11 +26,11 @@ export interface Looker {
  * Answers everybody who asks for a look, from now until the workflow ends. `onClaim`: a look has shown that somebody claims the money back, which
  * goes on when this workflow has ended.
  */
-export function listenForLooks(
+export function listenForPaymentChecks(
   transactionId: string,
   purpose: PaymentPurpose,
   onClaim: () => Promise<unknown> = () => Promise.resolve(),
-): Looker {
+): PaymentPoller {
   const look = createLooker(async () => {
     const stand = await lookAtPayment(transactionId, purpose);
     if (stand.claim !== undefined) await onClaim();
@@ -44,7 +44,7 @@ export function listenForLooks(
 }
 
 /** One look at a time, however many ask. */
-function createLooker(look: () => Promise<PaymentStand>): Looker {
+function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
   let latest: PaymentStand = { state: 'waiting', isKnown: false };
   let told: PaymentStand | undefined;
   let ended = 0;

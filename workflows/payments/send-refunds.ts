@@ -3,7 +3,7 @@ import { allHandlersFinished, condition, patched, setCurrentDetails } from '@tem
 import type { RefundTimings } from '../../src/payments/rules.ts';
 import type { AttentionReason, Claim } from '../contract.ts';
 import { pauseUntil } from '../continue-as-new.ts';
-import type { Looker } from './payment-poller.ts';
+import type { PaymentPoller } from './payment-poller.ts';
 import { moveRefunds } from '../steps.ts';
 
 /** Once a person is called, the gateway is asked once a minute and then more and more rarely, up to a quarter of an hour or the longest pause between looks. */
@@ -24,10 +24,10 @@ export interface MoneyWatch {
  * Ends at once where nothing is to go back, and not before everybody who asked for a look is answered: what they find may have to go back too.
  * Answers with the claim that is open on it, if any.
  */
-export async function returnMoney(
+export async function sendRefunds(
   transactionId: string,
   timings: RefundTimings,
-  look: Looker,
+  look: PaymentPoller,
   watch: MoneyWatch,
 ): Promise<Claim | null> {
   for (;;) {
@@ -44,7 +44,7 @@ export async function returnMoney(
 async function moveUntilDone(
   transactionId: string,
   timings: RefundTimings,
-  look: Looker,
+  look: PaymentPoller,
   { callPerson, beforePause, moves = () => 0, onReturning }: MoneyWatch,
 ): Promise<Claim | null> {
   let pauseMs = timings.refundLookFirstMs;

@@ -7,7 +7,7 @@ import { nextPollMs, takesMoneyForMs, type PaymentTimings } from '../../src/paym
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason, PaymentRequest } from '../contract.ts';
 import { pauseUntil, sleepUntil } from '../continue-as-new.ts';
-import type { Looker } from '../payments/payment-poller.ts';
+import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { GATEWAY_REFERENCE } from '../search-attributes.ts';
 import type { Outbox } from '../webhooks/start-deliveries.ts';
 import { closeUnpaid, openPayment } from '../steps.ts';
@@ -19,7 +19,7 @@ export type Payment =
 
 export interface AwaitPayment {
   readonly request: Omit<PaymentRequest, 'expiresAtMs'>;
-  readonly look: Looker;
+  readonly look: PaymentPoller;
   readonly startedAtMs: number;
   readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
   /** The buyer can be told how to pay, or at least that it is waited for. */

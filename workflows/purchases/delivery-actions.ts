@@ -6,8 +6,8 @@ import { patched, sleep } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { DeliverOutcome, MadeMove, NewMessages } from '../contract.ts';
-import type { Looker } from '../payments/payment-poller.ts';
-import { lookForMove, type WaitingMove } from '../operations/operator-actions.ts';
+import type { PaymentPoller } from '../payments/payment-poller.ts';
+import { lookForMove, type PendingApproval } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
 /** How the story goes on after a move. */
@@ -22,8 +22,8 @@ export type Way =
 
 export async function makeAtPause(
   input: PurchaseInput,
-  look: Looker | undefined,
-  move: WaitingMove,
+  look: PaymentPoller | undefined,
+  move: PendingApproval,
 ): Promise<Way> {
   const { transactionId } = input;
   switch (move.wish.move) {
@@ -46,7 +46,7 @@ export async function makeAtPause(
   }
 }
 
-async function replaceOrGiveBack(input: PurchaseInput, move: WaitingMove): Promise<Way> {
+async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): Promise<Way> {
   const { wish, moveId } = move;
   // Builds of before waited here, and not in the step.
   if (!patched('withdrawal-waits'))

@@ -14,7 +14,7 @@ import {
   workflowInfo,
   defineUpdate,
 } from '@temporalio/workflow';
-import { nextLook } from '../../src/purchases/supplier-checks.ts';
+import { nextCheck } from '../../src/purchases/supplier-checks.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
@@ -25,10 +25,15 @@ import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE, type AttentionReason, type DeliverOutcome } from '../contract.ts';
 import { makeAtPause, type Way } from './delivery-actions.ts';
 import { freshHistory, pauseUntil, sleepUntil } from '../continue-as-new.ts';
-import { listenForLooks, type Looker } from '../payments/payment-poller.ts';
-import { handsWhenClosed, handsWhileAwaiting, listenForMoves, type MoveDesk } from '../operations/operator-actions.ts';
-import { giveBack, giveBackAsBefore, type Refused } from './refused.ts';
-import { returnMoney } from '../payments/send-refunds.ts';
+import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
+import {
+  closedPurchaseActions,
+  awaitingPaymentActions,
+  handleActions,
+  type ActionHandlers,
+} from '../operations/operator-actions.ts';
+import { giveBack, giveBackLegacy, type Refused } from './refused.ts';
+import { sendRefunds } from '../payments/send-refunds.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
 import { createOutbox, type Outbox } from '../webhooks/start-deliveries.ts';
 import {
@@ -47,7 +52,7 @@ type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
 /** Ends SUCCESS or FAILED; `reason` says why. */
 export async function purchase(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
   const { transactionId } = input;
-  const desk = listenForMoves(input.charge === undefined ? 'delivering' : 'awaiting-money');
+  const desk = handleActions(input.charge === undefined ? 'delivering' : 'awaiting-money');
   const buyer = waitingBuyer(input, desk);
   const outside = paidFromOutside(input);
   const story: Story = { input, buyer, outside, desk };
@@ -56,7 +61,7 @@ export async function purchase(input: PurchaseInput): Promise<{ status: Purchase
   buyer.outbox.add(opened.messages);
   if (!opened.opened) return refuse(story, opened.refusal);
   if (outside) {
-    desk.serve('awaiting-money', handsWhileAwaiting(transactionId, outside.look));
+    desk.serve('awaiting-money', awaitingPaymentActions(transactionId, outside.look));
     const payment = await awaitPayment(paymentOf(story, outside));
     if (payment.outcome === 'refused') return refuse(story, payment.refusal);
     if (payment.outcome === 'ended') return refuse(story, { reason: payment.reason, detail: '' });
@@ -97,7 +102,7 @@ export async function purchase(input: PurchaseInput): Promise<{ status: Purchase
 function endRefused({ input, buyer }: Story, refused: Refused): Promise<'given-back' | 'not-yet' | 'failed'> {
   const { outbox } = buyer;
   if (patched('last-word')) return giveBack(input, refused, outbox);
-  return giveBackAsBefore(input, refused, { outbox, onDoubt: () => buyer.answer('PROCESSING') });
+  return giveBackLegacy(input, refused, { outbox, onDoubt: () => buyer.answer('PROCESSING') });
 }
 
 /** What all parts of the story share. */
@@ -105,18 +110,18 @@ interface Story {
   readonly input: PurchaseInput;
   readonly buyer: Buyer;
   readonly outside: Outside | undefined;
-  readonly desk: MoveDesk;
+  readonly desk: ActionHandlers;
 }
 
 /** A purchase whose money comes through a gateway, which is looked at for whoever asks from its first to its last moment. */
 interface Outside {
   readonly charge: ChargeQuote;
-  readonly look: Looker;
+  readonly look: PaymentPoller;
 }
 
 function paidFromOutside({ transactionId, charge, timings }: PurchaseInput): Outside | undefined {
   const onClaim = () => followClaim(transactionId, 'purchase', timings);
-  return charge && { charge, look: listenForLooks(transactionId, 'purchase', onClaim) };
+  return charge && { charge, look: listenForPaymentChecks(transactionId, 'purchase', onClaim) };
 }
 
 /** Ends without goods. What was paid from outside, and is not spent, goes back to where it came from before this ends. */
@@ -136,13 +141,13 @@ async function closeDesk(
   onReturning?: () => void,
 ): Promise<void> {
   const { input, outside, desk } = story;
-  desk.serve(state, handsWhenClosed(input.transactionId, outside?.look));
+  desk.serve(state, closedPurchaseActions(input.transactionId, outside?.look));
   if (state === 'delivered' || !outside) {
     await condition(allHandlersFinished);
     if (desk.count() === 0) return;
   }
   const watch = { ...callerOf(story), ...(onReturning ? { onReturning } : {}) };
-  if (outside) await returnMoney(input.transactionId, input.timings, outside.look, watch);
+  if (outside) await sendRefunds(input.transactionId, input.timings, outside.look, watch);
 }
 
 /** The row says so from here on, while the money is still on its way back. */
@@ -206,7 +211,7 @@ async function deliver(
       continue;
     }
     await buyer.answer('PROCESSING');
-    const next = nextLook(Date.now() - sinceMs, slowLooks, input.timings);
+    const next = nextCheck(Date.now() - sinceMs, slowLooks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
     if (needsPerson && slowLooks === 0) await callPersonFor(input, outcome.reason);
     if (needsPerson) slowLooks += 1;
@@ -262,7 +267,7 @@ interface Buyer {
 }
 
 /** The buyer hears one answer, the first; everyone who asks under the same id hears the same. */
-function waitingBuyer(input: PurchaseInput, desk: MoveDesk): Buyer {
+function waitingBuyer(input: PurchaseInput, desk: ActionHandlers): Buyer {
   let answer: PurchaseAnswer | undefined;
   let asking = 0;
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};

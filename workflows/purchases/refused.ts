@@ -32,7 +32,7 @@ export async function giveBack(
 }
 
 /** How builds of before ended a refusal, for purchases that had come to it by then: their histories hold these steps. */
-export async function giveBackAsBefore(
+export async function giveBackLegacy(
   { transactionId, timings }: PurchaseInput,
   { refusal, afterDoubt }: Refused,
   { outbox, onDoubt }: { readonly outbox: Outbox; readonly onDoubt: () => Promise<void> },

@@ -1,7 +1,7 @@
 /** Sessions and people → the documented shapes. Pure; a token or a password goes out only where it was just made. */
 import type { z } from 'zod';
 import type { OneTimePassword, PersonView, Session } from '../people-views.ts';
-import { may, mayMove, PERMISSIONS, MOVES } from '../roles.ts';
+import { may, mayMove, PERMISSIONS, OPERATOR_ACTIONS } from '../roles.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type { meSchema, oneTimePasswordSchema, personSchema, sessionSchema } from './schema.ts';
 
@@ -16,7 +16,7 @@ export function presentMe(session: Session): Wire<z.output<typeof meSchema>> {
     data: {
       ...signedIn(session),
       permissions: PERMISSIONS.filter((permission) => may(role, permission)),
-      moves: MOVES.filter((move) => mayMove(role, move)),
+      moves: OPERATOR_ACTIONS.filter((move) => mayMove(role, move)),
     },
   };
 }

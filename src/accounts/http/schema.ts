@@ -1,9 +1,13 @@
 /** Signing in, oneself, and other people: what is asked for, and what is answered. */
 import { z } from 'zod';
-import { PERMISSIONS, ROLES, MOVES } from '../roles.ts';
+import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
-import { MAX_EMAIL_CHARACTERS, MAX_PASSWORD_CHARACTERS, MAX_PERSON_NAME_CHARACTERS } from '../../platform/http/limits.ts';
+import {
+  MAX_EMAIL_CHARACTERS,
+  MAX_PASSWORD_CHARACTERS,
+  MAX_PERSON_NAME_CHARACTERS,
+} from '../../platform/http/limits.ts';
 import { pageFields, pageSchema } from '../../platform/http/page.ts';
 import { dataSchema } from '../../platform/http/ops-route.ts';
 
@@ -98,7 +102,7 @@ export const meSchema = dataSchema(
   z.object({
     ...signedIn,
     permissions: z.array(z.enum(PERMISSIONS)),
-    moves: z.array(z.enum(MOVES)).meta({ description: 'The moves that your role may make' }),
+    moves: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that your role may make' }),
   }),
   'Me',
 );

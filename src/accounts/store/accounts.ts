@@ -1,6 +1,11 @@
 /** Accounts and their API keys. A key is looked up by its SHA-256; the key itself is never stored. */
 import { sql, type Selectable } from 'kysely';
-import { PLAN_REQUESTS_PER_MINUTE, type Account, type Environment, type Scope } from '../../domain/account.ts';
+import {
+  PLAN_REQUESTS_PER_MINUTE,
+  type Account,
+  type Environment,
+  type Scope,
+} from '../../domain/account.ts';
 import type { AccountsDb, AccountsTable } from '../../platform/database/tables.ts';
 
 export interface StoredKey {

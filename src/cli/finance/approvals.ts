@@ -4,7 +4,7 @@ import type { FinanceWorld } from '../../platform/composition/finance.ts';
 import { OperatorMistake } from '../operator-mistake.ts';
 import { defineCommand, type Command } from './command.ts';
 import { notAsked } from './confirm.ts';
-import { foreseenOf, type Foreseen } from './foresight.ts';
+import { previewEntryOf, type Preview } from './foresight.ts';
 import { WHO } from './fields.ts';
 import { toResult } from './moves.ts';
 import { moment, money } from './output.ts';
@@ -74,12 +74,12 @@ async function foresee(
   { moves }: FinanceWorld,
   name: 'approve' | 'decline',
   { moveId, transactionId }: { readonly moveId: string; readonly transactionId: string },
-): Promise<Foreseen> {
+): Promise<Preview> {
   if (name === 'decline')
     return { transactionId, outcome: 'would-do', detail: '', lines: ['It is not made; nothing moves.'] };
   const foresight = await moves.foreseeApproved(moveId);
   return foresight
-    ? foreseenOf(transactionId, foresight)
+    ? previewEntryOf(transactionId, foresight)
     : { transactionId, outcome: 'refused', detail: `nothing waits under ${moveId}`, lines: [] };
 }
 

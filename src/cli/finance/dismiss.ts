@@ -4,7 +4,7 @@ import { dismiss } from '../../operations/replay.ts';
 import { findStuck } from '../../operations/stuck.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';
 import { defineCommand } from './command.ts';
-import type { Foreseen } from './foresight.ts';
+import type { Preview } from './foresight.ts';
 import { WHO } from './fields.ts';
 import { doToAll, FILTER, FILTER_USAGE } from './targets.ts';
 
@@ -42,7 +42,7 @@ export const dismissCommand = defineCommand({
 });
 
 /** As the stuck list has it. */
-async function foresee({ stuck }: FinanceWorld, id: string): Promise<Foreseen> {
+async function foresee({ stuck }: FinanceWorld, id: string): Promise<Preview> {
   const { items } = await findStuck(stuck, { classes: ['inbox-without-purchase'] });
   return items.some((item) => item.transactionId === id)
     ? { transactionId: id, outcome: 'would-do', detail: 'it leaves the list', lines: [] }

@@ -1,19 +1,19 @@
 /** What a command would do, for the person who is asked and for --dry-run: as the service foresees it, not as the command line guesses. */
-import type { Foresight } from '../../operations/store/preview.ts';
+import type { EffectPreview } from '../../operations/store/preview.ts';
 import { money } from './output.ts';
 import type { Result } from './result.ts';
 
 /** A preview as a result, with its sentences. */
-export type Foreseen = Result & {
+export type Preview = Result & {
   readonly lines: readonly string[];
-  readonly foresight?: Foresight;
+  readonly foresight?: EffectPreview;
 };
 
 /** Refusals for which the gateway is asked again before the move is made: what it last said may be old. */
 const GATEWAY_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
 
 /** A foresight in words: how much, whose it is, what follows. */
-export function foreseenOf(transactionId: string, foresight: Foresight): Foreseen {
+export function previewEntryOf(transactionId: string, foresight: EffectPreview): Preview {
   switch (foresight.outcome) {
     case 'would-do':
       return {
@@ -43,7 +43,7 @@ export function foreseenOf(transactionId: string, foresight: Foresight): Foresee
   }
 }
 
-type WouldDo = Extract<Foresight, { outcome: 'would-do' }>;
+type WouldDo = Extract<EffectPreview, { outcome: 'would-do' }>;
 
 const SECOND_PERSON: Record<WouldDo['secondPerson'], readonly string[]> = {
   always: ['It waits for another person first.'],

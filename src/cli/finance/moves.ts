@@ -2,17 +2,17 @@
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
 import type { MoveRequest } from '../../operations/actions.ts';
-import type { MoveOutcome } from '../../operations/rules.ts';
+import type { ActionOutcome } from '../../operations/rules.ts';
 import { defineCommand, UsageMistake, type Command } from './command.ts';
 import { amount, currency, text, WHO } from './fields.ts';
-import { foreseenOf } from './foresight.ts';
+import { previewEntryOf } from './foresight.ts';
 import type { Result } from './result.ts';
 import { doToAll, FILTER, FILTER_USAGE } from './targets.ts';
-import type { Move } from '../../accounts/roles.ts';
+import type { OperatorAction } from '../../accounts/roles.ts';
 
 interface MoveSpec {
   readonly name: string;
-  readonly move: Move;
+  readonly move: OperatorAction;
   readonly help: string;
   /** Flags beyond who, why and evidence. */
   readonly takes?: 'amount' | 'package';
@@ -143,7 +143,7 @@ function defineMove(spec: MoveSpec): Command {
         isDryRun: on['dry-run'],
         verb: `Do ${spec.move} to`,
         foresee: async (transactionId) =>
-          foreseenOf(transactionId, await world.moves.foresee(requestFor(transactionId))),
+          previewEntryOf(transactionId, await world.moves.foresee(requestFor(transactionId))),
         act: async (transactionId) =>
           toResult(transactionId, await world.moves.make(requestFor(transactionId))),
       });
@@ -165,11 +165,11 @@ function usageOf({ takes, evidence, goodwill, settles }: MoveSpec): string {
 
 /** A move's outcome, all of it, with a sentence for people. */
 export type MoveResult = Result &
-  Partial<Omit<Extract<MoveOutcome, { outcome: 'refused' }>, 'outcome' | 'detail'>> & {
+  Partial<Omit<Extract<ActionOutcome, { outcome: 'refused' }>, 'outcome' | 'detail'>> & {
     readonly moveId?: string;
   };
 
-export function toResult(transactionId: string, outcome: MoveOutcome): MoveResult {
+export function toResult(transactionId: string, outcome: ActionOutcome): MoveResult {
   switch (outcome.outcome) {
     case 'done':
       return {

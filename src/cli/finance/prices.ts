@@ -5,7 +5,7 @@ import {
   previewPrices,
   setPrices,
   type PricePreview,
-  type PriceWish,
+  type PriceChangeRequest,
 } from '../../catalogue/price-settings.ts';
 import type { PricingSettings } from '../../catalogue/pricing.ts';
 import { OperatorMistake } from '../operator-mistake.ts';
@@ -85,7 +85,7 @@ export const priceCommands: readonly Command[] = [
   }),
 ];
 
-function toWish(flags: z.output<z.ZodObject<typeof WISH>>): PriceWish {
+function toWish(flags: z.output<z.ZodObject<typeof WISH>>): PriceChangeRequest {
   const { 'user-markup': user, 'merchant-markup': merchant, 'ngn-increment': ngn } = flags;
   return {
     ...(user === undefined ? {} : { userMarkupBps: user }),

@@ -1,6 +1,6 @@
 /** `show`: one purchase or funding told whole, with a timeline of everything that happened, ours and the vendors'. */
 import { z } from 'zod';
-import { tellStory, type Story } from '../../operations/timeline.ts';
+import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { OperatorMistake } from '../operator-mistake.ts';
 import { defineCommand } from './command.ts';
 import { age, moment, money, type Output } from './output.ts';
@@ -13,7 +13,7 @@ or a message's id leads to it as well`,
   words: [1, 1],
   flags: z.object({}),
   run: async ({ words: [id = ''], world, out }) => {
-    const story = await tellStory({ ...world.stuck, moves: world.moves }, id);
+    const story = await purchaseTimeline({ ...world.stuck, moves: world.moves }, id);
     if (!story) throw new OperatorMistake(`nothing of ours goes by ${id}`);
     out.json(story);
     if (!out.isJson) tell(out, story);
@@ -21,7 +21,7 @@ or a message's id leads to it as well`,
   },
 });
 
-function tell(out: Output, story: Story): void {
+function tell(out: Output, story: Timeline): void {
   for (const [name, value] of headOf(story)) if (value !== '') out.line(`${name.padEnd(12)} ${value}`);
   for (const item of story.stuck)
     out.line(
@@ -34,7 +34,7 @@ function tell(out: Output, story: Story): void {
   );
 }
 
-function headOf(story: Story): [string, string][] {
+function headOf(story: Timeline): [string, string][] {
   const { attention, package: goods, supplier, hold, quote, workflows } = story;
   return [
     [story.purpose ?? 'id', story.transactionId],

@@ -9,7 +9,7 @@ import type { StuckItem } from '../../operations/stuck-rules.ts';
 import { UsageMistake, type ExitCode } from './command.ts';
 import { isConfirmed, notAsked } from './confirm.ts';
 import { classes, currency, duration } from './fields.ts';
-import type { Foreseen } from './foresight.ts';
+import type { Preview } from './foresight.ts';
 import { age, money, type Output } from './output.ts';
 import type { Result } from './result.ts';
 
@@ -44,7 +44,7 @@ export interface Batch<R extends Result> {
   /** What is done, for the question. */
   readonly verb: string;
   /** What would be done to one; where it is given, one is not done without a yes either. */
-  readonly foresee?: (transactionId: string) => Promise<Foreseen>;
+  readonly foresee?: (transactionId: string) => Promise<Preview>;
   /** Shows what would be done, and does nothing. */
   readonly isDryRun?: boolean;
   readonly act: (transactionId: string) => Promise<R>;
@@ -105,7 +105,7 @@ async function showBefore(
 /** Shows what would be done, and asks. Answers how the command ends where nothing is to be done: a preview, a refusal, or a no. */
 export async function confirmSeen(
   out: Output,
-  seen: Foreseen,
+  seen: Preview,
   { isDryRun, question }: { readonly isDryRun: boolean; readonly question: string },
 ): Promise<ExitCode | undefined> {
   if (isDryRun) out.json(seen);

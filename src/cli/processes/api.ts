@@ -1,5 +1,5 @@
 /** The API process: HTTP in front, no workflow code. Stops by refusing new requests, finishing the running ones, then closing pools. */
-import { composeApi, type Parts } from '../../platform/composition/compose.ts';
+import { composeApi, type ProcessContext } from '../../platform/composition/compose.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../platform/http/app.ts';
 import { startServer } from '../../platform/http/server.ts';
 import { createHttpEvents } from '../../platform/telemetry/http-events.ts';
@@ -13,7 +13,7 @@ export interface RunningApi extends Lifecycle {
 }
 
 /** Starts serving; rejects when Postgres cannot be read or a port is taken. */
-export async function runApi(parts: Parts): Promise<RunningApi> {
+export async function runApi(parts: ProcessContext): Promise<RunningApi> {
   const { config, logger } = parts;
   const lifecycle = createLifecycle(logger, config.http.stopDeadlineMs);
   const observed = await observe(parts, lifecycle);

@@ -2,7 +2,7 @@
  * What every long-running process is watched by: its metrics, its traces where somebody wants them, and an admin port of its own. Traces
  * begin before anything else and end last, so that the end of a process is traced as well.
  */
-import type { Parts, Check } from '../../platform/composition/compose.ts';
+import type { ProcessContext, Check } from '../../platform/composition/compose.ts';
 import { vendorAddresses } from '../../platform/composition/shared.ts';
 import { buildAdminApp } from '../../platform/http/admin.ts';
 import { startServer } from '../../platform/http/server.ts';
@@ -12,13 +12,13 @@ import type { Tracing } from '../../platform/telemetry/tracing.ts';
 import { VERSION } from '../../platform/version.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
-export type Observed = Parts & { readonly metrics: Metrics };
+export type Observed = ProcessContext & { readonly metrics: Metrics };
 
 /** How long one who reads the numbers may take while everything else has ended. */
 const ADMIN_STOP_MS = 1_000;
 
 /** Answers the parts of a process that is watched from now on, until the lifecycle ends. */
-export async function observe(parts: Parts, lifecycle: Lifecycle): Promise<Observed> {
+export async function observe(parts: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
   const buildId = parts.config.deployment?.buildId ?? '';
   const metrics = createMetrics({ processMetrics: true, build: { version: VERSION, buildId } });
   const tracing = await startTracing(parts);
@@ -40,7 +40,7 @@ export async function observe(parts: Parts, lifecycle: Lifecycle): Promise<Obser
 }
 
 /** Nothing of it is even loaded where nobody wants traces. */
-async function startTracing({ config, secrets, processName }: Parts): Promise<Tracing | undefined> {
+async function startTracing({ config, secrets, processName }: ProcessContext): Promise<Tracing | undefined> {
   if (!config.tracing) return undefined;
   const { createOpenTelemetry } = await import('../../platform/telemetry/open-telemetry.ts');
   return createOpenTelemetry({

@@ -1,6 +1,6 @@
 /** The rollout job: once the workers of a new build are up, everything open and new goes on with it, in every world. Safe to run twice. */
 import { makeCurrent } from '../../platform/temporal/rollout.ts';
-import { worldConfigs, type Parts } from '../../platform/composition/compose.ts';
+import { worldConfigs, type ProcessContext } from '../../platform/composition/compose.ts';
 import { OperatorMistake } from '../operator-mistake.ts';
 
 /** Workers are up within seconds; a cluster may have to fetch their image first. */
@@ -8,7 +8,7 @@ const WITHIN_MS = 120_000;
 
 /** Tells what it did, line by line; rejects when the build's workers do not come up. */
 export async function runRollout(
-  { config }: Parts,
+  { config }: ProcessContext,
   log: (line: string) => void,
   withinMs = WITHIN_MS,
 ): Promise<void> {

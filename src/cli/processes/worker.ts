@@ -1,13 +1,19 @@
 /** The worker process: Temporal workers for each world and queue it serves. Refuses to start where namespace and schema disagree. */
 import { hostname } from 'node:os';
 import { ensureSchedules } from '../../platform/temporal/schedules.ts';
-import { aboutSteps } from '../../platform/temporal/about-steps.ts';
+import { contextPropagation } from '../../platform/temporal/about-steps.ts';
 import { bundleWorkflows, readBundle } from '../../platform/temporal/bundle.ts';
 import { installRuntime } from '../../platform/temporal/runtime.ts';
 import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../platform/temporal/workers.ts';
 import { startPoller } from '../../platform/poller.ts';
-import { composeWorkerWorld, worldConfigs, type Check, type Parts, type WorkerWorld } from '../../platform/composition/compose.ts';
-import { composeShared, type Shared } from '../../platform/composition/shared.ts';
+import {
+  composeWorkerWorld,
+  worldConfigs,
+  type Check,
+  type ProcessContext,
+  type WorkerWorld,
+} from '../../platform/composition/compose.ts';
+import { composeRedisServices, type RedisServices } from '../../platform/composition/shared.ts';
 import { createFigureGauges } from '../../operations/figures.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
@@ -43,7 +49,7 @@ export function parseQueues(flag: string | undefined): readonly QueueName[] {
 
 /** Starts polling; rejects when a world's schema and namespace disagree or Temporal cannot be reached. */
 export async function runWorker(
-  parts: Parts,
+  parts: ProcessContext,
   queues: readonly QueueName[],
   options: WorkerOptions = {},
 ): Promise<RunningWorker> {
@@ -51,7 +57,7 @@ export async function runWorker(
   const lifecycle = createLifecycle(logger, config.worker.shutdownGraceMs * 2 + 5_000);
   const moreMetrics = installRuntime(logger);
   const observed = await observe(parts, lifecycle);
-  const shared = composeShared(config, secrets, logger);
+  const shared = composeRedisServices(config, secrets, logger);
   lifecycle.onStop('redis', () => shared.close());
   try {
     const { workflowBundle } = config.worker;
@@ -70,7 +76,7 @@ export async function runWorker(
         bundle,
         identity: `simway@${VERSION}#${hostname()}-${process.pid}`,
         ...(config.deployment ? { deployment: config.deployment } : {}),
-        steps: aboutSteps(world.environment, observed.tracing),
+        steps: contextPropagation(world.environment, observed.tracing),
         shutdownGraceMs: config.worker.shutdownGraceMs,
         maxCachedWorkflows: config.worker.maxCachedWorkflows,
         webhookAttempts: config.webhookLimits.attempts,
@@ -107,7 +113,7 @@ interface Running {
   readonly workers: Workers;
 }
 
-async function checkAll(running: readonly Running[], shared: Shared): Promise<readonly Check[]> {
+async function checkAll(running: readonly Running[], shared: RedisServices): Promise<readonly Check[]> {
   const polling = running.map(({ composed, workers }) => ({
     name: `workers ${composed.world.environment}`,
     ok: workers.arePolling(),

@@ -4,9 +4,9 @@
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { CROSSING, crossingOf, tellLowBalance, type Crossing } from './low-balance.ts';
+import { CROSSING, crossingOf, enqueueLowBalance, type Crossing } from './low-balance.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { noMessages, type Written } from '../../webhooks/store/messages.ts';
+import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 export interface LedgerEntry {
   readonly account: string;
@@ -86,7 +86,7 @@ export async function transfer(db: WorldDb, request: Transfer): Promise<'done' |
 export async function placeHold(
   db: WorldDb,
   hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<'held' | 'already' | 'insufficient'> {
   const { currency } = hold.amount;
   const { rows } = await sql<Crossing>`with ${holding(hold)} select ${CROSSING} from booked`.execute(db);
@@ -94,7 +94,7 @@ export async function placeHold(
   if (booked) {
     const { id, accountId } = hold;
     const because = { key: id, subject: id, accountId, currency: currency as AccountCurrency };
-    await tellLowBalance(db, because, booked, written);
+    await enqueueLowBalance(db, because, booked, written);
     return 'held';
   }
   const existing = await db.selectFrom('holds').select('id').where('id', '=', hold.id).executeTakeFirst();

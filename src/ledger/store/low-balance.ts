@@ -7,7 +7,12 @@ import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, noMessages, tell, type Written } from '../../webhooks/store/messages.ts';
+import {
+  listeners,
+  newPendingMessages,
+  enqueueWebhook,
+  type PendingMessages,
+} from '../../webhooks/store/messages.ts';
 
 /** null switches it off. A wallet that was not low and is by this amount is told of, since nothing taken later would cross it. */
 export async function setLowBalance(
@@ -15,7 +20,7 @@ export async function setLowBalance(
   { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
   thresholdMinor: bigint | null,
   now: Date,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   if (thresholdMinor === null) {
     await db.deleteFrom('low_balance_thresholds').where('account_id', '=', accountId).execute();
@@ -30,7 +35,7 @@ export async function setLowBalance(
       .onConflict((conflict) => conflict.column('account_id').doUpdateSet(wanted))
       .execute();
     const because = { key: `${accountId}:set:${now.getTime()}`, subject: null };
-    await tellLowBalance(trx, { ...because, accountId, currency }, crossing, written);
+    await enqueueLowBalance(trx, { ...because, accountId, currency }, crossing, written);
   });
 }
 
@@ -91,7 +96,7 @@ export function crossingOf(amountMinor: bigint) {
 export const NOT_LOW = sql`low as (select null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as listeners)`;
 
 /** Nobody is to be told of a crossing. */
-export const UNHEARD = sql<boolean>`not exists (select from low where listeners is not null)`;
+export const NO_SUBSCRIBERS = sql<boolean>`not exists (select from low where listeners is not null)`;
 
 /** The columns of Crossing, for the select list of a statement whose `with` calls it `low`. */
 export const CROSSING = sql`
@@ -124,13 +129,17 @@ export interface BecameLow {
 }
 
 /** Writes the messages of a crossing, in the transaction that makes the wallet low. */
-export async function tellLowBalance(
+export async function enqueueLowBalance(
   trx: WorldDb,
   { currency, ...because }: BecameLow,
   { threshold_minor, left_minor, listeners: found, at }: Crossing,
-  written: Written,
+  written: PendingMessages,
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;
   const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
-  await tell(trx, { event: 'wallet.low_balance', ...because, listeners: found, facts, at }, written);
+  await enqueueWebhook(
+    trx,
+    { event: 'wallet.low_balance', ...because, listeners: found, facts, at },
+    written,
+  );
 }

@@ -1,13 +1,13 @@
 /** How a move ended → an answer. A refused move is refused with what would fit; one that nobody knows about, with how to find out. */
 import { DomainError } from '../../domain/errors.ts';
-import type { MoveOutcome } from '../rules.ts';
+import type { ActionOutcome } from '../rules.ts';
 import type { Answer, ErrorAnswer } from '../../platform/http/errors.ts';
 import { STATUS_OF } from '../../platform/http/errors.ts';
 import { toJson } from '../../platform/http/json.ts';
 
 /** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be made), and `notFound` where nothing is there. */
 export function moveAnswer(
-  outcome: MoveOutcome,
+  outcome: ActionOutcome,
   notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND' = 'TRANSACTION_NOT_FOUND',
 ): Answer | ErrorAnswer {
   switch (outcome.outcome) {
@@ -31,7 +31,7 @@ export function moveAnswer(
   }
 }
 
-function refused(refusal: Extract<MoveOutcome, { outcome: 'refused' }>): ErrorAnswer {
+function refused(refusal: Extract<ActionOutcome, { outcome: 'refused' }>): ErrorAnswer {
   const { code, detail, fits } = refusal;
   if (code === 'SAME_PERSON') throw new DomainError('FORBIDDEN', detail);
   const status = STATUS_OF.MOVE_REFUSED;

@@ -1,8 +1,8 @@
 /** The stuck list, stories and moves → the documented shapes. Pure; names field by field what goes out, so that nothing else does. */
 import type { z } from 'zod';
-import type { MovePreview, MoveRecord } from '../actions.ts';
+import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { StuckPage } from '../../platform/composition/ops-world.ts';
-import type { Story } from '../timeline.ts';
+import type { Timeline } from '../timeline.ts';
 import type { Replayed } from '../replay.ts';
 import type { Money } from '../../domain/money.ts';
 import { mayMove, type Role } from '../../accounts/roles.ts';
@@ -10,11 +10,11 @@ import type { StuckItem } from '../stuck-rules.ts';
 import type { JsonNumber, Wire } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import { amountJson } from '../../platform/http/amount.ts';
-import type { movesSchema, replaySchema, storySchema, stuckPageSchema } from './schema.ts';
+import type { movesSchema, replaySchema, purchaseTimelineSchema, stuckPageSchema } from './schema.ts';
 
 type Item = Wire<z.output<typeof stuckPageSchema>>['data']['items'][number];
 type RecordJson = Wire<z.output<typeof movesSchema>>['data']['made'][number];
-type StoryJson = Wire<z.output<typeof storySchema>>['data'];
+type StoryJson = Wire<z.output<typeof purchaseTimelineSchema>>['data'];
 
 export function presentStuck(page: StuckPage) {
   const { success, data } = presentPage(page, presentStuckItem);
@@ -40,7 +40,7 @@ function withCurrency(amount: Money): { amount: JsonNumber; currency: string } {
   return { amount: amountJson(amount), currency: amount.currency };
 }
 
-export function presentMoveRecord(record: MoveRecord): RecordJson {
+export function presentMoveRecord(record: ActionRecord): RecordJson {
   return {
     moveId: record.moveId,
     transactionId: record.transactionId,
@@ -62,7 +62,7 @@ export function presentMoveRecord(record: MoveRecord): RecordJson {
 }
 
 export function presentMoves(
-  { preview, made }: { readonly preview: MovePreview; readonly made: readonly MoveRecord[] },
+  { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
   role: Role,
 ): Wire<z.output<typeof movesSchema>> {
   return {
@@ -94,7 +94,7 @@ export function presentReplay(report: Replayed): Wire<z.output<typeof replaySche
   };
 }
 
-export function presentStory(story: Story): Wire<z.output<typeof storySchema>> {
+export function presentPurchaseTimeline(story: Timeline): Wire<z.output<typeof purchaseTimelineSchema>> {
   const { amountMinor, currency, attention, hold, supplier } = story;
   return {
     success: true,
@@ -136,7 +136,7 @@ export function presentStory(story: Story): Wire<z.output<typeof storySchema>> {
 }
 
 /** What happens elsewhere: at the gateway, at the merchant, in Temporal. */
-function outsideOf(story: Story): Pick<StoryJson, 'payments' | 'refunds' | 'messages' | 'workflows'> {
+function outsideOf(story: Timeline): Pick<StoryJson, 'payments' | 'refunds' | 'messages' | 'workflows'> {
   return {
     payments: story.payments.map((payment) => ({
       reference: payment.reference,

@@ -1,13 +1,25 @@
 /** What is stuck, what happened to one purchase, and putting it right. */
 import type { z } from 'zod';
-import type { AskedMove } from '../../platform/composition/ops-world.ts';
+import type { RequestedAction } from '../../platform/composition/ops-world.ts';
 import { isId } from '../../domain/ids.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import { toJson } from '../../platform/http/json.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
-import { anyId, defineOpsRoute, doneSchema, transactionId, worldQuery } from '../../platform/http/ops-route.ts';
+import {
+  anyId,
+  defineOpsRoute,
+  doneSchema,
+  transactionId,
+  worldQuery,
+} from '../../platform/http/ops-route.ts';
 import { moveAnswer } from './outcome.ts';
-import { presentMoveRecord, presentMoves, presentReplay, presentStory, presentStuck } from './present.ts';
+import {
+  presentMoveRecord,
+  presentMoves,
+  presentReplay,
+  presentPurchaseTimeline,
+  presentStuck,
+} from './present.ts';
 import {
   dismissBody,
   moveBody,
@@ -17,7 +29,7 @@ import {
   movesSchema,
   replayBody,
   replaySchema,
-  storySchema,
+  purchaseTimelineSchema,
   stuckPageSchema,
   stuckQuery,
   waitingMovesSchema,
@@ -85,7 +97,7 @@ function storyRoute(): Route {
     params: { transactionId: anyId },
     query: worldQuery,
     errors: ['TRANSACTION_NOT_FOUND'],
-    responses: { 200: { description: 'Everything that happened', schema: storySchema } },
+    responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
     docs: {
       operationId: 'getStory',
       tag: TAG,
@@ -97,7 +109,7 @@ function storyRoute(): Route {
     async handle({ ops, params }) {
       const story = await ops.world.tellStory(params['transactionId'] ?? '');
       noteTransaction(story.transactionId);
-      return { status: 200, body: toJson(presentStory(story)) };
+      return { status: 200, body: toJson(presentPurchaseTimeline(story)) };
     },
   });
 }
@@ -167,7 +179,7 @@ function moveRoute(): Route {
   });
 }
 
-function askedMove(body: z.output<typeof moveBody>): Omit<AskedMove, 'transactionId'> {
+function askedMove(body: z.output<typeof moveBody>): Omit<RequestedAction, 'transactionId'> {
   const { move, reason, amount, currency, override, ...more } = body;
   const { evidence, packageCode, goodwill, outcome, disputeId, moveKey } = more;
   return {

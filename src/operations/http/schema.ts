@@ -1,7 +1,7 @@
 /** The stuck list, one purchase's story, and moves: what is asked for, and what is answered. Amounts are numbers with two decimals. */
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
-import { MOVE_RECORD_STATUSES, MOVE_REFUSALS, MOVE_STATES } from '../rules.ts';
+import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
@@ -15,7 +15,7 @@ import {
 } from '../../platform/http/limits.ts';
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
-import { MOVES } from '../../accounts/roles.ts';
+import { OPERATOR_ACTIONS } from '../../accounts/roles.ts';
 
 const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 const MAX_OLDER_SECONDS = 999_999_999;
@@ -67,7 +67,7 @@ const record = z
   .object({
     moveId: z.string(),
     transactionId: z.string(),
-    move: z.enum(MOVES),
+    move: z.enum(OPERATOR_ACTIONS),
     by: z.string(),
     reason: z.string(),
     evidence: z.string().nullable(),
@@ -75,7 +75,7 @@ const record = z
     currency: currency.nullable(),
     packageCode: z.string().nullable(),
     goodwill: z.boolean(),
-    status: z.enum(MOVE_RECORD_STATUSES),
+    status: z.enum(ACTION_RECORD_STATUSES),
     refusal: z.string().nullable(),
     detail: z.string().nullable(),
     approvedBy: z.string().nullable(),
@@ -88,7 +88,7 @@ const record = z
 const amountOf = { amount: money('In `currency`'), currency };
 const word = z.string().nullable();
 
-export const storySchema = dataSchema(
+export const purchaseTimelineSchema = dataSchema(
   z.object({
     transactionId: z.string(),
     purpose: z.enum(['purchase', 'funding']).nullable(),
@@ -168,7 +168,7 @@ export const storySchema = dataSchema(
   'Story',
 );
 
-const standing = { status: z.enum(PURCHASE_STATUSES), state: z.enum(MOVE_STATES) };
+const standing = { status: z.enum(PURCHASE_STATUSES), state: z.enum(PURCHASE_SITUATIONS) };
 
 export const movesSchema = dataSchema(
   z.object({
@@ -176,9 +176,9 @@ export const movesSchema = dataSchema(
     purpose: z.enum(['purchase', 'funding']),
     ...standing,
     attentionReason: word,
-    fits: z.array(z.enum(MOVES)).meta({ description: 'The moves that fit how it stands' }),
-    yours: z.array(z.enum(MOVES)).meta({ description: 'Those of them that your role may make' }),
-    replay: z.array(z.enum(MOVES)).meta({ description: 'What a replay would do now, in order' }),
+    fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that fit how it stands' }),
+    yours: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Those of them that your role may make' }),
+    replay: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What a replay would do now, in order' }),
     made: z.array(record).meta({ description: 'Oldest first, refused tries included' }),
   }),
   'Moves',
@@ -194,7 +194,7 @@ const reason = textField({
 
 export const moveBody = z
   .object({
-    move: choiceField(MOVES, { description: 'What to do', example: 'look-at-gateway' }),
+    move: choiceField(OPERATOR_ACTIONS, { description: 'What to do', example: 'look-at-gateway' }),
     reason,
     evidence: textField({
       max: MAX_REASON_CHARACTERS,
@@ -265,8 +265,8 @@ export const moveRefusedSchema = z
     error: z.object({
       code: z.literal('MOVE_REFUSED'),
       message: z.string(),
-      refusal: z.enum(MOVE_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
-      fits: z.array(z.enum(MOVES)).meta({ description: 'What would fit now' }),
+      refusal: z.enum(ACTION_REFUSALS).meta({ description: 'docs/OPERATIONS.md says what each means' }),
+      fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'What would fit now' }),
     }),
     statusCode: z.literal(409),
   })

@@ -4,31 +4,40 @@
  */
 import { amountOf, APPROVAL_WITHIN_MS, needsApproval, type ApprovalLimits } from '../amounts.ts';
 import type { Money } from '../../domain/money.ts';
-import { movesThatFit, REFUSAL_WORDS, whyNot, whyNotAsked, type MoveOutcome, type MoveRefusal, type MoveWish } from '../rules.ts';
+import {
+  availableActions,
+  REFUSAL_WORDS,
+  refusalFor,
+  whyNotAsked,
+  type ActionOutcome,
+  type ActionRefusal,
+  type ActionRequest,
+} from '../rules.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import { effectOf } from './effects.ts';
 import { findReplacement } from './replacement.ts';
-import { findMoveSubject, lockMoveSubject, moneyOf, type Ended, type MoveSubject } from './subject.ts';
-import type { MoveRow } from './tables.ts';
+import { findActionSubject, lockActionSubject, moneyOf, type Ended, type ActionSubject } from './subject.ts';
+import type { ActionRow } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { noMessages, type Written } from '../../webhooks/store/messages.ts';
-import type { Move } from '../../accounts/roles.ts';
+import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+import type { OperatorAction } from '../../accounts/roles.ts';
 
 /** Whether to go on with a move. `go`: its line stands as BEGUN, or was approved. */
 export type Begun =
-  { readonly outcome: 'go'; readonly moveId: string } | Exclude<MoveOutcome, { readonly outcome: 'unknown' }>;
+  | { readonly outcome: 'go'; readonly moveId: string }
+  | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
-export type Refused = Extract<MoveOutcome, { readonly outcome: 'refused' }>;
+export type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
 
 /** Judges a wish by the rows and puts it on record, whatever comes of it. Twice is once. */
 export async function beginMove(
   db: WorldDb,
-  wish: MoveWish,
+  wish: ActionRequest,
   { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
 ): Promise<Begun> {
   return db.transaction().execute(async (trx) => {
-    const judged = await judgeWish(trx, wish, now);
+    const judged = await judgeRequest(trx, wish, now);
     if (judged.outcome !== 'fits') return judged;
     const { subject, amount, packageCode } = judged;
     // Against the gateway's word one person is never enough.
@@ -38,7 +47,7 @@ export async function beginMove(
     const status = waits ? 'WAITS_FOR_APPROVAL' : 'BEGUN';
     const isFirst = await insertMove(trx, wish, { status, amount, packageCode, expiresAt, now });
     // Somebody began the same a moment ago: what became of that counts.
-    if (!isFirst) throw new MoveBegunBeside(wish.moveKey);
+    if (!isFirst) throw new ActionStartedElsewhere(wish.moveKey);
     return expiresAt
       ? { outcome: 'waits-for-approval', moveId: wish.moveId, expiresAt: expiresAt.toISOString() }
       : { outcome: 'go', moveId: wish.moveId };
@@ -46,28 +55,28 @@ export async function beginMove(
 }
 
 /** Judges a wish without beginning it: refused or made before, that is its outcome; else whoever can make it is to be asked. */
-export async function foreseeMove(db: WorldDb, wish: MoveWish, now: Date): Promise<Begun> {
-  const judged = await db.transaction().execute((trx) => judgeWish(trx, wish, now));
+export async function previewAction(db: WorldDb, wish: ActionRequest, now: Date): Promise<Begun> {
+  const judged = await db.transaction().execute((trx) => judgeRequest(trx, wish, now));
   return judged.outcome === 'fits' ? { outcome: 'go', moveId: wish.moveId } : judged;
 }
 
 export interface Fits {
   readonly outcome: 'fits';
-  readonly subject: MoveSubject;
+  readonly subject: ActionSubject;
   readonly amount: Money | null;
   readonly packageCode: string | null;
 }
 
 /** Judges a wish by the rows and by its key. A refusal is put on record here. */
-export async function judgeWish(trx: WorldDb, wish: MoveWish, now: Date): Promise<Begun | Fits> {
+export async function judgeRequest(trx: WorldDb, wish: ActionRequest, now: Date): Promise<Begun | Fits> {
   const earlier = await findLive(trx, wish.moveKey, now);
   if (earlier) return goOnWith(trx, wish, earlier, now);
-  const subject = await findMoveSubject(trx, wish.transactionId);
-  const refuse = (refusal: MoveRefusal): Promise<Refused> => keepRefusal(trx, wish, refusal, now, subject);
+  const subject = await findActionSubject(trx, wish.transactionId);
+  const refuse = (refusal: ActionRefusal): Promise<Refused> => keepRefusal(trx, wish, refusal, now, subject);
   const notAsked = whyNotAsked(wish);
   if (notAsked !== undefined) return refuse(notAsked);
   if (!subject) return refuse('NOT_FOUND');
-  const unfit = whyNot(wish.move, subject.facts, termsOf(wish));
+  const unfit = refusalFor(wish.move, subject.facts, termsOf(wish));
   if (unfit !== undefined) return refuse(unfit);
   const moves = amountOf(wish.move, subject.facts, moneyOf(subject), wish);
   if ('refusal' in moves) return refuse(moves.refusal);
@@ -78,7 +87,7 @@ export async function judgeWish(trx: WorldDb, wish: MoveWish, now: Date): Promis
 }
 
 /** Two of the same began at one time; the step is run again and finds the other. */
-export class MoveBegunBeside extends Error {
+export class ActionStartedElsewhere extends Error {
   constructor(moveKey: string) {
     super(`a move is being begun under the key ${moveKey}`);
     this.name = 'MoveBegunBeside';
@@ -88,7 +97,7 @@ export class MoveBegunBeside extends Error {
 const LIVE = ['BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE'] as const;
 
 /** The line that a key stands for; one that nobody approved in time is none any more. */
-async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<MoveRow | undefined> {
+async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<ActionRow | undefined> {
   const row = await trx
     .selectFrom('operator_moves')
     .selectAll()
@@ -101,11 +110,11 @@ async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<MoveR
   return undefined;
 }
 
-export function isExpired(row: MoveRow, now: Date): boolean {
+export function isExpired(row: ActionRow, now: Date): boolean {
   return row.status === 'WAITS_FOR_APPROVAL' && row.expires_at !== null && row.expires_at <= now;
 }
 
-export async function expireMove(trx: WorldDb, { id }: MoveRow, now: Date): Promise<void> {
+export async function expireMove(trx: WorldDb, { id }: ActionRow, now: Date): Promise<void> {
   await trx
     .updateTable('operator_moves')
     .set({ status: 'EXPIRED', detail: REFUSAL_WORDS.APPROVAL_EXPIRED, closed_at: now })
@@ -113,9 +122,9 @@ export async function expireMove(trx: WorldDb, { id }: MoveRow, now: Date): Prom
     .execute();
 }
 
-async function goOnWith(trx: WorldDb, wish: MoveWish, row: MoveRow, now: Date): Promise<Begun> {
+async function goOnWith(trx: WorldDb, wish: ActionRequest, row: ActionRow, now: Date): Promise<Begun> {
   if (row.transaction_id !== wish.transactionId || row.asked !== askedOf(wish))
-    return keepRefusal(trx, wish, 'KEY_REUSED', now, await findMoveSubject(trx, wish.transactionId));
+    return keepRefusal(trx, wish, 'KEY_REUSED', now, await findActionSubject(trx, wish.transactionId));
   switch (row.status) {
     case 'DONE':
       return { outcome: 'done', moveId: row.id, did: row.detail ?? '', again: true };
@@ -131,7 +140,7 @@ async function goOnWith(trx: WorldDb, wish: MoveWish, row: MoveRow, now: Date): 
 }
 
 /** What is wished, as text that is the same for the same wish: who wishes it and why may differ. */
-function askedOf(wish: MoveWish): string {
+function askedOf(wish: ActionRequest): string {
   const { move, amountMinor, currency, packageCode, goodwill, outcome, disputeId, overrides } = wish;
   const ofClaim = { outcome, disputeId, overrides: overrides === true ? true : undefined };
   return JSON.stringify({
@@ -150,17 +159,17 @@ const termsOf = (asked: { readonly goodwill?: boolean; readonly evidence?: strin
 });
 
 interface NewLine {
-  readonly status: MoveRow['status'];
+  readonly status: ActionRow['status'];
   readonly now: Date;
   readonly amount?: Money | null;
   readonly packageCode?: string | null;
   readonly expiresAt?: Date | null;
-  readonly refusal?: MoveRefusal;
+  readonly refusal?: ActionRefusal;
   readonly detail?: string;
 }
 
 /** Whether the line is new: not the same try again, and no other under the same key. */
-async function insertMove(trx: WorldDb, wish: MoveWish, line: NewLine): Promise<boolean> {
+async function insertMove(trx: WorldDb, wish: ActionRequest, line: NewLine): Promise<boolean> {
   const inserted = await trx
     .insertInto('operator_moves')
     .values({
@@ -191,10 +200,10 @@ async function insertMove(trx: WorldDb, wish: MoveWish, line: NewLine): Promise<
 /** Puts a wish that fits on record as begun; undefined: somebody else did. */
 export async function insertBegun(
   trx: WorldDb,
-  wish: MoveWish,
+  wish: ActionRequest,
   { amount, packageCode }: Fits,
   now: Date,
-): Promise<MoveRow | undefined> {
+): Promise<ActionRow | undefined> {
   const isFirst = await insertMove(trx, wish, { status: 'BEGUN', amount, packageCode, now });
   return isFirst ? lockMove(trx, wish.moveId) : undefined;
 }
@@ -202,10 +211,10 @@ export async function insertBegun(
 /** A try that is refused is on record like one that is made. */
 export async function keepRefusal(
   trx: WorldDb,
-  wish: MoveWish,
-  refusal: MoveRefusal,
+  wish: ActionRequest,
+  refusal: ActionRefusal,
   now: Date,
-  subject: MoveSubject | undefined,
+  subject: ActionSubject | undefined,
   detail = REFUSAL_WORDS[refusal],
 ): Promise<Refused> {
   await insertMove(trx, storable(wish), { status: 'REFUSED', refusal, detail, now });
@@ -213,7 +222,7 @@ export async function keepRefusal(
 }
 
 /** What was typed may be of any length, and empty. */
-function storable(wish: MoveWish): MoveWish {
+function storable(wish: ActionRequest): ActionRequest {
   const short = (text: string): string => text.slice(0, 500);
   return {
     ...wish,
@@ -223,33 +232,33 @@ function storable(wish: MoveWish): MoveWish {
   };
 }
 
-export function refusedAs(code: MoveRefusal, detail: string, subject: MoveSubject | undefined): Refused {
-  return { outcome: 'refused', code, detail, fits: subject ? movesThatFit(subject.facts) : [] };
+export function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject | undefined): Refused {
+  return { outcome: 'refused', code, detail, fits: subject ? availableActions(subject.facts) : [] };
 }
 
 /** A refusal that was decided before any step could be asked for. */
 export function auditRefusal(
   db: WorldDb,
-  wish: MoveWish,
-  refusal: MoveRefusal,
+  wish: ActionRequest,
+  refusal: ActionRefusal,
   now: Date,
   detail?: string,
 ): Promise<Refused> {
   return db
     .transaction()
     .execute(async (trx) =>
-      keepRefusal(trx, wish, refusal, now, await findMoveSubject(trx, wish.transactionId), detail),
+      keepRefusal(trx, wish, refusal, now, await findActionSubject(trx, wish.transactionId), detail),
     );
 }
 
 /** Which statuses a stage has: a move is made only at the stage that it was handed over for. */
-const STAGE_OF: Record<PurchaseStatus, MoveStage> = {
+const STAGE_OF: Record<PurchaseStatus, ActionStage> = {
   PENDING: 'awaiting-money',
   PROCESSING: 'delivering',
   SUCCESS: 'closed',
   FAILED: 'closed',
 };
-export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
+export type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 
 type Outcome = Exclude<Begun, { readonly outcome: 'go' }>;
 
@@ -257,15 +266,15 @@ type Outcome = Exclude<Begun, { readonly outcome: 'go' }>;
  * Makes a begun move: its effect and its line in one transaction. Twice is once: the first outcome is answered again. `not-now`: the rows are
  * at another stage, and nothing was written.
  */
-export function makeMove(
+export function carryOutAction(
   db: WorldDb,
   moveId: string,
-  { stage, now }: { readonly stage: MoveStage; readonly now: Date },
-  written: Written = noMessages(),
+  { stage, now }: { readonly stage: ActionStage; readonly now: Date },
+  written: PendingMessages = newPendingMessages(),
 ): Promise<Outcome | { readonly outcome: 'not-now' }> {
   return db.transaction().execute(async (trx) => {
     const row = await lockMove(trx, moveId);
-    const subject = await lockMoveSubject(trx, row.transaction_id);
+    const subject = await lockActionSubject(trx, row.transaction_id);
     await findUnsent(trx, row.transaction_id, written);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
@@ -279,7 +288,12 @@ export function makeMove(
 }
 
 /** Moves that end or replace the order of a purchase that is being delivered. */
-const TAKES_BACK: readonly Move[] = ['deliver-other', 'refund-to-source', 'credit-wallet', 'cancel'];
+const TAKES_BACK: readonly OperatorAction[] = [
+  'deliver-other',
+  'refund-to-source',
+  'credit-wallet',
+  'cancel',
+];
 
 /** The order was withdrawn for a move that is not made: the purchase is delivered after all, or found to be cancelled. */
 async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void> {
@@ -292,12 +306,12 @@ async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void>
 }
 
 /** How things stand, and how much is left, may have changed since it was begun. */
-function whyNotNow(row: MoveRow, subject: MoveSubject): MoveRefusal | undefined {
+function whyNotNow(row: ActionRow, subject: ActionSubject): ActionRefusal | undefined {
   const { purchase } = subject;
   // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row says so.
   const isWithdrawn = purchase?.status !== 'PROCESSING' || purchase.withdrawing_since !== null;
   if (TAKES_BACK.includes(row.move) && !isWithdrawn) return 'SUPPLIER_MAY_DELIVER';
-  const unfit = whyNot(row.move, subject.facts, termsOf(row));
+  const unfit = refusalFor(row.move, subject.facts, termsOf(row));
   if (unfit !== undefined || row.amount_minor === null) return unfit;
   const asked = { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
   const moves = amountOf(row.move, subject.facts, moneyOf(subject), asked);
@@ -308,13 +322,13 @@ function whyNotNow(row: MoveRow, subject: MoveSubject): MoveRefusal | undefined 
 export function closeMove(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
     const row = await lockMove(trx, moveId);
-    const subject = await findMoveSubject(trx, row.transaction_id);
+    const subject = await findActionSubject(trx, row.transaction_id);
     if (row.closed_at !== null) return outcomeOf(row, subject);
     return outcomeOf(await endMove(trx, row, ended, now), subject, false);
   });
 }
 
-function lockMove(trx: WorldDb, moveId: string): Promise<MoveRow> {
+function lockMove(trx: WorldDb, moveId: string): Promise<ActionRow> {
   return trx
     .selectFrom('operator_moves')
     .selectAll()
@@ -323,7 +337,7 @@ function lockMove(trx: WorldDb, moveId: string): Promise<MoveRow> {
     .executeTakeFirstOrThrow();
 }
 
-function outcomeOf(row: MoveRow, subject: MoveSubject | undefined, isAgain = true): Outcome {
+function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain = true): Outcome {
   const { id: moveId, detail } = row;
   if (row.status === 'DONE')
     return { outcome: 'done', moveId, did: detail ?? '', ...(isAgain ? { again: true } : {}) };
@@ -331,7 +345,7 @@ function outcomeOf(row: MoveRow, subject: MoveSubject | undefined, isAgain = tru
   return refusedAs(code, detail ?? REFUSAL_WORDS[code], subject);
 }
 
-function endMove(trx: WorldDb, { id }: MoveRow, ended: Ended, now: Date): Promise<MoveRow> {
+function endMove(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
   return trx
     .updateTable('operator_moves')
     .set(

@@ -1,18 +1,20 @@
 /** Moves that wait for a second person, and what is on record of a purchase's moves. Who asked for one cannot approve it, here or in the database. */
 import { sql } from 'kysely';
-import { isSamePerson, whyNotAsked, type MoveRefusal, type MoveWish } from '../rules.ts';
-import { findMoveSubject } from './subject.ts';
+import { isSamePerson, whyNotAsked, type ActionRefusal, type ActionRequest } from '../rules.ts';
+import { findActionSubject } from './subject.ts';
 import { expireMove, isExpired, keepRefusal, refusedAs, type Refused } from './actions.ts';
-import type { MoveRow } from './tables.ts';
+import type { ActionRow } from './tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** What a second person says of a move that waits. `go`: it may be made now. */
-export async function judgeWaiting(
+export async function decideWaiting(
   db: WorldDb,
   moveId: string,
   word: { readonly by: string; readonly isApproved: boolean; readonly tryId: string },
   now: Date,
-): Promise<{ readonly outcome: 'go'; readonly move: MoveRow } | Refused | { readonly outcome: 'declined' }> {
+): Promise<
+  { readonly outcome: 'go'; readonly move: ActionRow } | Refused | { readonly outcome: 'declined' }
+> {
   return db.transaction().execute(async (trx) => {
     const row = await trx
       .selectFrom('operator_moves')
@@ -21,10 +23,10 @@ export async function judgeWaiting(
       .forUpdate()
       .executeTakeFirst();
     if (!row) return refusedAs('NOT_FOUND', `there is no move ${moveId}`, undefined);
-    const refuse = async (refusal: MoveRefusal): Promise<Refused> => {
+    const refuse = async (refusal: ActionRefusal): Promise<Refused> => {
       const wish = { ...wishOf(row), moveId: word.tryId, by: word.by };
       const reason = `${word.isApproved ? 'approval' : 'refusal'} of ${moveId}`;
-      const subject = await findMoveSubject(trx, row.transaction_id);
+      const subject = await findActionSubject(trx, row.transaction_id);
       return keepRefusal(trx, { ...wish, reason }, refusal, now, subject);
     };
     if (whyNotAsked({ ...wishOf(row), by: word.by }) === 'PERSON_NEEDED') return refuse('PERSON_NEEDED');
@@ -53,7 +55,7 @@ export async function judgeWaiting(
 }
 
 /** The wish that a line tells of. */
-export function wishOf(row: MoveRow): MoveWish {
+export function wishOf(row: ActionRow): ActionRequest {
   return {
     moveId: row.id,
     transactionId: row.transaction_id,
@@ -61,12 +63,12 @@ export function wishOf(row: MoveRow): MoveWish {
     reason: row.reason,
     moveKey: row.move_key,
     ...(row.evidence === null ? {} : { evidence: row.evidence }),
-    ...(JSON.parse(row.asked) as Pick<MoveWish, 'move'>),
+    ...(JSON.parse(row.asked) as Pick<ActionRequest, 'move'>),
   };
 }
 
 /** Every try on a purchase or a funding, oldest first. */
-export function listMoves(db: WorldDb, transactionId: string): Promise<MoveRow[]> {
+export function listMoves(db: WorldDb, transactionId: string): Promise<ActionRow[]> {
   return db
     .selectFrom('operator_moves')
     .selectAll()
@@ -76,7 +78,7 @@ export function listMoves(db: WorldDb, transactionId: string): Promise<MoveRow[]
 }
 
 /** A move that `approve` would make: it waits for a second person, or was approved and is not made yet. */
-export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<MoveRow | undefined> {
+export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<ActionRow | undefined> {
   return db
     .selectFrom('operator_moves')
     .selectAll()
@@ -86,7 +88,7 @@ export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<
 }
 
 /** Moves that wait for a second person, oldest first. */
-export function listWaiting(db: WorldDb, now: Date): Promise<MoveRow[]> {
+export function listWaiting(db: WorldDb, now: Date): Promise<ActionRow[]> {
   return db
     .selectFrom('operator_moves')
     .selectAll()

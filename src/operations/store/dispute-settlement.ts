@@ -5,10 +5,10 @@
 import { sql } from 'kysely';
 import { whyNotOutcome } from '../../payments/dispute-rules.ts';
 import { formatMinor, type Money } from '../../domain/money.ts';
-import type { MoveWish } from '../rules.ts';
+import type { ActionRequest } from '../rules.ts';
 import { closeDispute, findNotWon, findOpenDisputes, takeBackRisk } from '../../payments/store/disputes.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
-import type { MoveEffect, MoveSubject } from './subject.ts';
+import type { ActionEffect, ActionSubject } from './subject.ts';
 import { CLAIMS, findClaim, type Claim } from '../../payments/store/payments.ts';
 import type { DisputeRow } from '../../payments/store/tables-disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -17,8 +17,8 @@ import type { WorldDb } from '../../platform/database/tables.ts';
  * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was
  * at risk is ours again. Lost: once the gateway has taken its money, what is left in suspense for it is our loss; until then it waits there.
  */
-export const settleClaim: MoveEffect = async (trx, move, subject, now) => {
-  const { outcome = 'lost', disputeId, overrides = false } = JSON.parse(move.asked) as Partial<MoveWish>;
+export const settleClaim: ActionEffect = async (trx, move, subject, now) => {
+  const { outcome = 'lost', disputeId, overrides = false } = JSON.parse(move.asked) as Partial<ActionRequest>;
   const open = await findOpenDisputes(trx, subject.transactionId);
   const named = disputeId === undefined ? open : open.filter((one) => one.dispute_id === disputeId);
   if (open.length > 0 && named.length !== 1) return { refusal: 'DISPUTE_NEEDED' };
@@ -63,7 +63,7 @@ export const settleClaim: MoveEffect = async (trx, move, subject, now) => {
  */
 export async function countSettledBefore(
   db: WorldDb,
-  { transactionId, disputeId }: Pick<MoveWish, 'transactionId' | 'disputeId'>,
+  { transactionId, disputeId }: Pick<ActionRequest, 'transactionId' | 'disputeId'>,
 ): Promise<number> {
   const { rows } = await sql<{ made: number }>`
     select count(*)::int4 as made from operator_moves
@@ -83,14 +83,14 @@ export async function countSettledBefore(
 const REVERSED: Claim = 'PAYMENT_REVERSED';
 
 /** Whether the gateway has taken money back: of this payment, or of any where no dispute is named. */
-function isTakenFrom({ payments }: MoveSubject, reference: string | undefined): boolean {
+function isTakenFrom({ payments }: ActionSubject, reference: string | undefined): boolean {
   return payments.some(
     (payment) => payment.reversed_minor > 0n && (reference === undefined || payment.reference === reference),
   );
 }
 
 /** What lost disputes put at risk is at risk no more once the gateway has taken it. Answers the disputes that still have money at risk. */
-async function takeBackLostRisk(trx: WorldDb, subject: MoveSubject): Promise<DisputeRow[]> {
+async function takeBackLostRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
   const notWon = await findNotWon(trx, subject.transactionId);
   const isOver = (one: DisputeRow) => one.outcome === 'LOST' && isTakenFrom(subject, one.reference);
   for (const dispute of notWon.filter(isOver)) await takeBackRisk(trx, dispute);
@@ -98,7 +98,7 @@ async function takeBackLostRisk(trx: WorldDb, subject: MoveSubject): Promise<Dis
 }
 
 /** Whether money that was taken back from us is still missing in suspense. */
-async function hasClaimLeft(trx: WorldDb, subject: MoveSubject): Promise<boolean> {
+async function hasClaimLeft(trx: WorldDb, subject: ActionSubject): Promise<boolean> {
   const left = await findInSuspense(trx, subject, 'all disputes');
   return left.some(({ amountMinor }) => amountMinor < 0n);
 }
@@ -106,7 +106,7 @@ async function hasClaimLeft(trx: WorldDb, subject: MoveSubject): Promise<boolean
 /** What of it lies in suspense for no refund and for none of these disputes, by currency; nothing where that is zero. */
 async function findInSuspense(
   trx: WorldDb,
-  { transactionId, refunds }: Pick<MoveSubject, 'transactionId' | 'refunds'>,
+  { transactionId, refunds }: Pick<ActionSubject, 'transactionId' | 'refunds'>,
   without: readonly DisputeRow[] | 'all disputes',
 ): Promise<Money[]> {
   const keys = without === 'all disputes' ? [] : without.flatMap((one) => one.operation_key ?? []);
@@ -149,7 +149,7 @@ export function unflag(trx: WorldDb, transactionId: string, reasons: readonly st
 /** Whoever was called for one of these reasons is needed for this one now, or for none. */
 async function setAttention(
   trx: WorldDb,
-  { transactionId }: Pick<MoveSubject, 'transactionId'>,
+  { transactionId }: Pick<ActionSubject, 'transactionId'>,
   reasons: readonly string[],
   reason: string | null,
 ): Promise<void> {

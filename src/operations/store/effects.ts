@@ -5,34 +5,40 @@
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { settleClaim, unflag } from './dispute-settlement.ts';
 import { closeFundingUnpaid } from '../../payments/store/fundings.ts';
-import { exchangeEntries, postHold, transfer, walletAccount, type LedgerEntry } from '../../ledger/store/ledger.ts';
+import {
+  exchangeEntries,
+  postHold,
+  transfer,
+  walletAccount,
+  type LedgerEntry,
+} from '../../ledger/store/ledger.ts';
 import { closeRefundByHand, markPaidByHand } from './manual-payment.ts';
-import { lockWalletFor, tellLowBalance } from '../../ledger/store/low-balance.ts';
+import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
 import { replacePackage } from './replacement.ts';
 import {
   GOODWILL,
   inPrice,
   payingPayment,
   refundsThatAre,
-  type MoveSubject,
+  type ActionSubject,
   type Ended,
-  type MoveEffect,
+  type ActionEffect,
 } from './subject.ts';
-import type { MoveRow } from './tables.ts';
+import type { ActionRow } from './tables.ts';
 import { closePayment, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import { creditRefundAs, dueRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { noMessages } from '../../webhooks/store/messages.ts';
-import type { Move } from '../../accounts/roles.ts';
+import { newPendingMessages } from '../../webhooks/store/messages.ts';
+import type { OperatorAction } from '../../accounts/roles.ts';
 
 /** The effect of a move on the rows. */
-export const effectOf = (move: Move): MoveEffect => EFFECTS[move];
+export const effectOf = (move: OperatorAction): ActionEffect => EFFECTS[move];
 
 /** Asking moves have done what they do before: their line is what is left. */
-const asked: MoveEffect = () => Promise.resolve({ did: 'asked' });
+const asked: ActionEffect = () => Promise.resolve({ did: 'asked' });
 
-const EFFECTS: Record<Move, MoveEffect> = {
+const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'look-at-gateway': asked,
   'look-at-supplier': asked,
   'retry-delivery': settleDelivered,
@@ -47,8 +53,8 @@ const EFFECTS: Record<Move, MoveEffect> = {
 /** Delivered before, its money still on hold: the hold is posted. Where it is to be delivered yet, somebody else has tried. */
 async function settleDelivered(
   trx: WorldDb,
-  _move: MoveRow,
-  { purchase, hold }: MoveSubject,
+  _move: ActionRow,
+  { purchase, hold }: ActionSubject,
 ): Promise<Ended> {
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
   await postHold(trx, purchase.transaction_id, purchase.cost_usd_e4);
@@ -57,7 +63,7 @@ async function settleDelivered(
   };
 }
 
-async function cancel(trx: WorldDb, move: MoveRow, subject: MoveSubject, now: Date): Promise<Ended> {
+async function cancel(trx: WorldDb, move: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
   const { transactionId, facts } = subject;
   if (facts.status === 'PENDING') {
     const close = facts.purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
@@ -75,14 +81,14 @@ async function cancel(trx: WorldDb, move: MoveRow, subject: MoveSubject, now: Da
 
 async function giveBack(
   trx: WorldDb,
-  { id }: MoveRow,
-  { transactionId }: MoveSubject,
+  { id }: ActionRow,
+  { transactionId }: ActionSubject,
   to: 'source' | 'wallet',
 ): Promise<void> {
   await failPurchaseIn(trx, transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
 }
 
-async function refundToSource(trx: WorldDb, move: MoveRow, subject: MoveSubject): Promise<Ended> {
+async function refundToSource(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts } = subject;
   const amount = amountOf(move);
   if (facts.status === 'PROCESSING') {
@@ -97,7 +103,7 @@ async function refundToSource(trx: WorldDb, move: MoveRow, subject: MoveSubject)
 }
 
 /** A refund that is on record already: sent again where the gateway had refused it, or closed where a person has seen it sent. */
-async function pushRefund(trx: WorldDb, move: MoveRow, { facts, refunds }: MoveSubject): Promise<Ended> {
+async function pushRefund(trx: WorldDb, move: ActionRow, { facts, refunds }: ActionSubject): Promise<Ended> {
   if (facts.openRefund === null) return { refusal: 'NOTHING_TO_RETURN' };
   const open = refundsThatAre(facts.openRefund, refunds);
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
@@ -110,7 +116,7 @@ async function pushRefund(trx: WorldDb, move: MoveRow, { facts, refunds }: MoveS
 }
 
 /** Money that was credited goes back to where it came from, as far as the wallet still holds it. That it leaves little is told with it. */
-async function takeFromWallet(trx: WorldDb, move: MoveRow, payment: PaymentRow): Promise<Ended> {
+async function takeFromWallet(trx: WorldDb, move: ActionRow, payment: PaymentRow): Promise<Ended> {
   const amount = amountOf(move);
   const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
   const wallet = await lockWalletFor(trx, payment.account_id, credit);
@@ -118,7 +124,7 @@ async function takeFromWallet(trx: WorldDb, move: MoveRow, payment: PaymentRow):
   const because = { key: move.id, subject: move.transaction_id };
   const { account_id: accountId, price_currency: currency } = payment;
   // Whoever makes the move finds what was written about its purchase or funding.
-  await tellLowBalance(trx, { ...because, accountId, currency }, wallet, noMessages());
+  await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
   await toSuspense(trx, move, walletAccount(payment.account_id), credit, amount);
   await dueRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
   return { did: `${words(amount)} go back to where they came from, out of the wallet` };
@@ -127,8 +133,8 @@ async function takeFromWallet(trx: WorldDb, move: MoveRow, payment: PaymentRow):
 /** A gift: what was delivered stays delivered, and what it earned is given up. */
 async function takeFromEarned(
   trx: WorldDb,
-  move: MoveRow,
-  { facts, transactionId }: MoveSubject,
+  move: ActionRow,
+  { facts, transactionId }: ActionSubject,
   payment: PaymentRow,
 ): Promise<Ended> {
   const amount = amountOf(move);
@@ -149,7 +155,7 @@ async function takeFromEarned(
 /** Gives up money of ours, in its own currency, for money on its way to the gateway. */
 async function toSuspense(
   trx: WorldDb,
-  move: MoveRow,
+  move: ActionRow,
   account: string,
   from: Money,
   to: Money,
@@ -161,7 +167,7 @@ async function toSuspense(
   ]);
 }
 
-async function creditWallet(trx: WorldDb, move: MoveRow, subject: MoveSubject): Promise<Ended> {
+async function creditWallet(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
   const amount = amountOf(move);
   const done = { did: `${words(amount)} are in the wallet` };
@@ -182,7 +188,7 @@ async function creditWallet(trx: WorldDb, move: MoveRow, subject: MoveSubject): 
 }
 
 /** Entries of zero are none. */
-async function bookMove(trx: WorldDb, move: MoveRow, entries: readonly LedgerEntry[]): Promise<void> {
+async function bookMove(trx: WorldDb, move: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
     operationKey: move.id,
     kind: move.move,
@@ -197,11 +203,11 @@ async function tell(trx: WorldDb, transactionId: string, what: string, detail: s
 }
 
 /** What the move moves, as it was begun with. */
-function amountOf({ amount_minor, currency }: MoveRow): Money {
+function amountOf({ amount_minor, currency }: ActionRow): Money {
   return { amountMinor: amount_minor ?? 0n, currency: currency ?? '' };
 }
 
 const words = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
 
 /** Enough of its id to tell this move's refunds from those of others. */
-const tailOf = ({ id }: MoveRow): string => id.slice(-12);
+const tailOf = ({ id }: ActionRow): string => id.slice(-12);

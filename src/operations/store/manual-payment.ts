@@ -14,18 +14,18 @@ import {
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
 import { closeFundingPaid } from '../../payments/store/fundings.ts';
-import { payingPayment, type MoveEffect } from './subject.ts';
-import { markPaid, tellReceived } from '../../purchases/store/payment-bookings.ts';
+import { payingPayment, type ActionEffect } from './subject.ts';
+import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { closeRefund, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, noMessages } from '../../webhooks/store/messages.ts';
+import { listeners, newPendingMessages } from '../../webhooks/store/messages.ts';
 
 /** Ledger account of what rests on evidence: below zero is money that came by a person's word. */
 const evidenceAccount = (currency: string): string => `evidence:${currency}`;
 
 /** A purchase that waits goes on to its delivery; what is closed, and a funding, get the money into the wallet. */
-export const markPaidByHand: MoveEffect = async (trx, move, subject, now) => {
+export const markPaidByHand: ActionEffect = async (trx, move, subject, now) => {
   const payment = payingPayment(subject);
   if (!payment) return { refusal: 'DOES_NOT_FIT' };
   const { facts, price, transactionId } = subject;
@@ -52,11 +52,11 @@ export const markPaidByHand: MoveEffect = async (trx, move, subject, now) => {
   const found = await vouchFor(trx, payment, paysHold);
   if (paysHold) {
     await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
-    await markPaid(trx, transactionId, noMessages());
+    await markPaid(trx, transactionId, newPendingMessages());
   } else if (facts.purpose === 'funding') {
     await closeFundingPaid(trx, transactionId);
   }
-  await tellReceived(trx, payment, charge, found, now, noMessages());
+  await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
   await tellTimeline(trx, transactionId, payment.reference);
   const to = paysHold ? 'it is delivered now' : 'it is in the wallet';
   return { did: `marked as paid with ${charge.currency} ${formatMinor(charge.amountMinor)}; ${to}` };

@@ -5,21 +5,21 @@
 import { sql } from 'kysely';
 import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
 import type { Money } from '../../domain/money.ts';
-import { ASKING_MOVES, type MoveOutcome, type MoveWish } from '../rules.ts';
+import { CHECK_ACTIONS, type ActionOutcome, type ActionRequest } from '../rules.ts';
 import { effectOf } from './effects.ts';
-import { lockMoveSubject } from './subject.ts';
-import { insertBegun, judgeWish, refusedAs } from './actions.ts';
+import { lockActionSubject } from './subject.ts';
+import { insertBegun, judgeRequest, refusedAs } from './actions.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** One entry that would be booked. */
-export interface ForeseenEntry {
+export interface PreviewEntry {
   readonly account: string;
   readonly currency: string;
   readonly debitMinor: bigint;
   readonly creditMinor: bigint;
 }
 
-export type Foresight =
+export type EffectPreview =
   | {
       readonly outcome: 'would-do';
       /** In a sentence. */
@@ -28,19 +28,19 @@ export type Foresight =
       /** Whose purchase or funding it is. */
       readonly accountId: string;
       readonly email: string | null;
-      readonly entries: readonly ForeseenEntry[];
+      readonly entries: readonly PreviewEntry[];
       /** Refunds that would be asked for at the gateway. */
       readonly refunds: readonly Money[];
       /** Whether another person must approve it: always, or where the amount is above the limit. */
       readonly secondPerson: 'always' | 'above-limit' | 'never';
     }
   /** Refused, made before, or kept for a second person. */
-  | Exclude<MoveOutcome, { readonly outcome: 'unknown' }>;
+  | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
 /** Thrown to take everything back. */
 class TakenBack extends Error {
-  readonly foresight: Foresight;
-  constructor(foresight: Foresight) {
+  readonly foresight: EffectPreview;
+  constructor(foresight: EffectPreview) {
     super('a preview');
     this.name = 'TakenBack';
     this.foresight = foresight;
@@ -48,7 +48,7 @@ class TakenBack extends Error {
 }
 
 /** Foresees a move. Nothing is written, not even a refusal. */
-export async function foreseeEffect(db: WorldDb, wish: MoveWish, now: Date): Promise<Foresight> {
+export async function previewEffect(db: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
   try {
     return await db.transaction().execute(async (trx) => {
       throw new TakenBack(await tryOut(trx, wish, now));
@@ -59,15 +59,15 @@ export async function foreseeEffect(db: WorldDb, wish: MoveWish, now: Date): Pro
   }
 }
 
-async function tryOut(trx: WorldDb, wish: MoveWish, now: Date): Promise<Foresight> {
-  const judged = await judgeWish(trx, wish, now);
+async function tryOut(trx: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
+  const judged = await judgeRequest(trx, wish, now);
   if (judged.outcome === 'go')
     return { outcome: 'done', moveId: judged.moveId, did: 'begun before', again: true };
   if (judged.outcome !== 'fits') return judged;
   const { amount } = judged;
   const row = await insertBegun(trx, wish, judged, now);
   const before = await lastBooked(trx);
-  const subject = await lockMoveSubject(trx, wish.transactionId);
+  const subject = await lockActionSubject(trx, wish.transactionId);
   if (!row || !subject) return refusedAs('NOT_FOUND', 'it is being made right now', subject);
   const about = {
     amount,
@@ -75,7 +75,7 @@ async function tryOut(trx: WorldDb, wish: MoveWish, now: Date): Promise<Foresigh
     email: await findEmail(trx, subject.accountId),
     secondPerson: secondPersonFor(wish, amount),
   };
-  if (ASKING_MOVES.includes(wish.move))
+  if (CHECK_ACTIONS.includes(wish.move))
     return { outcome: 'would-do', did: 'asks, and books what is found', ...about, entries: [], refunds: [] };
   const ended = await effectOf(wish.move)(trx, row, subject, now);
   if ('refusal' in ended) return refusedAs(ended.refusal, ended.detail ?? '', subject);
@@ -89,7 +89,7 @@ async function tryOut(trx: WorldDb, wish: MoveWish, now: Date): Promise<Foresigh
   };
 }
 
-function secondPersonFor(wish: MoveWish, amount: Money | null): 'always' | 'above-limit' | 'never' {
+function secondPersonFor(wish: ActionRequest, amount: Money | null): 'always' | 'above-limit' | 'never' {
   if (wish.overrides === true) return 'always';
   return amount === null ? 'never' : 'above-limit';
 }
@@ -101,7 +101,7 @@ async function lastBooked(trx: WorldDb): Promise<bigint> {
   return rows[0]?.id ?? 0n;
 }
 
-async function entriesSince(trx: WorldDb, transactionId: string, before: bigint): Promise<ForeseenEntry[]> {
+async function entriesSince(trx: WorldDb, transactionId: string, before: bigint): Promise<PreviewEntry[]> {
   const rows = await trx
     .selectFrom('ledger_transactions as t')
     .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')

@@ -7,12 +7,12 @@ import { ABOUT_NO_PAYMENT, type GatewayEventRow } from '../../payments/store/gat
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { reopenMessage } from '../../webhooks/store/messages.ts';
 
-export interface PersonsWord {
+export interface ManualPayment {
   readonly by: string;
   readonly reason: string;
 }
 
-interface Deed extends PersonsWord {
+interface Deed extends ManualPayment {
   readonly transactionId: string;
   readonly move: 'apply-event' | 'dismiss-event' | 'send-message';
   /** What exactly was done, or is to be. */
@@ -58,7 +58,7 @@ export function findUnappliedOf(db: WorldDb, transactionId: string): Promise<Gat
 export async function markAppliedByHand(
   db: WorldDb,
   event: { readonly id: bigint; readonly transactionId: string; readonly note: string },
-  who: PersonsWord,
+  who: ManualPayment,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const applied = await trx
@@ -80,7 +80,7 @@ export async function markAppliedByHand(
 }
 
 /** A person knows what an event about no payment of ours is about. `false`: it is none of these, or was dismissed before. */
-export async function dismissEvent(db: WorldDb, id: bigint, who: PersonsWord): Promise<boolean> {
+export async function dismissEvent(db: WorldDb, id: bigint, who: ManualPayment): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const dismissed = await trx
       .updateTable('gateway_events')
@@ -125,7 +125,7 @@ export async function findUndelivered(
 export async function reopenByHand(
   db: WorldDb,
   message: UndeliveredMessage,
-  who: PersonsWord,
+  who: ManualPayment,
   now: Date,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {

@@ -4,10 +4,10 @@
  */
 import { sql } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
-import type { MoveRefusal } from '../rules.ts';
+import type { ActionRefusal } from '../rules.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
-import type { Ended, MoveSubject } from './subject.ts';
-import type { MoveRow } from './tables.ts';
+import type { Ended, ActionSubject } from './subject.ts';
+import type { ActionRow } from './tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Cents of the price, in the supplier's ten-thousandths of a dollar. */
@@ -18,9 +18,9 @@ const MOST_REPLACEMENTS = 8;
 /** The package that a person named, or else the cheapest equal one. */
 export async function findReplacement(
   db: WorldDb,
-  { purchase }: MoveSubject,
+  { purchase }: ActionSubject,
   named: string | undefined,
-): Promise<{ readonly packageCode: string } | { readonly refusal: MoveRefusal }> {
+): Promise<{ readonly packageCode: string } | { readonly refusal: ActionRefusal }> {
   if (!purchase || replacementNumber(purchase) > MOST_REPLACEMENTS) return { refusal: 'NO_EQUAL_PACKAGE' };
   const mostCostE4 = purchase.price_usd_minor * COST_UNITS_PER_CENT;
   const row = await db
@@ -59,7 +59,7 @@ export async function findReplacement(
 }
 
 /** Puts the new package in place of the old one; nothing was asked for it yet. */
-export async function replacePackage(trx: WorldDb, move: MoveRow, subject: MoveSubject): Promise<Ended> {
+export async function replacePackage(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { purchase } = subject;
   const row = await trx
     .selectFrom('packages')

@@ -4,23 +4,23 @@
  */
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import type { MoveMoney } from '../amounts.ts';
-import type { MoveFacts, MoveRefusal, OpenRefund } from '../rules.ts';
+import type { ActionMoney } from '../amounts.ts';
+import type { ActionFacts, ActionRefusal, OpenRefund } from '../rules.ts';
 import { atLockedRate } from '../../payments/rules.ts';
 import type { FundingRow } from '../../payments/store/fundings.ts';
 import { CLAIMS, type PaymentRow } from '../../payments/store/payments.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { RefundRow } from '../../payments/store/refunds.ts';
-import type { MoveRow } from './tables.ts';
+import type { ActionRow } from './tables.ts';
 import type { HoldsTable, WorldDb } from '../../platform/database/tables.ts';
 
-export interface MoveSubject {
+export interface ActionSubject {
   readonly transactionId: string;
   readonly accountId: string;
   readonly attentionReason: string | null;
   /** What it costs, or what the wallet is to get. */
   readonly price: Money & { readonly currency: AccountCurrency };
-  readonly facts: MoveFacts;
+  readonly facts: ActionFacts;
   readonly purchase: PurchaseRow | undefined;
   readonly funding: FundingRow | undefined;
   readonly payments: readonly PaymentRow[];
@@ -31,18 +31,23 @@ export interface MoveSubject {
 }
 
 /** What became of a move: what was done, in a sentence, or why not; nothing was written then. */
-export type Ended = { readonly did: string } | { readonly refusal: MoveRefusal; readonly detail?: string };
+export type Ended = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
 /** What a move does to the rows. It looks before it writes: refused, it has written nothing. */
-export type MoveEffect = (trx: WorldDb, move: MoveRow, subject: MoveSubject, now: Date) => Promise<Ended>;
+export type ActionEffect = (
+  trx: WorldDb,
+  move: ActionRow,
+  subject: ActionSubject,
+  now: Date,
+) => Promise<Ended>;
 
 /** As it stands, or undefined where there is no such purchase or funding. */
-export function findMoveSubject(db: WorldDb, transactionId: string): Promise<MoveSubject | undefined> {
+export function findActionSubject(db: WorldDb, transactionId: string): Promise<ActionSubject | undefined> {
   return readSubject(db, transactionId, false);
 }
 
 /** The same, locked until the transaction ends. */
-export function lockMoveSubject(trx: WorldDb, transactionId: string): Promise<MoveSubject | undefined> {
+export function lockActionSubject(trx: WorldDb, transactionId: string): Promise<ActionSubject | undefined> {
   return readSubject(trx, transactionId, true);
 }
 
@@ -50,7 +55,7 @@ async function readSubject(
   db: WorldDb,
   transactionId: string,
   isLocked: boolean,
-): Promise<MoveSubject | undefined> {
+): Promise<ActionSubject | undefined> {
   const { payments, purchase, funding, refunds, hold } = await readRows(db, transactionId, isLocked);
   const row = purchase ?? funding;
   if (!row) return undefined;
@@ -87,7 +92,7 @@ async function readSubject(
   };
 }
 
-type Rows = Pick<MoveSubject, 'payments' | 'purchase' | 'funding' | 'refunds' | 'hold'>;
+type Rows = Pick<ActionSubject, 'payments' | 'purchase' | 'funding' | 'refunds' | 'hold'>;
 
 async function readRows(db: WorldDb, transactionId: string, isLocked: boolean): Promise<Rows> {
   const payments = await db
@@ -161,7 +166,7 @@ function inWalletMinor(
   if (payment.booked_currency !== payment.charge_currency) return 0n;
   const heldMinor =
     payment.paid_hold && hold !== undefined && hold !== 'VOIDED'
-      ? payment.charge_minor - sumOf(refundsFor(payment, refunds, isGoodwill))
+      ? payment.charge_minor - sumOf(refundsFor(payment, refunds, needsGoodwill))
       : 0n;
   const leftMinor = sendableMinor(payment, refunds) - heldMinor;
   return leftMinor > 0n ? leftMinor : 0n;
@@ -173,7 +178,7 @@ export function sendableMinor(payment: PaymentRow, refunds: readonly RefundRow[]
   return payment.booked_minor - payment.evidence_minor - payment.reversed_minor - sumOf(sent);
 }
 
-export function isGoodwill({ reason }: Pick<RefundRow, 'reason'>): boolean {
+export function needsGoodwill({ reason }: Pick<RefundRow, 'reason'>): boolean {
   return reason.startsWith(GOODWILL);
 }
 
@@ -208,7 +213,7 @@ async function findEarned(
 }
 
 /** Its money, by where it is. */
-export function moneyOf(subject: MoveSubject): MoveMoney {
+export function moneyOf(subject: ActionSubject): ActionMoney {
   const { price, facts, refunds } = subject;
   const payment = payingPayment(subject);
   const [refund] = facts.openRefund === null ? [] : refundsThatAre(facts.openRefund, refunds);
@@ -223,14 +228,14 @@ export function moneyOf(subject: MoveSubject): MoveMoney {
 }
 
 /** The payment that paid the hold; before that, the newest try. */
-export function payingPayment({ payments }: Pick<MoveSubject, 'payments'>): PaymentRow | undefined {
+export function payingPayment({ payments }: Pick<ActionSubject, 'payments'>): PaymentRow | undefined {
   return payments.find((payment) => payment.paid_hold) ?? payments.at(-1);
 }
 
 const amountIn = ({ amount_minor, currency }: RefundRow): Money => ({ amountMinor: amount_minor, currency });
 
 /** A refund as money of the wallet; null where no rate was locked for its currency. */
-function creditFor(refund: RefundRow, { payments }: MoveSubject): Money | null {
+function creditFor(refund: RefundRow, { payments }: ActionSubject): Money | null {
   const payment = payments.find(({ reference }) => reference === refund.reference);
   if (payment?.charge_currency !== refund.currency) return null;
   return { amountMinor: inPrice(payment, refund.amount_minor), currency: payment.price_currency };
@@ -248,7 +253,7 @@ export function inPrice(payment: PaymentRow, amountMinor: bigint): bigint {
 
 /** What paid for what was delivered, as far as the gateway has it and it was not given back before. */
 function earnedAtSource(payment: PaymentRow, refunds: readonly RefundRow[]): Money | null {
-  const keptMinor = payment.charge_minor - sumOf(refundsFor(payment, refunds, isGoodwill));
+  const keptMinor = payment.charge_minor - sumOf(refundsFor(payment, refunds, needsGoodwill));
   const sendable = sendableMinor(payment, refunds);
   const amountMinor = sendable < keptMinor ? sendable : keptMinor;
   return payment.paid_hold && amountMinor > 0n ? { amountMinor, currency: payment.charge_currency } : null;

@@ -1,13 +1,13 @@
 /** The table of operator's moves, as Kysely sees it: who did what about a purchase, and why. Part of `WorldDatabase` in tables.ts. */
 import type { Generated, Selectable } from 'kysely';
-import type { MoveRecordStatus, MoveRefusal } from '../rules.ts';
-import type { Move } from '../../accounts/roles.ts';
+import type { ActionRecordStatus, ActionRefusal } from '../rules.ts';
+import type { OperatorAction } from '../../accounts/roles.ts';
 
 /** An operator's move, with what came of it. */
 export interface OperatorMovesTable {
   id: string;
   transaction_id: string;
-  move: Move;
+  move: OperatorAction;
   move_key: string;
   /** The wish in one line. */
   asked: string;
@@ -19,8 +19,8 @@ export interface OperatorMovesTable {
   currency: string | null;
   package_code: string | null;
   goodwill: boolean;
-  status: MoveRecordStatus;
-  refusal: MoveRefusal | null;
+  status: ActionRecordStatus;
+  refusal: ActionRefusal | null;
   detail: string | null;
   approved_by: string | null;
   expires_at: Date | null;
@@ -28,4 +28,4 @@ export interface OperatorMovesTable {
   closed_at: Date | null;
 }
 
-export type MoveRow = Selectable<OperatorMovesTable>;
+export type ActionRow = Selectable<OperatorMovesTable>;

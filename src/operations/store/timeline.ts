@@ -5,10 +5,10 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-export type StoryRows = Awaited<ReturnType<typeof readRows>>;
+export type TimelineRows = Awaited<ReturnType<typeof readRows>>;
 
 /** undefined: our rows know nothing under this id. */
-export async function readStory(db: WorldDb, transactionId: string): Promise<StoryRows | undefined> {
+export async function readTimeline(db: WorldDb, transactionId: string): Promise<TimelineRows | undefined> {
   const rows = await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -107,7 +107,7 @@ function readGatewayEvents(db: WorldDb, transactionId: string) {
     .execute();
 }
 
-export interface StoryEntry {
+export interface TimelineEntry {
   readonly operation_key: string;
   readonly kind: string;
   readonly at: Date;
@@ -116,8 +116,8 @@ export interface StoryEntry {
   readonly amount_minor: bigint;
 }
 
-async function readEntries(db: WorldDb, transactionId: string): Promise<StoryEntry[]> {
-  const { rows } = await sql<StoryEntry>`
+async function readEntries(db: WorldDb, transactionId: string): Promise<TimelineEntry[]> {
+  const { rows } = await sql<TimelineEntry>`
     select booked.operation_key, booked.kind, booked.created_at as at, entry.ledger_account_id as account, entry.currency, entry.amount_minor
       from ledger_transactions booked join ledger_entries entry on entry.ledger_transaction_id = booked.id
      where booked.transaction_id = ${transactionId}

@@ -8,4 +8,3 @@ const LATER_ATTEMPT = /-[1-9]\d{0,2}$/;
 export function canBeReference(text: string): boolean {
   return isId('transaction', text.replace(LATER_ATTEMPT, ''));
 }
-

@@ -260,7 +260,11 @@ async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
  * Rejected transfers carry no reference: every purchase of that address that waits for a transfer is told, once an event. Answers how many
  * wait.
  */
-export async function tellReturned(db: WorldDb, email: string | null, eventKey: string): Promise<number> {
+export async function enqueuePaymentReturned(
+  db: WorldDb,
+  email: string | null,
+  eventKey: string,
+): Promise<number> {
   if (email === null) return 0;
   return db.transaction().execute(async (trx) => {
     // Locked, and looked at for the line afterwards: the same event may be applied beside us.

@@ -11,7 +11,12 @@ import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';
 import type { RefundsTable } from './tables-refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, noMessages, tell, type Written } from '../../webhooks/store/messages.ts';
+import {
+  listeners,
+  newPendingMessages,
+  enqueueWebhook,
+  type PendingMessages,
+} from '../../webhooks/store/messages.ts';
 
 export type RefundRow = Selectable<RefundsTable>;
 
@@ -171,7 +176,7 @@ export async function closeRefundDone(
   db: WorldDb,
   refund: RefundRow,
   at: { refundId: string; gatewayStatus: string },
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     if (!(await closeRefund(trx, refund, 'DONE', at, written))) return false;
@@ -197,7 +202,7 @@ export async function creditRefund(
   db: WorldDb,
   refund: RefundRow,
   payment: PaymentRow,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   if (refund.currency !== payment.charge_currency) return false;
   const creditMinor = atLockedRate(refund.amount_minor, {
@@ -215,7 +220,7 @@ export async function creditRefundAs(
   trx: WorldDb,
   refund: RefundRow,
   credit: Money,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   if (!(await closeRefund(trx, refund, 'CREDITED', undefined, written))) return false;
   const { currency, amount_minor: amountMinor } = refund;
@@ -273,7 +278,7 @@ export async function closeRefund(
   refund: RefundRow,
   status: keyof typeof ENDS,
   at?: { refundId: string; gatewayStatus: string },
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<boolean> {
   await lockPayment(trx, refund.reference);
   const closed = await trx
@@ -310,10 +315,10 @@ async function tellRefunded(
   refund: RefundRow,
   refundedTo: 'SOURCE' | 'WALLET',
   found: { readonly listeners: string[] | null; readonly at: Date },
-  written: Written,
+  written: PendingMessages,
 ): Promise<void> {
   const { reference, transaction_id: transactionId, amount_minor: amountMinor, currency } = refund;
-  await tell(
+  await enqueueWebhook(
     trx,
     {
       event: 'payment.refunded',

@@ -14,14 +14,14 @@ import { createCatalogueMemory, type CatalogueMemory } from '../../catalogue/mem
 import { findStuck, type StuckList } from '../../operations/stuck.ts';
 import type { UseCases, WorldUseCases } from './use-cases.ts';
 import { applyInbox } from '../../payments/gateway-events.ts';
-import { createPaymentWatch } from '../../payments/watch.ts';
+import { createPaymentMonitor } from '../../payments/watch.ts';
 import { createReconciliation } from '../../reconciliation/reconcile.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
 import { composeOps } from './ops-composition.ts';
-import { composeShared, systemClock, type Shared } from './shared.ts';
+import { composeRedisServices, systemClock, type RedisServices } from './shared.ts';
 import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
-import { watchPaceOf } from '../../payments/watch-rules.ts';
+import { monitorPaceOf } from '../../payments/watch-rules.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import { createEvents, type Events } from '../telemetry/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -36,7 +36,7 @@ import { openDatabase } from '../database/database.ts';
 import { readRevisions } from '../../catalogue/store/revisions.ts';
 import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
 
-export interface Parts {
+export interface ProcessContext {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly logger: Logger;
@@ -57,7 +57,7 @@ export interface Check {
 
 export interface ApiComposition {
   readonly useCases: UseCases;
-  readonly shared: Shared;
+  readonly shared: RedisServices;
   readonly checks: () => Promise<readonly Check[]>;
   /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
   start(): Promise<void>;
@@ -80,10 +80,10 @@ export interface WorkerWorld {
 }
 
 /** Everything an API process needs, for every world that is switched on. */
-export function composeApi(parts: Parts): ApiComposition {
+export function composeApi(parts: ProcessContext): ApiComposition {
   const { config, secrets, logger } = parts;
   const events = createEvents(logger);
-  const shared = composeShared(config, secrets, logger);
+  const shared = composeRedisServices(config, secrets, logger);
   const accountsDb = openAccounts(parts);
   const authenticator = createAuthenticator({
     db: accountsDb,
@@ -123,7 +123,7 @@ export function composeApi(parts: Parts): ApiComposition {
   };
 }
 
-function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared) {
+function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
   const db = openWorld(parts, world);
   const temporal = openTemporal(parts, world);
   const events = eventsOf(parts, world);
@@ -176,7 +176,11 @@ function composeApiWorld(parts: Parts, world: WorldConfig, shared: Shared) {
 }
 
 /** What a worker needs for one world. */
-export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Shared): WorkerWorld {
+export function composeWorkerWorld(
+  parts: ProcessContext,
+  world: WorldConfig,
+  shared: RedisServices,
+): WorkerWorld {
   const db = openWorld(parts, world);
   const supplier = composeSupplier(parts, world, shared);
   const gateway = composeGateway(parts, world);
@@ -192,13 +196,13 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
     settings: world.reconcile,
   });
   const watchOf = () =>
-    createPaymentWatch({
+    createPaymentMonitor({
       db,
       gateway: gateway.port,
       engine,
       clock: systemClock,
       events,
-      pace: watchPaceOf(world.timings),
+      pace: monitorPaceOf(world.timings),
       pacer: shared.watchPacerFor(world.environment),
     });
   return {
@@ -248,7 +252,7 @@ export function composeWorkerWorld(parts: Parts, world: WorldConfig, shared: Sha
 }
 
 /** Accounts and one world's books, for commands that write both. */
-export function openAccounts({ config, secrets, processName }: Parts): AccountsDb {
+export function openAccounts({ config, secrets, processName }: ProcessContext): AccountsDb {
   return openDatabase<AccountsDatabase>({
     url: secrets.databaseUrl,
     schema: 'accounts',
@@ -260,7 +264,10 @@ export function openAccounts({ config, secrets, processName }: Parts): AccountsD
   });
 }
 
-export function openWorld({ config, secrets, processName, logger }: Parts, world: WorldConfig): WorldDb {
+export function openWorld(
+  { config, secrets, processName, logger }: ProcessContext,
+  world: WorldConfig,
+): WorldDb {
   return openDatabase<WorldDatabase>({
     url: secrets.databaseUrl,
     schema: world.schema,
@@ -278,9 +285,9 @@ export function worldConfigs(config: Config): WorldConfig[] {
 }
 
 function composeSupplier(
-  { secrets, logger, metrics }: Parts,
+  { secrets, logger, metrics }: ProcessContext,
   world: WorldConfig,
-  shared: Shared,
+  shared: RedisServices,
 ): EsimAccessSupplier {
   const credentials = secrets.suppliers[world.environment];
   if (!credentials) throw new Error(`no supplier credentials for ${world.environment}`);
@@ -304,7 +311,7 @@ function scenarioOf(packageCode: string): string | undefined {
 }
 
 function composeGateway(
-  { secrets, logger }: Parts,
+  { secrets, logger }: ProcessContext,
   { environment, gateway }: WorldConfig,
 ): { readonly port: PaymentGateway; close(): void } {
   const keys = secrets.gateways[environment];
@@ -338,11 +345,11 @@ async function check(name: string, probe: () => Promise<unknown>): Promise<Check
 }
 
 /** One world's events, each line of which names the world. */
-function eventsOf({ logger, metrics }: Parts, { environment }: WorldConfig): Events {
+function eventsOf({ logger, metrics }: ProcessContext, { environment }: WorldConfig): Events {
   return createEvents(logger.child({ environment }), metrics?.world(environment));
 }
 
-function openTemporal({ config, tracing }: Parts, { namespace }: WorldConfig): TemporalClient {
+function openTemporal({ config, tracing }: ProcessContext, { namespace }: WorldConfig): TemporalClient {
   const interceptor = tracing && traceStarts(tracing);
   return connectClient({ address: config.temporal.address, namespace, interceptor });
 }

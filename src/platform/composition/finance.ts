@@ -8,8 +8,8 @@ import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { createBooks, type Books } from '../../reconciliation/books.ts';
-import { createMoves, type Moves } from '../../operations/actions.ts';
-import type { PutRightDeps } from '../../operations/replay.ts';
+import { createOperatorActions, type OperatorActions } from '../../operations/actions.ts';
+import type { ReplayDeps } from '../../operations/replay.ts';
 import { createDifferences, type Differences } from '../../reconciliation/reconcile.ts';
 import type { StuckDeps } from '../../operations/stuck.ts';
 import { systemClock } from './shared.ts';
@@ -40,8 +40,8 @@ export interface FinanceWorld {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly stuck: StuckDeps;
-  readonly moves: Moves;
-  readonly care: PutRightDeps;
+  readonly moves: OperatorActions;
+  readonly care: ReplayDeps;
   readonly books: Books;
   readonly differences: Differences;
   /** By the workers, who know the vendors. */
@@ -70,7 +70,7 @@ export function composeFinance(addresses: FinanceAddresses, config: FinanceWorld
   const limits = stuckLimits(timings);
   const clock = systemClock;
   const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
-  const moves = createMoves({ db, engine: engines.operator, clock, timings });
+  const moves = createOperatorActions({ db, engine: engines.operator, clock, timings });
   return {
     environment,
     db,

@@ -3,7 +3,7 @@
  * with the signed-in person in place of a name that is typed. Which moves their role may make is checked here. Thin: nothing is decided twice.
  */
 import { DomainError } from '../../domain/errors.ts';
-import type { MoveOutcome } from '../../operations/rules.ts';
+import type { ActionOutcome } from '../../operations/rules.ts';
 import type { DifferenceKind, ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import { mayMove, rolesThatMove } from '../../accounts/roles.ts';
 import type { StuckItem } from '../../operations/stuck-rules.ts';
@@ -11,11 +11,11 @@ import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { AccountsDb } from '../database/tables.ts';
 import type { ByMerchant, Daily, TrialBalance, Waiting } from '../../reconciliation/books-rules.ts';
 import type { Books, BooksRange } from '../../reconciliation/books.ts';
-import type { MovePreview, MoveRecord, MoveRequest, Moves } from '../../operations/actions.ts';
+import type { ActionPreview, ActionRecord, MoveRequest, OperatorActions } from '../../operations/actions.ts';
 import type { Session } from '../../accounts/people-views.ts';
 import { inTime } from '../circuit-breaker.ts';
-import { tellStory, type Story } from '../../operations/timeline.ts';
-import { dismiss, replay, type PutRightDeps, type Replayed } from '../../operations/replay.ts';
+import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
+import { dismiss, replay, type ReplayDeps, type Replayed } from '../../operations/replay.ts';
 import type { Differences, OpenDifference } from '../../reconciliation/reconcile.ts';
 import { refusePerson } from '../../accounts/refuse-person.ts';
 import { findStuck, type StuckDeps, type StuckFilter } from '../../operations/stuck.ts';
@@ -42,22 +42,22 @@ export type DifferenceQuery = PageQuery & {
 };
 
 /** A move by whoever is signed in. */
-export type AskedMove = Omit<MoveRequest, 'by'>;
+export type RequestedAction = Omit<MoveRequest, 'by'>;
 
 export interface OpsWorld {
   listStuck(query: PageQuery & Omit<StuckFilter, 'transactionId'>): Promise<StuckPage>;
   /** By our id or anything that leads to it. TRANSACTION_NOT_FOUND. */
-  tellStory(id: string): Promise<Story>;
+  tellStory(id: string): Promise<Timeline>;
   /** TRANSACTION_NOT_FOUND. */
   listMoves(
     transactionId: string,
-  ): Promise<{ readonly preview: MovePreview; readonly made: readonly MoveRecord[] }>;
+  ): Promise<{ readonly preview: ActionPreview; readonly made: readonly ActionRecord[] }>;
   /** FORBIDDEN where the role may not make this move, which is on record then. */
-  makeMove(session: Session, move: AskedMove, context: RequestContext): Promise<MoveOutcome>;
+  makeMove(session: Session, move: RequestedAction, context: RequestContext): Promise<ActionOutcome>;
   /** Oldest first. */
-  listWaitingMoves(): Promise<readonly MoveRecord[]>;
-  approveMove(session: Session, moveId: string): Promise<MoveOutcome>;
-  declineMove(session: Session, moveId: string): Promise<MoveOutcome>;
+  listWaitingMoves(): Promise<readonly ActionRecord[]>;
+  approveMove(session: Session, moveId: string): Promise<ActionOutcome>;
+  declineMove(session: Session, moveId: string): Promise<ActionOutcome>;
   /** Whatever the stuck list names. TRANSACTION_NOT_FOUND. */
   replay(
     session: Session,
@@ -85,8 +85,8 @@ export interface OpsWorld {
 export interface OpsWorldDeps {
   readonly accounts: AccountsDb;
   readonly stuck: StuckDeps;
-  readonly moves: Moves;
-  readonly care: PutRightDeps;
+  readonly moves: OperatorActions;
+  readonly care: ReplayDeps;
   readonly differences: Differences;
   readonly books: Books;
   readonly reconcile: ReconcileEngine['reconcile'];
@@ -107,7 +107,7 @@ export function createOpsWorld(deps: OpsWorldDeps): OpsWorld {
       const { items, isCut, temporalAsked } = await findStuck(stuck, filter);
       return { ...pageOf(items, { page, limit }), isCut, temporalAsked };
     },
-    tellStory: async (id) => (await tellStory({ ...stuck, moves }, id)) ?? notFound(),
+    tellStory: async (id) => (await purchaseTimeline({ ...stuck, moves }, id)) ?? notFound(),
     listMoves: async (transactionId) => {
       const preview = await moves.preview(transactionId);
       if (!preview) return notFound();
@@ -152,9 +152,9 @@ const CLOSE_REFUSALS = {
 async function makeMove(
   { accounts, moves }: OpsWorldDeps,
   session: Session,
-  move: AskedMove,
+  move: RequestedAction,
   { requestId }: RequestContext,
-): Promise<MoveOutcome> {
+): Promise<ActionOutcome> {
   const { role, email } = session.person;
   if (!mayMove(role, move.move)) {
     await refusePerson(accounts, session, {

@@ -18,7 +18,7 @@ import type { Pacer, RateLimiter } from '../rate-limiter.ts';
 
 export const systemClock: Clock = { now: () => new Date() };
 
-export interface Shared {
+export interface RedisServices {
   readonly rateLimiter: RateLimiter;
   /** The supplier's allowance. */
   pacerFor(world: WorldConfig): Pacer;
@@ -46,11 +46,11 @@ const WATCH_REQUESTS_PER_SECOND = 4;
 /** How long readiness waits for Redis to answer. */
 const CHECK_WITHIN_MS = 200;
 
-export function composeShared(config: Config, secrets: Secrets, logger: Logger): Shared {
+export function composeRedisServices(config: Config, secrets: Secrets, logger: Logger): RedisServices {
   return secrets.redisUrl === undefined ? perProcess() : throughRedis(config, secrets.redisUrl, logger);
 }
 
-function perProcess(): Shared {
+function perProcess(): RedisServices {
   return {
     rateLimiter: createInProcessRateLimiter(),
     pacerFor: ({ supplier }) =>
@@ -65,7 +65,7 @@ function perProcess(): Shared {
   };
 }
 
-function throughRedis(config: Config, url: string, logger: Logger): Shared {
+function throughRedis(config: Config, url: string, logger: Logger): RedisServices {
   const redis = createRedis({
     url,
     logger: {

@@ -7,11 +7,11 @@ import { getWallet } from '../../ledger/wallet.ts';
 import { fundWallet } from '../../payments/fund-wallet.ts';
 import { createGatewayDoor } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';
-import { confirmPayment, findPaymentStanding } from '../../purchases/confirm-payment.ts';
+import { confirmPayment, findPaymentStatus } from '../../purchases/confirm-payment.ts';
 import { getTransaction } from '../../purchases/read-transaction.ts';
 import { findStoredAnswer, storeAnswer } from '../../purchases/stored-answers.ts';
 import { webhookUseCases } from '../../webhooks/use-cases.ts';
-import { createPatience } from '../circuit-breaker.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
 import { unavailableWhenAway } from '../database/availability.ts';
 import { bindAll } from './bind.ts';
 import type { WorldDeps } from './world-deps.ts';
@@ -20,7 +20,7 @@ import type { WorldDeps } from './world-deps.ts';
 export type WorldUseCases = ReturnType<typeof createWorldUseCases>;
 
 export function createWorldUseCases(world: WorldDeps) {
-  const patience = createPatience(world.clock);
+  const patience = createCircuitBreaker(world.clock);
   const gatewayDoor = createGatewayDoor(world);
   const deps = { ...world, patience, topUps: createTopUps({ ...world, patience }) };
   return unavailableWhenAway({
@@ -42,7 +42,7 @@ export function createWorldUseCases(world: WorldDeps) {
       buy,
       getTransaction,
       confirmPayment,
-      findPaymentStanding,
+      findPaymentStatus,
       fundWallet,
       findStoredAnswer,
       storeAnswer,

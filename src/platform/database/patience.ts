@@ -6,7 +6,7 @@ import type { WorldDb } from './tables.ts';
 const PATIENCE_MS = 120_000;
 
 /** Runs reads in one read-only transaction, each with up to two minutes. */
-export function withPatience<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
+export function withReadTimeout<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
   return db
     .transaction()
     .setIsolationLevel('repeatable read')

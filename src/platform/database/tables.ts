@@ -3,7 +3,14 @@ import type { Generated, Kysely } from 'kysely';
 import type { Environment, Plan, Scope, AccountType } from '../../domain/account.ts';
 import type { PackageSnapshot } from '../../catalogue/rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import type { EsimStatus, PackageType, PaymentMethod, PurchaseStatus, OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
+import type {
+  EsimStatus,
+  PackageType,
+  PaymentMethod,
+  PurchaseStatus,
+  OutsideMethod,
+  PaymentPurpose,
+} from '../../domain/states.ts';
 import type {
   Json,
   PackagePricesTable,

@@ -11,7 +11,7 @@ const NO_CONTENT = 204;
  * Makes what sends a request's answer at the end of this turn. `sent` is told of each once all are on their way, so that nobody waits for
  * it; what cannot be sent becomes Koa's error of its request.
  */
-export function createSendAnswer(
+export function createResponseSender(
   sent: (ctx: RequestKoa, answer: Answer) => void,
 ): (ctx: RequestKoa, answer: Answer) => void {
   let waiting: [ctx: RequestKoa, answer: Answer][] = [];

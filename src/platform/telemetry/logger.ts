@@ -3,7 +3,7 @@
  * names are blanked at any depth, and anything that looks like a key or an install code is blanked in the finished line.
  */
 import { createRedactor, type Redactor } from './redact.ts';
-import { aboutSubject } from './subject.ts';
+import { subjectOf } from './subject.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -58,7 +58,7 @@ function facade(lowest: LogLevel, write: Write, inherited?: object): Logger {
 function lineWriter(redactor: Redactor, destination: { write(line: string): unknown }): Write {
   const time = createTimestamp();
   return (level, fields, message) => {
-    const body = JSON.stringify(redactor.fields(aboutSubject(fields)));
+    const body = JSON.stringify(redactor.fields(subjectOf(fields)));
     const between = body === '{}' ? '' : ',';
     const line = `{"level":"${level}","time":"${time()}",${body.slice(1, -1)}${between}"msg":${JSON.stringify(message)}}\n`;
     destination.write(redactor.line(line));

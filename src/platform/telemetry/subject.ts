@@ -12,7 +12,7 @@ export interface Subject {
 const current = new AsyncLocalStorage<Subject>();
 
 /** Runs `work`, and all that it starts, about this subject. */
-export function runAbout<T>(subject: Subject, work: () => T): T {
+export function withSubject<T>(subject: Subject, work: () => T): T {
   return current.run(subject, work);
 }
 
@@ -28,7 +28,7 @@ export function currentRequestId(): string | undefined {
 }
 
 /** A line's own fields win over what it is about. */
-export function aboutSubject(fields: object): object {
+export function subjectOf(fields: object): object {
   const subject = current.getStore();
   return subject ? { ...subject, ...fields } : fields;
 }

@@ -5,14 +5,14 @@
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
-import { runAbout } from '../telemetry/subject.ts';
+import { withSubject } from '../telemetry/subject.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { ABOUT_HEADER, TRACE_HEADER, type About, type TraceSinks } from '../../../workflows/contract.ts';
 
 type Headers = Readonly<Record<string, Payload>>;
 
 /** For the workers of one world. */
-export function aboutSteps(
+export function contextPropagation(
   environment: string,
   tracing: Tracing | undefined,
 ): { readonly activity: ActivityInterceptorsFactory; readonly sinks: InjectedSinks<TraceSinks> } {
@@ -23,7 +23,7 @@ export function aboutSteps(
         inbound: {
           execute: ({ args, headers }, next) => {
             about = (read(headers, ABOUT_HEADER) as About | undefined) ?? {};
-            const work = () => runAbout({ ...about }, () => next({ args, headers }));
+            const work = () => withSubject({ ...about }, () => next({ args, headers }));
             const traceparent = read(headers, TRACE_HEADER) as string | undefined;
             if (!tracing || traceparent === undefined) return work();
             const { activityType: name, attempt } = info;

@@ -17,7 +17,10 @@ export function bundleWorkflows(
 ): Promise<{ readonly code: string }> {
   return bundleWorkflowCode({
     workflowsPath,
-    workflowInterceptorModules: [`${CHECKOUT}workflows/uncancellable.ts`, `${CHECKOUT}workflows/context-propagation.ts`],
+    workflowInterceptorModules: [
+      `${CHECKOUT}workflows/uncancellable.ts`,
+      `${CHECKOUT}workflows/context-propagation.ts`,
+    ],
     logger: { trace: noop, debug: noop, info: noop, warn: noop, error: noop, log: noop },
   });
 }

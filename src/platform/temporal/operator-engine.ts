@@ -13,10 +13,10 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { FundingInput } from '../../payments/funding-rules.ts';
-import { MOVE_REFUSALS, type MoveWish } from '../../operations/rules.ts';
+import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
 import type { RefundTimings } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
-import type { Carried, EngineMove, OperatorEngine } from '../../operations/engine.ts';
+import type { Carried, EngineOutcome, OperatorEngine } from '../../operations/engine.ts';
 import { createAfterClosing } from './after-closing.ts';
 import { attributesOf } from './purchase-engine.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
@@ -36,14 +36,16 @@ export function createOperatorEngine(client: Client, timings: RefundTimings): Op
   return {
     move: (wish, deadlineMs) =>
       withinReach(client, deadlineMs, () =>
-        client.workflow.getHandle(wish.transactionId).executeUpdate<EngineMove, [MoveWish]>(MOVE_UPDATE, {
-          updateId: wish.moveId,
-          args: [wish],
-        }),
+        client.workflow
+          .getHandle(wish.transactionId)
+          .executeUpdate<EngineOutcome, [ActionRequest]>(MOVE_UPDATE, {
+            updateId: wish.moveId,
+            args: [wish],
+          }),
       ),
     carryOn: (carried, wish, deadlineMs) =>
       withinReach(client, deadlineMs, () =>
-        client.workflow.executeUpdateWithStart<Carrier, EngineMove, [MoveWish]>(MOVE_UPDATE, {
+        client.workflow.executeUpdateWithStart<Carrier, EngineOutcome, [ActionRequest]>(MOVE_UPDATE, {
           updateId: wish.moveId,
           args: [wish],
           startWorkflowOperation: carrierOf(carried),
@@ -51,9 +53,9 @@ export function createOperatorEngine(client: Client, timings: RefundTimings): Op
       ),
     repair: async (wish, { purpose, isFromOutside }, deadlineMs) => {
       const closed = { transactionId: wish.transactionId, purpose, isFromOutside };
-      const hand = (): Promise<EngineMove> =>
+      const hand = (): Promise<EngineOutcome> =>
         withinReach(client, deadlineMs, () =>
-          afterClosing.update<EngineMove>(closed, MOVE_UPDATE, {
+          afterClosing.update<EngineOutcome>(closed, MOVE_UPDATE, {
             updateId: wish.moveId,
             args: [wish],
           }),
@@ -92,14 +94,14 @@ function carrierOf({ purpose, input }: Carried): WithStartWorkflowOperation<Carr
 async function withinReach(
   client: Client,
   deadlineMs: number,
-  ask: () => Promise<EngineMove>,
-): Promise<EngineMove> {
+  ask: () => Promise<EngineOutcome>,
+): Promise<EngineOutcome> {
   try {
     return await client.withDeadline(Date.now() + deadlineMs, ask);
   } catch (error) {
     const failure = failureIn(error);
     if (error instanceof WorkflowNotFoundError || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
-    const refusal = MOVE_REFUSALS.find((code) => code === failure);
+    const refusal = ACTION_REFUSALS.find((code) => code === failure);
     if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
       return { outcome: 'unknown', detail: 'nobody answered in time; the same move again tells' };

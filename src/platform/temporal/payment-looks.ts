@@ -17,7 +17,7 @@ import { EngineUnavailable } from '../../domain/outcome.ts';
 /** How long handing over a wish may take where nobody waits for it. */
 const HAND_OVER_MS = 3_000;
 
-export function createPaymentLooks(
+export function createPaymentChecks(
   client: Client,
   timings: PaymentTimings,
 ): Pick<PurchaseEngine, 'look' | 'lookSoon'> {

@@ -20,7 +20,7 @@ import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { TemporalClient } from './connect.ts';
-import { createPaymentLooks } from './payment-looks.ts';
+import { createPaymentChecks } from './payment-looks.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
 import {
   ACCEPT_UPDATE,
@@ -59,7 +59,7 @@ export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentT
         memo: { requestId: input.requestId },
         typedSearchAttributes: attributesOf(input, 'PENDING'),
       }),
-    ...createPaymentLooks(temporal.client, timings),
+    ...createPaymentChecks(temporal.client, timings),
   };
 }
 

@@ -18,7 +18,7 @@ import {
   SUPPLIER_QUEUE,
   WEBHOOKS_QUEUE,
 } from '../../../workflows/contract.ts';
-import type { aboutSteps } from './about-steps.ts';
+import type { contextPropagation } from './about-steps.ts';
 
 export interface QueueActivities {
   readonly orders: object;
@@ -39,7 +39,7 @@ export interface WorkersOptions {
   /** Absent: unversioned, every worker takes every task. */
   readonly deployment?: { readonly name: string; readonly buildId: string };
   /** What hands on to steps what they are about. */
-  readonly steps?: ReturnType<typeof aboutSteps>;
+  readonly steps?: ReturnType<typeof contextPropagation>;
   readonly shutdownGraceMs: number;
   readonly maxCachedWorkflows: number;
   /** Attempts at merchants' endpoints at once. */

@@ -8,7 +8,7 @@ import { hasOrder } from './deliveries.ts';
 import { columnsOfFacts } from '../../esims/store/esims.ts';
 import type { EsimsTable, PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
 
-export interface Goods {
+export interface DeliveredItem {
   /** The order at the supplier that delivered: one that was replaced meanwhile delivers nothing. Absent: not known. */
   readonly supplierId?: string;
   readonly purchase: Updateable<PurchasesTable>;
@@ -16,15 +16,15 @@ export interface Goods {
 }
 
 /** Nothing that is not kept already. */
-export const KEPT_BEFORE: Goods = { purchase: {}, esim: {} };
+export const KEPT_BEFORE: DeliveredItem = { purchase: {}, esim: {} };
 
 /** A new eSIM, which opens to its owner only when the purchase settles. */
-export function profileGoods(facts: EsimFacts, lookedAt: Date): Goods {
+export function profileItem(facts: EsimFacts, lookedAt: Date): DeliveredItem {
   return { purchase: {}, esim: { ...columnsOfFacts(facts), looked_at: lookedAt } };
 }
 
 /** A top-up's new totals. A supplier that names no end of validity leaves the one before. */
-export function topUpGoods(totals: TopUpTotals): Goods {
+export function topUpItem(totals: TopUpTotals): DeliveredItem {
   const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
   return {
     purchase: {
@@ -42,7 +42,11 @@ export function topUpGoods(totals: TopUpTotals): Goods {
 }
 
 /** Keeps goods of an open purchase that is not settled with them. Twice is once. */
-export async function keepGoods(db: WorldDb, transactionId: string, goods: Goods): Promise<void> {
+export async function saveDeliveredItem(
+  db: WorldDb,
+  transactionId: string,
+  goods: DeliveredItem,
+): Promise<void> {
   await sql`
     with kept as (
       update purchases set ${assigned(goods.purchase)}
@@ -55,7 +59,7 @@ export async function keepGoods(db: WorldDb, transactionId: string, goods: Goods
 }
 
 /** For a `set`: these columns, and that the row was changed now. */
-export function assigned(columns: Goods['purchase'] | Goods['esim']): RawBuilder<unknown> {
+export function assigned(columns: DeliveredItem['purchase'] | DeliveredItem['esim']): RawBuilder<unknown> {
   const each = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
   return sql.join([...each, sql`updated_at = now()`]);
 }

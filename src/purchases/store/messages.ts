@@ -3,13 +3,13 @@
  * facts and who listens; where nobody does, nothing more is asked or written.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { ToldStatus } from '../../webhooks/rules.ts';
+import type { MessageStatusValue } from '../../webhooks/rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, tell, type Written } from '../../webhooks/store/messages.ts';
+import { listeners, enqueueWebhook, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 export interface ChangedPurchase {
   readonly account_id: string;
-  readonly status: ToldStatus;
+  readonly status: MessageStatusValue;
   /** Each null while there is no eSIM; a top-up has one from the beginning. */
   readonly told_esim_id: string | null;
   readonly told_iccid: string | null;
@@ -36,17 +36,17 @@ export function changesOf(changed: string, esims = 'esims'): RawBuilder<ChangedP
 }
 
 /** Writes the messages of a change. None where the step was done before: then those that it wrote are handed over once more. */
-export async function tellPurchase(
+export async function enqueuePurchaseStatus(
   trx: WorldDb,
   transactionId: string,
   change: ChangedPurchase | undefined,
-  written: Written,
+  written: PendingMessages,
 ): Promise<void> {
   if (!change) {
     await findUnsent(trx, transactionId, written);
     return;
   }
-  await tell(
+  await enqueueWebhook(
     trx,
     {
       event: 'esim.purchased',
@@ -68,23 +68,27 @@ export async function tellPurchase(
 }
 
 /** Tells how a purchase stands, if it stands so. */
-export async function tellStatus(
+export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
-  status: ToldStatus,
-  written: Written,
+  status: MessageStatusValue,
+  written: PendingMessages,
 ): Promise<void> {
   const { rows } = await sql<ChangedPurchase>`
     select ${changesOf('purchases')}
      where purchases.transaction_id = ${transactionId} and purchases.status = ${status}`.execute(trx);
   const [change] = rows;
   if (!change) return;
-  await tellPurchase(trx, transactionId, change, written);
+  await enqueuePurchaseStatus(trx, transactionId, change, written);
   if (written.ids.length === 0 && change.listeners !== null) await findUnsent(trx, transactionId, written);
 }
 
 /** Messages about a purchase or a funding that nobody has tried to send yet: the process that wrote them may have died. */
-export async function findUnsent(trx: WorldDb, transactionId: string, written: Written): Promise<void> {
+export async function findUnsent(
+  trx: WorldDb,
+  transactionId: string,
+  written: PendingMessages,
+): Promise<void> {
   const rows = await trx
     .selectFrom('webhook_messages')
     .select(['id', 'account_id'])

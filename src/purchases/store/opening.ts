@@ -9,10 +9,16 @@ import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey } from '../../platform/idempotency/store.ts';
 import { holding } from '../../ledger/store/ledger.ts';
-import { CROSSING, NOT_LOW, tellLowBalance, UNHEARD, type Crossing } from '../../ledger/store/low-balance.ts';
-import { tellStatus } from './messages.ts';
+import {
+  CROSSING,
+  NOT_LOW,
+  enqueueLowBalance,
+  NO_SUBSCRIBERS,
+  type Crossing,
+} from '../../ledger/store/low-balance.ts';
+import { enqueueStatus } from './messages.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
-import { noMessages, type Written } from '../../webhooks/store/messages.ts';
+import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 export interface OpenOptions {
   readonly now: Date;
@@ -34,18 +40,18 @@ export async function openPurchase(
   db: WorldDb,
   input: PurchaseInput,
   options: OpenOptions,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<Opened> {
   const found = await lookBeforeOpening(db, input);
   if (found.already) return OPENED;
   const opening = found.refusal ? undefined : openingOf(input, options, found.item);
-  if (opening && (await write(db, input, opening, UNHEARD))) return OPENED;
+  if (opening && (await write(db, input, opening, NO_SUBSCRIBERS))) return OPENED;
   return db.transaction().execute(async (trx) => {
     const opened = opening && (await write(trx, input, opening));
     if (opened) {
       const { transactionId, accountId, quote } = input;
       const because = { key: transactionId, subject: transactionId, accountId, currency: quote.currency };
-      await tellLowBalance(trx, because, opened, written);
+      await enqueueLowBalance(trx, because, opened, written);
       return OPENED;
     }
     return refuse(trx, input, options, found.refusal ?? INSUFFICIENT, written);
@@ -58,7 +64,7 @@ async function refuse(
   input: PurchaseInput,
   options: OpenOptions,
   given: Refusal,
-  written: Written,
+  written: PendingMessages,
 ): Promise<Opened> {
   const { already, isKept, item, refusal = given } = await lookBeforeOpening(trx, input);
   if (already) return OPENED;
@@ -67,7 +73,7 @@ async function refuse(
   } else if (!isKept) {
     await insertKey(trx, input, refusal);
   }
-  await tellStatus(trx, input.transactionId, 'FAILED', written);
+  await enqueueStatus(trx, input.transactionId, 'FAILED', written);
   return { opened: false, refusal };
 }
 

@@ -6,10 +6,10 @@ import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import {
   atLockedRate,
-  judgePayment,
+  decideBooking,
   NOTHING,
   type BookedPayment,
-  type Judgement,
+  type BookingDecision,
   type ReceivedMoney,
 } from '../../payments/rules.ts';
 import { closeFundingPaid, closeFundingUnpaid } from '../../payments/store/fundings.ts';
@@ -24,11 +24,16 @@ import {
 } from '../../ledger/store/ledger.ts';
 import { lockPayment } from '../../payments/store/lock-order.ts';
 import { flagMoney, hasPassed, reversedKey, type PaymentRow } from '../../payments/store/payments.ts';
-import { CHANGED, changesOf, tellPurchase, type ChangedPurchase } from './messages.ts';
+import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';
 import { closeUnpaid } from './purchases.ts';
 import { dueRefund, refundedMinor } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, noMessages, tell, type Written } from '../../webhooks/store/messages.ts';
+import {
+  listeners,
+  newPendingMessages,
+  enqueueWebhook,
+  type PendingMessages,
+} from '../../webhooks/store/messages.ts';
 
 export interface SeenCharge extends ReceivedMoney {
   readonly gatewayId: string;
@@ -44,13 +49,13 @@ export async function bookSeen(
   reference: string,
   seen: SeenCharge,
   askedAt: Date,
-  written: Written = noMessages(),
-): Promise<Judgement> {
+  written: PendingMessages = newPendingMessages(),
+): Promise<BookingDecision> {
   return db.transaction().execute(async (trx) => {
     const { payment, isAwaited } = await lockPayment(trx, reference);
     if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NOTHING, isOutdated: true };
     const facts = await factsOf(trx, payment, isAwaited, seen);
-    const judgement = judgePayment(facts, seen);
+    const judgement = decideBooking(facts, seen);
     const cameMinor = judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
     const { confirmedMinor = 0n } = judgement;
     const { listeners: found } = await trx
@@ -78,7 +83,7 @@ export async function bookSeen(
       .executeTakeFirstOrThrow();
     if (judgement.what !== undefined) await book(trx, payment, facts, seen, judgement, written);
     if (cameMinor > 0n)
-      await tellReceived(
+      await enqueuePaymentReceived(
         trx,
         payment,
         { amountMinor: cameMinor, currency: seen.currency },
@@ -133,8 +138,8 @@ async function book(
   payment: PaymentRow,
   facts: BookedPayment,
   seen: SeenCharge,
-  judgement: Judgement,
-  written: Written,
+  judgement: BookingDecision,
+  written: PendingMessages,
 ): Promise<void> {
   await changeSubject(trx, payment, judgement, written);
   await ensureSystemAccounts(trx, seen.currency);
@@ -180,8 +185,8 @@ async function book(
 async function changeSubject(
   trx: WorldDb,
   payment: PaymentRow,
-  judgement: Judgement,
-  written: Written,
+  judgement: BookingDecision,
+  written: PendingMessages,
 ): Promise<void> {
   await tellTimeline(trx, payment, judgement);
   if (payment.purpose === 'funding') await settleFunding(trx, payment, judgement);
@@ -196,7 +201,7 @@ function entriesOf(
   payment: PaymentRow,
   facts: BookedPayment,
   currency: string,
-  judgement: Judgement,
+  judgement: BookingDecision,
 ): LedgerEntry[] {
   const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, passingMinor } = judgement;
   const { confirmedMinor = 0n } = judgement;
@@ -234,7 +239,7 @@ function passingEntries(amountMinor: bigint, currency: string): LedgerEntry[] {
   ];
 }
 
-async function tellTimeline(trx: WorldDb, payment: PaymentRow, judgement: Judgement): Promise<void> {
+async function tellTimeline(trx: WorldDb, payment: PaymentRow, judgement: BookingDecision): Promise<void> {
   if (payment.purpose === 'funding' || judgement.what === undefined) return;
   await trx
     .insertInto('purchase_events')
@@ -246,7 +251,7 @@ async function tellTimeline(trx: WorldDb, payment: PaymentRow, judgement: Judgem
 export async function markPaid(
   trx: WorldDb,
   transactionId: string,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<void> {
   const { rows } = await sql<ChangedPurchase>`
     with paid as (
@@ -255,20 +260,20 @@ export async function markPaid(
       returning ${CHANGED}
     )
     select ${changesOf('paid')}`.execute(trx);
-  if (rows[0]) await tellPurchase(trx, transactionId, rows[0], written);
+  if (rows[0]) await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
 }
 
 /** Money came, whatever becomes of it. */
-export async function tellReceived(
+export async function enqueuePaymentReceived(
   trx: WorldDb,
   payment: PaymentRow,
   came: Money,
   found: string[] | null,
   at: Date,
-  written: Written,
+  written: PendingMessages,
 ): Promise<void> {
   const { reference, transaction_id: transactionId, purpose, method } = payment;
-  await tell(
+  await enqueueWebhook(
     trx,
     {
       event: 'payment.received',
@@ -285,7 +290,7 @@ export async function tellReceived(
 }
 
 /** Whatever came into the wallet makes a funding a success: its amount is what the ledger says. */
-async function settleFunding(trx: WorldDb, payment: PaymentRow, judgement: Judgement): Promise<void> {
+async function settleFunding(trx: WorldDb, payment: PaymentRow, judgement: BookingDecision): Promise<void> {
   if (judgement.ends !== undefined) await closeFundingUnpaid(trx, payment.transaction_id, judgement.ends);
   if (judgement.toWalletMinor === 0n) return;
   await closeFundingPaid(trx, payment.transaction_id);

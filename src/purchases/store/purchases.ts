@@ -6,15 +6,28 @@ import { sql, type RawBuilder } from 'kysely';
 import type { FailureReason, Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore } from '../../domain/states.ts';
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
-import { assigned, KEPT_BEFORE, type Goods } from './delivered-items.ts';
+import { assigned, KEPT_BEFORE, type DeliveredItem } from './delivered-items.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
-import { expectPosted, POSTED, posting, voidHold, voidHoldToSuspense, type Posted } from '../../ledger/store/ledger.ts';
+import {
+  expectPosted,
+  POSTED,
+  posting,
+  voidHold,
+  voidHoldToSuspense,
+  type Posted,
+} from '../../ledger/store/ledger.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
-import { CHANGED, changesOf, tellPurchase, tellStatus, type ChangedPurchase } from './messages.ts';
+import {
+  CHANGED,
+  changesOf,
+  enqueuePurchaseStatus,
+  enqueueStatus,
+  type ChangedPurchase,
+} from './messages.ts';
 import { creditRefund, dueRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, noMessages, type Written } from '../../webhooks/store/messages.ts';
+import { listeners, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 /** Whoever was called for the purchase is not needed for it any more; a claim on its money stays. */
 const nobodyNeeded = sql`
@@ -29,15 +42,15 @@ const nobodyNeeded = sql`
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
-  goods: Goods = KEPT_BEFORE,
-  written: Written = noMessages(),
+  goods: DeliveredItem = KEPT_BEFORE,
+  written: PendingMessages = newPendingMessages(),
 ): Promise<'settled' | 'settled-before'> {
   const unheard = await settle(db, transactionId, goods, UNHEARD);
   if (unheard?.has_posted) return 'settled';
   return db.transaction().execute(async (trx) => {
     const settled = await settle(trx, transactionId, goods);
     await expectPosted(trx, transactionId, settled);
-    await tellPurchase(trx, transactionId, settled, written);
+    await enqueuePurchaseStatus(trx, transactionId, settled, written);
     return settled ? 'settled' : 'settled-before';
   });
 }
@@ -52,7 +65,7 @@ const UNHEARD = sql<boolean>`${listeners('esim.purchased', sql`purchases.account
 async function settle(
   db: WorldDb,
   transactionId: string,
-  goods: Goods,
+  goods: DeliveredItem,
   only: RawBuilder<boolean> = sql<boolean>`true`,
 ): Promise<(ChangedPurchase & Posted) | undefined> {
   const { rows } = await sql<ChangedPurchase & Posted>`
@@ -85,7 +98,7 @@ export function failPurchase(
   db: WorldDb,
   transactionId: string,
   refusal: Refusal,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
   asks?: number,
 ): Promise<'closed' | 'open'> {
   const isKnown = sql<boolean>`purchases.supplier_asks = ${asks} and purchases.withdrawing_since is null and not ${IS_DELIVERED}`;
@@ -96,7 +109,7 @@ export function failPurchase(
 interface Failing {
   /** `wallet`: what came from outside is credited there instead of being sent back. */
   readonly to?: 'source' | 'wallet';
-  readonly written?: Written;
+  readonly written?: PendingMessages;
   readonly onlyIf?: RawBuilder<boolean>;
 }
 
@@ -105,7 +118,7 @@ export async function failPurchaseIn(
   trx: WorldDb,
   transactionId: string,
   refusal: Refusal,
-  { to = 'source', written = noMessages(), onlyIf }: Failing = {},
+  { to = 'source', written = newPendingMessages(), onlyIf }: Failing = {},
 ): Promise<'closed' | 'open'> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
@@ -127,7 +140,7 @@ export async function failPurchaseIn(
        where ${paid === undefined} and exists (select from holds where id = transaction_id and status = 'HELD')
     )
     select ${changesOf('closed')}`.execute(trx);
-  await tellPurchase(trx, transactionId, rows[0], written);
+  await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
   if (!paid) {
     await voidHold(trx, transactionId);
     return 'closed';
@@ -161,7 +174,7 @@ export async function closeUnpaid(
   db: WorldDb,
   transactionId: string,
   reason: FailureReason,
-  written: Written = noMessages(),
+  written: PendingMessages = newPendingMessages(),
 ): Promise<'closed' | 'paid'> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<ChangedPurchase>`
@@ -183,14 +196,18 @@ export async function closeUnpaid(
       .select('status')
       .where('transaction_id', '=', transactionId)
       .executeTakeFirstOrThrow();
-    if (status === 'FAILED') await tellPurchase(trx, transactionId, rows[0], written);
+    if (status === 'FAILED') await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
     return status === 'FAILED' ? 'closed' : 'paid';
   });
 }
 
 /** The buyer of a purchase from the wallet is about to hear that it goes on: so do those who listen, once. */
-export function tellProcessing(db: WorldDb, transactionId: string, written: Written): Promise<void> {
-  return tellStatus(db, transactionId, 'PROCESSING', written);
+export function enqueueProcessing(
+  db: WorldDb,
+  transactionId: string,
+  written: PendingMessages,
+): Promise<void> {
+  return enqueueStatus(db, transactionId, 'PROCESSING', written);
 }
 
 /** Marks an open purchase as needing a person, with the reason; the first time counts. */

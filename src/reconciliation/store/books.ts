@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import { creditOf, isLedgerKind, type LedgerKind } from '../../ledger/chart-of-accounts.ts';
 import type { PackageType } from '../../domain/states.ts';
 import type { Slice } from './lines.ts';
-import { withPatience } from '../../platform/database/patience.ts';
+import { withReadTimeout } from '../../platform/database/patience.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface AccountBalance {
@@ -21,7 +21,7 @@ export interface AccountBalance {
 
 /** Every account with what is booked on it. */
 export function readBalances(db: WorldDb): Promise<AccountBalance[]> {
-  return withPatience(db, async (trx) => {
+  return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<{
       account: string;
       kind: string;
@@ -74,7 +74,7 @@ export interface Sales {
 /** What was sold within a time and what it cost, each purchase's cost at the rate that it was sold at. */
 export function readSales(db: WorldDb, { from, to }: Slice, by: 'day' | 'account'): Promise<Sales[]> {
   const isByDay = by === 'day';
-  return withPatience(db, async (trx) => {
+  return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<SalesRow>`
       select ${isByDay ? sql`to_char(t.created_at at time zone 'UTC', 'YYYY-MM-DD')` : sql`null::text`} as day,
              ${isByDay ? sql`null::text` : sql`coalesce(p.account_id, f.account_id)`} as account_id,
@@ -160,7 +160,7 @@ export interface WaitingMoney {
 
 /** Money that waits for something, as of one moment. */
 export function readWaiting(db: WorldDb): Promise<WaitingMoney> {
-  return withPatience(db, async (trx) => ({
+  return withReadTimeout(db, async (trx) => ({
     holds: await itemsOf(trx, sql`holds where status = 'HELD'`),
     refunds: await itemsOf(trx, sql`refunds where closed_at is null`),
     disputes: await itemsOf(trx, sql`${inSuspense} where amount_minor > 0`),

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { creditOf, isLedgerKind, type LedgerKind } from '../../ledger/chart-of-accounts.ts';
 import { kindOf } from './books.ts';
 import { walletAccount } from '../../ledger/store/ledger.ts';
-import { withPatience } from '../../platform/database/patience.ts';
+import { withReadTimeout } from '../../platform/database/patience.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface LedgerLine {
@@ -39,7 +39,7 @@ export async function findLedgerAccounts(db: WorldDb, id: string): Promise<strin
 
 /** The newest entries of some accounts, each with its account's balance then: counted back from the sum of all of its entries. */
 export function readAccounts(db: WorldDb, accounts: readonly string[], limit: number): Promise<LedgerLine[]> {
-  return withPatience(db, async (trx) => {
+  return withReadTimeout(db, async (trx) => {
     const { rows } = await sql<StoredLine>`
       select booked.created_at as at, booked.operation_key as "operationKey", booked.kind, booked.transaction_id as "transactionId",
              entry.ledger_account_id as account, account.kind as "accountKind", entry.currency, entry.amount_minor as stored,

@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import type { OurOrder, SupplierUse } from '../supplier-rules.ts';
 import type { PackageType } from '../../domain/states.ts';
 import { findLines, SUPPLIER_PARTS, type Slice } from './lines.ts';
-import { withPatience } from '../../platform/database/patience.ts';
+import { withReadTimeout } from '../../platform/database/patience.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface OurOrderRow extends OurOrder {
@@ -151,7 +151,7 @@ export async function findListCosts(
 
 /** What the ledger has used at the supplier, and what open purchases may have used that is not booked yet: one moment. */
 export async function readSupplierUse(db: WorldDb): Promise<SupplierUse> {
-  const { rows } = await withPatience(db, (trx) =>
+  const { rows } = await withReadTimeout(db, (trx) =>
     sql<{ used: bigint; in_flight: bigint }>`
     select (select coalesce(-sum(amount_minor), 0)::int8 from ledger_entries where ledger_account_id = 'supplier-prepaid:USD4') as used,
            (select coalesce(sum(cost_usd_e4 * case when supplier_transaction_id is null then 1 else 2 end), 0)::int8 from purchases

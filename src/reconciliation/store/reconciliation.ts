@@ -6,11 +6,7 @@ import { sql, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
 import type { Difference, DifferenceKind, OpenCount } from '../payment-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type {
-  ReconciliationDifferencesTable,
-  ReconciliationRunsTable,
-  StoredSlice,
-} from './tables.ts';
+import type { ReconciliationDifferencesTable, ReconciliationRunsTable, StoredSlice } from './tables.ts';
 
 export type RunRow = Selectable<ReconciliationRunsTable>;
 

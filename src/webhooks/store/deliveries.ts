@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { disableEndpoint, type Disabling } from './disabling.ts';
-import type { Written } from './messages.ts';
+import type { PendingMessages } from './messages.ts';
 import { signingSecrets } from './secrets.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
@@ -146,7 +146,7 @@ export async function recordAttempt(
   delivery: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
-  disabling?: { readonly reason: Disabling; readonly written: Written },
+  disabling?: { readonly reason: Disabling; readonly written: PendingMessages },
 ): Promise<Recorded> {
   if (!disabling) return { isNew: await keep(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {

@@ -7,7 +7,7 @@ import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { writeNotice } from './notices.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { closeWaiting } from './endpoints.ts';
-import { listeners, tell, type Written } from './messages.ts';
+import { listeners, enqueueWebhook, type PendingMessages } from './messages.ts';
 
 /** Why an endpoint is called no more. */
 export type Disabling = 'GONE' | 'FAILING';
@@ -24,7 +24,7 @@ export async function disableEndpoint(
   db: WorldDb,
   { id, accountId, failingSince }: ToDisable,
   { reason, at }: { readonly reason: Disabling; readonly at: Date },
-  written: Written,
+  written: PendingMessages,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<{ url: string; failing_since: Date | null; listeners: string[] | null }>`
@@ -38,7 +38,7 @@ export async function disableEndpoint(
     if (!disabled) return false;
     const { url, failing_since: since } = disabled;
     await closeWaiting(trx, id);
-    await tell(
+    await enqueueWebhook(
       trx,
       {
         event: 'endpoint.disabled',

@@ -9,18 +9,18 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import type { WebhookMessagesTable } from './tables.ts';
 
 /** Messages that a step wrote and that wait to be sent; worth something once the step has committed. */
-export interface Written {
+export interface PendingMessages {
   accountId: string;
   readonly ids: string[];
 }
 
 /** A fresh one for every run of a step: one that is rolled back has written nothing. */
-export function noMessages(): Written {
+export function newPendingMessages(): PendingMessages {
   return { accountId: '', ids: [] };
 }
 
 /** As a step answers it: nothing where nothing was written. */
-export function messagesOf({ accountId, ids }: Written): {
+export function messagesOf({ accountId, ids }: PendingMessages): {
   readonly messages?: { readonly accountId: string; readonly ids: readonly string[] };
 } {
   return ids.length === 0 ? {} : { messages: { accountId, ids } };
@@ -51,10 +51,10 @@ export interface Telling<Event extends WebhookEvent> {
 }
 
 /** Writes one message for each endpoint that listens. Twice is once. Belongs into the transaction of the change. */
-export async function tell<Event extends WebhookEvent>(
+export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
   telling: Telling<Event>,
-  written: Written,
+  written: PendingMessages,
 ): Promise<void> {
   const { event, accountId, subject, at } = telling;
   if (telling.listeners === null || telling.listeners.length === 0) return;

@@ -5,11 +5,11 @@
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
 import type { OneTimePassword, PersonView, Session } from '../../../src/accounts/people-views.ts';
 import type { OpsWorld } from '../../../src/platform/composition/ops-world.ts';
-import type { MovePreview, MoveRecord } from '../../../src/operations/actions.ts';
-import type { Story } from '../../../src/operations/timeline.ts';
+import type { ActionPreview, ActionRecord } from '../../../src/operations/actions.ts';
+import type { Timeline } from '../../../src/operations/timeline.ts';
 import type { Environment } from '../../../src/domain/account.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
-import type { MoveOutcome } from '../../../src/operations/rules.ts';
+import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import { may, mayMove, ROLES, type Role } from '../../../src/accounts/roles.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
 import type { SessionUseCases } from '../../../src/accounts/use-cases.ts';
@@ -30,7 +30,7 @@ export interface MemoryOps extends OpsUseCases {
   readonly calls: string[];
   readonly refused: string[];
   /** What the next move comes to. */
-  outcome: MoveOutcome;
+  outcome: ActionOutcome;
 }
 
 export function createMemoryOps({ live = false }: { readonly live?: boolean } = {}): MemoryOps {
@@ -43,7 +43,7 @@ export function createMemoryOps({ live = false }: { readonly live?: boolean } = 
     get outcome() {
       return state.outcome;
     },
-    set outcome(outcome: MoveOutcome) {
+    set outcome(outcome: ActionOutcome) {
       state.outcome = outcome;
     },
     sessions: createSessions(calls, refused),
@@ -64,7 +64,7 @@ export function createMemoryOps({ live = false }: { readonly live?: boolean } = 
   };
 }
 
-const done: MoveOutcome = { outcome: 'done', moveId: MOVE, did: 'looked at the gateway' };
+const done: ActionOutcome = { outcome: 'done', moveId: MOVE, did: 'looked at the gateway' };
 
 const byOf = ({ person: { email } }: Session): string => email;
 
@@ -131,7 +131,7 @@ function oneTime(made: PersonView): OneTimePassword {
 interface Noting {
   readonly calls: string[];
   readonly refused: string[];
-  readonly state: { readonly outcome: MoveOutcome };
+  readonly state: { readonly outcome: ActionOutcome };
 }
 
 function createWorld(environment: Environment, { calls, refused, state }: Noting): OpsWorld {
@@ -194,7 +194,7 @@ const stuck: StuckItem = {
   nextAction: 'replay: looks at the supplier and delivers',
 };
 
-const record: MoveRecord = {
+const record: ActionRecord = {
   moveId: MOVE,
   transactionId: TXN,
   move: 'refund-to-source',
@@ -221,9 +221,9 @@ const preview = {
   attentionReason: 'SUPPLIER_NEVER_ALLOCATED',
   fits: ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'deliver-other', 'cancel'],
   replay: ['look-at-supplier', 'retry-delivery'],
-} as const satisfies Partial<MovePreview> as unknown as MovePreview;
+} as const satisfies Partial<ActionPreview> as unknown as ActionPreview;
 
-const story: Story = {
+const story: Timeline = {
   transactionId: TXN,
   purpose: 'purchase',
   status: 'PROCESSING',
@@ -266,7 +266,7 @@ const story: Story = {
       currency: 'USD',
       created_at: AT,
       asked_at: null,
-    } as Story['refunds'][number],
+    } as Timeline['refunds'][number],
   ],
   supplier: { asks: 1, orderNo: 'B1', esimId: `esim-${'0'.repeat(32)}`, esimStatus: 'PENDING', iccid: null },
   messages: [
@@ -278,7 +278,7 @@ const story: Story = {
       host: 'shop.example.com',
       created_at: AT,
       closed_at: AT,
-    } as Story['messages'][number],
+    } as Timeline['messages'][number],
   ],
   moves: [record],
   workflows: [

@@ -10,7 +10,12 @@ import type { PaymentMethod } from '../../../src/domain/states.ts';
 import type { WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
 import type { IdempotencyTag, StoredAnswer } from '../../../src/platform/idempotency/tag.ts';
 import { NOW } from './goods.ts';
-import type { FundingView, PaymentStanding, PaymentView, FundCommand } from '../../../src/payments/views.ts';
+import type {
+  FundingView,
+  PaymentStatusView,
+  PaymentView,
+  FundCommand,
+} from '../../../src/payments/views.ts';
 import type { PurchaseView, WhichPayment } from '../../../src/purchases/views.ts';
 
 /** The signature that the memory gateway takes for its own. */
@@ -25,7 +30,7 @@ export interface TakenEvent {
 
 export interface MemoryPayments {
   readonly fundings: FundingView[];
-  readonly standings: Map<string, PaymentStanding & { readonly environment: Environment }>;
+  readonly standings: Map<string, PaymentStatusView & { readonly environment: Environment }>;
   /** Whatever came to the gateway's doors, kept or refused. */
   readonly events: TakenEvent[];
   /** Account ids by transaction id. */
@@ -95,7 +100,7 @@ export function settle(
 
 type PaymentVerbs = Pick<
   WorldUseCases,
-  'confirmPayment' | 'fundWallet' | 'findPaymentStanding' | 'takeGatewayEvent'
+  'confirmPayment' | 'fundWallet' | 'findPaymentStatus' | 'takeGatewayEvent'
 >;
 
 /** `begin` notes a call, and throws what the test wants thrown. */
@@ -111,8 +116,8 @@ export function paymentVerbs(environment: Environment, begin: (name: string) => 
       await Promise.resolve();
       return fund(shop, principal, command);
     },
-    findPaymentStanding: async (reference) => {
-      const { payments } = begin('findPaymentStanding');
+    findPaymentStatus: async (reference) => {
+      const { payments } = begin('findPaymentStatus');
       await Promise.resolve();
       const found = payments.standings.get(reference);
       return found?.environment === environment ? found : undefined;

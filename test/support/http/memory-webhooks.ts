@@ -10,12 +10,7 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { DEFAULT_EVENTS, MAX_ENDPOINTS, sampleBody } from '../../../src/webhooks/rules.ts';
 import type { IdempotencyTag, StoredAnswer } from '../../../src/platform/idempotency/tag.ts';
-import type {
-  AttemptView,
-  EndpointView,
-  MessageDetailView,
-  PageQuery,
-} from '../../../src/webhooks/views.ts';
+import type { AttemptView, EndpointView, MessageDetailView, PageQuery } from '../../../src/webhooks/views.ts';
 import { NOW } from './goods.ts';
 import type { Page } from '../../../src/domain/page.ts';
 

@@ -1,6 +1,6 @@
 // One request, at least, for every way in which a route under /ops answers, with who asks and the status. Read by the tests of the document
 // and of roles, so a route without a row fails them.
-import type { MoveOutcome } from '../../../src/operations/rules.ts';
+import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import type { Role } from '../../../src/accounts/roles.ts';
 import { MOVE, NO_PERSON, NO_TXN, PASSWORD, PERSON, TXN } from './memory-ops.ts';
 
@@ -14,7 +14,7 @@ export interface OpsAsk {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   /** What a move comes to. */
-  readonly outcome?: MoveOutcome;
+  readonly outcome?: ActionOutcome;
 }
 
 const REASON = { reason: 'a test' };
@@ -23,14 +23,14 @@ const ONE = `/ops/purchases/${TXN}`;
 const MOVES = 'POST /ops/purchases/{transactionId}/moves';
 const APPROVE = 'POST /ops/moves/{moveId}/approve';
 
-const refused = (code: 'ALREADY_DELIVERED' | 'SAME_PERSON' | 'NOT_FOUND'): MoveOutcome => ({
+const refused = (code: 'ALREADY_DELIVERED' | 'SAME_PERSON' | 'NOT_FOUND'): ActionOutcome => ({
   outcome: 'refused',
   code,
   detail: 'it does not fit',
   fits: ['look-at-gateway'],
 });
 
-const WAITS: MoveOutcome = {
+const WAITS: ActionOutcome = {
   outcome: 'waits-for-approval',
   moveId: MOVE,
   expiresAt: '2026-01-31T09:30:00.000Z',

@@ -8,7 +8,7 @@ import { DomainError } from '../../../domain/errors.ts';
 import { renderError, type ErrorAnswer } from '../../../platform/http/errors.ts';
 import { html, ownMarkup, type Html } from './html.ts';
 import { wordsFor, wordsForRefusal, type Words } from './words.ts';
-import type { PaymentStanding } from '../../views.ts';
+import type { PaymentStatusView } from '../../views.ts';
 
 const RELOAD_SECONDS = 5;
 
@@ -83,7 +83,7 @@ function hashOf(text: string): string {
 }
 
 /** The page for a payment as it now stands; `statusUrl` answers its status to the script. */
-export function renderStanding(standing: PaymentStanding, statusUrl: string): string {
+export function renderStanding(standing: PaymentStatusView, statusUrl: string): string {
   const words = wordsFor(standing);
   const status = html`data-status="${standing.status}"`;
   if (standing.status === 'SUCCESS' || standing.status === 'FAILED') {
@@ -97,7 +97,7 @@ export function renderStanding(standing: PaymentStanding, statusUrl: string): st
   });
 }
 
-function factsOf({ packageName, charge, reference }: PaymentStanding): Html {
+function factsOf({ packageName, charge, reference }: PaymentStatusView): Html {
   const name =
     packageName === null
       ? ''

@@ -2,9 +2,9 @@
 import type { z } from 'zod';
 import { moneyJson, type Wire } from '../../../platform/http/json.ts';
 import type { standingSchema } from './schema.ts';
-import type { PaymentStanding } from '../../views.ts';
+import type { PaymentStatusView } from '../../views.ts';
 
-export function presentStanding(standing: PaymentStanding): Wire<z.output<typeof standingSchema>> {
+export function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof standingSchema>> {
   const { reference, purpose, status, reason, packageName, charge } = standing;
   return {
     reference,

@@ -11,7 +11,7 @@ import { defineRoute, type Route } from '../../../platform/http/route.ts';
 import { PAGE_HEADERS, refusalPage, renderStanding } from './page.ts';
 import { presentStanding } from './present.ts';
 import { referenceQuery, standingSchema } from './schema.ts';
-import type { PaymentStanding } from '../../views.ts';
+import type { PaymentStatusView } from '../../views.ts';
 
 const PUBLIC = {
   method: 'GET',
@@ -58,10 +58,10 @@ function statusRoute(): Route {
 async function findStanding(
   worlds: readonly WorldUseCases[],
   reference: string | undefined,
-): Promise<PaymentStanding> {
+): Promise<PaymentStatusView> {
   if (reference !== undefined && canBeReference(reference)) {
     for (const world of worlds) {
-      const standing = await world.findPaymentStanding(reference);
+      const standing = await world.findPaymentStatus(reference);
       if (standing) return standing;
     }
   }

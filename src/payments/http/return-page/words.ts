@@ -1,7 +1,7 @@
 /** What a buyer is told about a payment, in plain words. Pure; holds nothing that whoever has the reference may not read. */
 import type { FailureReason } from '../../../domain/refusals.ts';
 import type { PurchaseStatus } from '../../../domain/states.ts';
-import type { PaymentStanding } from '../../views.ts';
+import type { PaymentStatusView } from '../../views.ts';
 
 export interface Words {
   readonly title: string;
@@ -55,7 +55,7 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
 const OTHER_REASON = 'It ended without a delivery. Ask where you ordered it.';
 
 /** How a payment stands. */
-export function wordsFor(standing: PaymentStanding): Words {
+export function wordsFor(standing: PaymentStatusView): Words {
   const { status, reason, purpose } = standing;
   if (status !== 'FAILED') return (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
   const isKnown = reason !== null && Object.hasOwn(REASONS, reason);

@@ -13,12 +13,12 @@ import {
   type Middleware,
   type RequestKoa,
 } from '../request.ts';
-import { createSendAnswer } from '../send-answers.ts';
+import { createResponseSender } from '../send-answers.ts';
 
 const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents): Middleware {
-  const send = createSendAnswer((ctx, { status }) => report(ctx, status, events));
+  const send = createResponseSender((ctx, { status }) => report(ctx, status, events));
   return async (ctx, next) => {
     const state = newRequestState(performance.now());
     ctx.state = state;

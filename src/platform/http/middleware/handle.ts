@@ -1,6 +1,6 @@
 /** Innermost: hands the validated request to its route and sends what comes back. What is logged meanwhile is about this request. */
 import type { UseCases } from '../../composition/use-cases.ts';
-import { runAbout } from '../../telemetry/subject.ts';
+import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 import type { OpsInput } from '../route.ts';
 
@@ -9,7 +9,7 @@ export function handle(ops: UseCases['ops']): Middleware {
     const { world, worlds, principal, input, idempotency, requestId, subject } = ctx.state;
     const route = routeOf(ctx);
     if (!route || !world) throw new Error('a request reached its handler without a route or a world');
-    const answer = await runAbout(subject, () =>
+    const answer = await withSubject(subject, () =>
       route.handle({
         world,
         worlds,

@@ -8,7 +8,7 @@ import type { IdempotencyTag, StoredAnswer } from '../../idempotency/tag.ts';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import type { HttpEvents } from '../../telemetry/http-events.ts';
-import { runAbout } from '../../telemetry/subject.ts';
+import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
@@ -37,7 +37,7 @@ export function honourIdempotencyKey(events: HttpEvents): Middleware {
 }
 
 async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Keeping): Promise<void> {
-  const stored = await runAbout(ctx.state.subject, () =>
+  const stored = await withSubject(ctx.state.subject, () =>
     known.world.findStoredAnswer(known.principal, known.tag),
   );
   if (stored) {

@@ -4,7 +4,7 @@ import { DISABLED_REASONS } from '../../views.ts';
 import {
   DEFAULT_EVENTS,
   PURCHASE_EVENT,
-  TOLD_STATUSES,
+  PURCHASE_EVENT_STATUSES,
   WEBHOOK_EVENTS,
   type WebhookEvent,
 } from '../../rules.ts';
@@ -62,7 +62,7 @@ export const updateEndpointBody = z
 export const sampleBody = z
   .object({
     event: eventField('Which event to send a sample of'),
-    status: choiceField(TOLD_STATUSES, { description: `Of ${PURCHASE_EVENT}` }).optional(),
+    status: choiceField(PURCHASE_EVENT_STATUSES, { description: `Of ${PURCHASE_EVENT}` }).optional(),
   })
   .refine((body) => body.status === undefined || body.event === PURCHASE_EVENT, {
     path: ['status'],

@@ -1,6 +1,6 @@
 /** The bodies of all events, for the reference; what is sent is made in the domain, and a test keeps the two equal. */
 import { z } from 'zod';
-import { TOLD_STATUSES, type WebhookEvent } from '../../rules.ts';
+import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../../rules.ts';
 import { isoTime, money } from '../../../platform/http/answer-fields.ts';
 
 const later = (description: string) =>
@@ -23,7 +23,7 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
       'Sent to every endpoint that names no events.',
     data: z.object({
       transactionId,
-      status: z.enum(TOLD_STATUSES),
+      status: z.enum(PURCHASE_EVENT_STATUSES),
       esimId: later('Of the eSIM order'),
       iccid: later('ICCID'),
       qrCodeUrl: later('URL of the QR code for installation'),
