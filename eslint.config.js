@@ -1,4 +1,4 @@
-// Lint guards what the compiler cannot: forgotten promises, floating point near money. Who imports whom is for test/tidy/import-law.test.ts.
+// Lint guards what the compiler cannot: forgotten promises, sizes, floating point near money. .dependency-cruiser.js says who may import whom.
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -14,6 +14,7 @@ export default tseslint.config(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
+      'max-lines': ['error', { max: 600 }],
       'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
       'no-console': 'error',
     },
@@ -41,6 +42,7 @@ export default tseslint.config(
   {
     files: ['test/**', 'bench/**'],
     rules: {
+      'max-lines': ['error', { max: 600 }],
       'max-lines-per-function': 'off',
       'no-console': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
 import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
 import { requireNode } from '../../src/cli/processes/node-version.ts';
-import { projectFiles } from '../tidy/source-files.ts';
+import { projectFiles } from '../repository/source-files.ts';
 
 test.each(['20.20.2', '22.18.0', '23.6.1'])('Node %s is told what to do', (version) => {
   expect(() => requireNode(version)).toThrow(OperatorMistake);

@@ -10,7 +10,7 @@ import { createOpenTelemetry } from '../../src/platform/telemetry/open-telemetry
 import { currentRequestId, noteTransaction, withSubject } from '../../src/platform/telemetry/subject.ts';
 import { startTraceCollector } from '../support/trace-collector.ts';
 import { until } from '../support/until.ts';
-import { sourceFiles, textOf } from '../tidy/source-files.ts';
+import { sourceFiles, textOf } from '../repository/source-files.ts';
 
 const NEEDED = {
   DATABASE_URL: 'postgres://u@127.0.0.1/x',
@@ -198,7 +198,7 @@ describe('traces', () => {
     expect(naming("'@opentelemetry/")).toEqual(['src/platform/telemetry/open-telemetry.ts']);
     const loaders = naming('/open-telemetry.ts');
     const asked =
-      /if \(!config\.tracing\) return undefined;\n\s+const \{ createOpenTelemetry \} = await import\('\.\.\/observe\/open-telemetry\.ts'\);/;
+      /if \(!config\.tracing\) return undefined;\n\s+const \{ createOpenTelemetry \} = await import\('\.\.\/\.\.\/platform\/telemetry\/open-telemetry\.ts'\);/;
     expect(loaders).toEqual(['src/cli/processes/observing.ts']);
     expect(textOf('src/cli/processes/observing.ts')).toMatch(asked);
   });

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CHECKOUT, fillIn, readCompose, variablesOf, type ComposeService } from '../support/compose.ts';
-import { pathExists, projectFiles, textOf } from '../tidy/source-files.ts';
+import { pathExists, projectFiles, textOf } from '../repository/source-files.ts';
 
 const read = (file: string): string => readFileSync(join(CHECKOUT, file), 'utf8');
 const compose = readCompose('docker-compose.yml');
@@ -32,7 +32,7 @@ const DECIDED: Readonly<Record<string, string>> = {
 /** Every name that the configuration reads. */
 const settings = new Set(
   projectFiles()
-    .filter((file) => /^src\/config(-\w+)?\.ts$/.test(file))
+    .filter((file) => /^src\/platform\/config\/\w+\.ts$/.test(file))
     .flatMap((file) => textOf(file).match(/\b(?:SIMWAY|OTEL|TEMPORAL|REDIS|DATABASE)_[A-Z_]+\b/g) ?? []),
 );
 
@@ -142,7 +142,7 @@ describe('docker-compose.yml', () => {
 function mountsOf({ volumes = [] }: Pick<ComposeService, 'volumes'>, named: object): string[] {
   return volumes
     .map((volume) => volume.split(':', 1)[0] ?? '')
-    .filter((source) => (source.startsWith('../unit/') ? !pathExists(source) : !(source in named)));
+    .filter((source) => (source.startsWith('./') ? !pathExists(source) : !(source in named)));
 }
 
 describe('.env.example', () => {

@@ -1,5 +1,5 @@
-// The papers say what is true: paths exist, links lead somewhere, the two commands are commands, scripts and settings are those of the code.
-import { dirname, posix } from 'node:path';
+// The documents are true: paths exist, the two commands are commands, scripts and settings are those of the code. linkinator checks the links.
+import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pathExists, projectFiles, textOf } from './source-files.ts';
 
@@ -22,19 +22,6 @@ function codeBlocks(file: string): CodeBlock[] {
       language,
       lines: text.trimEnd().split('\n'),
     }),
-  );
-}
-
-/** Headings as GitHub names them in addresses. */
-function anchorsOf(file: string): Set<string> {
-  const headings = Array.from(textOf(file).matchAll(/^#+ (.+)$/gm), ([, heading = '']) => heading);
-  return new Set(
-    headings.map((heading) =>
-      heading
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
   );
 }
 
@@ -86,20 +73,6 @@ describe('every paper', () => {
     expect(missing).toEqual([]);
   });
 
-  it('links only to what is there', () => {
-    const broken = papers.flatMap((file) =>
-      linksOf(file)
-        .filter((link) => !/^(https?|mailto):/.test(link))
-        .filter((link) => {
-          const [path = '', anchor] = link.split('#');
-          const target = path === '' ? file : posix.join(dirname(file), path);
-          return !pathExists(target) || (anchor !== undefined && !anchorsOf(target).has(anchor));
-        })
-        .map((link) => `${file}: ${link}`),
-    );
-    expect(broken).toEqual([]);
-  });
-
   it('names only scripts that package.json has', () => {
     const unknown = papers.flatMap((file) =>
       Array.from(textOf(file).matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g))
@@ -110,13 +83,6 @@ describe('every paper', () => {
     expect(unknown).toEqual([]);
   });
 });
-
-function linksOf(file: string): string[] {
-  const text = textOf(file).replaceAll(/^```[\s\S]*?^```$/gm, '');
-  const inline = Array.from(text.matchAll(/\]\(([^)\s]+)\)/g), ([, link = '']) => link);
-  const named = Array.from(text.matchAll(/^\[[^\]]+\]: (\S+)$/gm), ([, link = '']) => link);
-  return [...inline, ...named];
-}
 
 describe('docs/decisions', () => {
   const records = projectFiles().filter((file) => /^docs\/decisions\/\d{4}-/.test(file));
@@ -149,9 +115,9 @@ describe('docs/decisions', () => {
 });
 
 describe('what is said in two places', () => {
-  it('settings: src/platform/config/config.ts and docs/SETTINGS.md name the same', () => {
+  it('settings: src/platform/config and docs/SETTINGS.md name the same', () => {
     const variable = /\b(?:SIMWAY_[A-Z_]+|DATABASE_URL|REDIS_URL|TEMPORAL_[A-Z_]+|OTEL_[A-Z_]+)\b/g;
-    const files = projectFiles().filter((file) => /^src\/config(-\w+)?\.ts$/.test(file));
+    const files = projectFiles().filter((file) => /^src\/platform\/config\/\w+\.ts$/.test(file));
     expect(files.length).toBeGreaterThan(1);
     const read = new Set(files.map(textOf).join('\n').match(variable));
     const rows = textOf('docs/SETTINGS.md')

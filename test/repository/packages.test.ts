@@ -1,6 +1,6 @@
-// package.json and its lock file: exact versions, nothing unused, nothing used without being named, and the two say the same.
+// package.json and its lock file: exact versions, and the two say the same. knip finds what is unused or not listed.
 import { describe, expect, it } from 'vitest';
-import { importsOf, projectFiles, sourceFiles, textOf } from './source-files.ts';
+import { projectFiles, textOf } from './source-files.ts';
 
 interface Manifest {
   readonly version: string;
@@ -30,61 +30,10 @@ const manifest = JSON.parse(textOf('package.json')) as Manifest;
 const lockFile = JSON.parse(textOf('package-lock.json')) as LockFile;
 const all = { ...manifest.dependencies, ...manifest.devDependencies };
 
-/** Packages that no source file names, each with what it is there for. */
-const USED_WITHOUT_IMPORT: Readonly<Record<string, string>> = {
-  node: 'puts Node 24 into node_modules/.bin, so that npm scripts run on it whatever the machine has',
-  prettier: 'npm run check, npm run format',
-  'typescript-eslint': 'eslint.config.js',
-  eslint: 'npm run check',
-  '@stryker-mutator/core': 'npm run mutate',
-  '@stryker-mutator/vitest-runner': 'stryker.config.js',
-};
-
-/** Packages that belong to another package and must be the copy that it uses, never one of ours beside it. */
-const BORROWED: Readonly<Record<string, string>> = {
-  protobufjs: 'resolved from @temporalio/proto, whose types only that copy can read',
-};
-
-/** Every package that a source file imports, or names as a text to find its files. */
-const named = new Set([
-  ...sourceFiles().flatMap((file) =>
-    importsOf(file)
-      .filter(({ isOurs }) => !isOurs)
-      .map(({ target }) => target),
-  ),
-  ...sourceFiles().flatMap((file) =>
-    Object.keys(all).filter((name) => new RegExp(`['"\`]${name}['"\`/]`).test(textOf(file))),
-  ),
-]);
-
 describe('package.json', () => {
   it('pins every version exactly', () => {
     const loose = Object.entries(all).filter(([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version));
     expect(loose).toEqual([]);
-  });
-
-  it('names every package that is imported', () => {
-    const missing = [...named].filter(
-      (name) => !name.startsWith('node:') && !name.startsWith('#') && !(name in all) && !(name in BORROWED),
-    );
-    expect(missing).toEqual([]);
-  });
-
-  it('names what the service itself imports as a dependency, not for development only', () => {
-    const shipped = sourceFiles(['src', 'workflows', 'activities', 'migrations']).flatMap((file) =>
-      importsOf(file).filter(({ isOurs, typesOnly }) => !isOurs && !typesOnly),
-    );
-    const wrong = shipped.filter(({ target }) => target in manifest.devDependencies);
-    expect(wrong.map(({ file, target }) => `${file} ${target}`)).toEqual([]);
-  });
-
-  it('names nothing that is not used', () => {
-    const unused = Object.keys(all).filter((name) => {
-      if (name in USED_WITHOUT_IMPORT || named.has(name)) return false;
-      const typesOf = /^@types\/(.+)$/.exec(name)?.[1];
-      return typesOf === undefined || !(named.has(typesOf) || typesOf === 'node');
-    });
-    expect(unused).toEqual([]);
   });
 
   it('decides for every package with a script of its own, of any platform, whether npm ci runs it', () => {

@@ -1,0 +1,171 @@
+// Who may import whom: `npm run check` refuses everything else, and every cycle, imports of types included.
+// docs/ARCHITECTURE.md ("Rooms") tells the same in prose.
+
+/** The nouns of the business. Each may use those after it, never those before it. */
+const NOUNS = [
+  'reconciliation',
+  'operations',
+  'purchases',
+  'payments',
+  'esims',
+  'ledger',
+  'webhooks',
+  'catalogue',
+  'accounts',
+];
+const NOUN = `(${NOUNS.join('|')})`;
+
+const order = NOUNS.slice(1).map((noun, index) => ({
+  name: `${noun}-stands-below`,
+  comment: `${noun} does not know the nouns that stand on it`,
+  severity: 'error',
+  from: { path: `^src/${noun}/` },
+  to: { path: `^src/(${NOUNS.slice(0, index + 1).join('|')})/` },
+}));
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+export default {
+  forbidden: [
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-unknown-modules',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true, pathNot: '^(bun:|cloudflare:)' },
+    },
+    ...order,
+    {
+      name: 'domain-is-shared-by-all',
+      comment: 'money, ids, errors and states stand on nothing',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { pathNot: '^src/domain/' },
+    },
+    {
+      name: 'rules-are-pure',
+      comment: 'rules decide: no database, no network, no library',
+      severity: 'error',
+      from: { path: `^src/${NOUN}/[^/]*rules\\.ts$` },
+      to: { pathNot: `^src/(domain|${NOUNS.join('|')})/(?!store|http)|^src/platform/idempotency/tag\\.ts$` },
+    },
+    {
+      name: 'routes-are-called-by-nobody',
+      comment: 'a noun uses another by its use cases, its rules or its store, never by its routes',
+      severity: 'error',
+      from: { pathNot: '^src/platform/composition/|^test/' },
+      to: { path: `^src/${NOUN}/http/.*routes\\.ts$` },
+    },
+    {
+      name: 'use-cases-do-not-know-http',
+      severity: 'error',
+      from: { path: `^src/${NOUN}/(?!http/)` },
+      to: { path: `^src/(platform/http/(?!request-context)|${NOUN}/http/)` },
+    },
+    {
+      name: 'nouns-are-handed-what-they-need',
+      comment: 'vendors, engines and settings come through composition; routes may name its types',
+      severity: 'error',
+      from: { path: `^src/${NOUN}/` },
+      to: {
+        path: '^(src/(vendors|cli|dev|sandbox|platform/(temporal|redis|config|composition))/|workflows/|activities/)',
+        pathNot: '^src/platform/composition/(world-use-cases|use-cases|ops-use-cases|ops-world)\\.ts$',
+      },
+    },
+    {
+      name: 'only-http-knows-the-use-cases-of-all',
+      severity: 'error',
+      from: { path: `^src/${NOUN}/(?!http/)` },
+      to: { path: '^src/platform/composition/' },
+    },
+    {
+      name: 'vendors-know-ports-only',
+      severity: 'error',
+      from: { path: '^src/vendors/([^/]+)/' },
+      to: {
+        path: '^(src|workflows|activities)/',
+        pathNot: `^src/(vendors/($1|http)/|domain/|platform/(telemetry|outbound)/|platform/[^/]+\\.ts$|${NOUN}/[^/]*(port|rules|lpa|pricing|notice)[^/]*\\.ts$)`,
+      },
+    },
+    {
+      name: 'platform-does-not-know-who-uses-it',
+      comment:
+        'composition puts everything together; the database lists all tables; temporal carries the ports of nouns; settings have the types of the rules they feed',
+      severity: 'error',
+      from: { path: '^src/platform/', pathNot: '^src/platform/composition/' },
+      to: {
+        path: '^src/(vendors|cli|dev|sandbox|accounts|catalogue|ledger|webhooks|esims|payments|purchases|operations|reconciliation)/',
+        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|[^/]*(rules|engine|workflow-states|pricing|amounts|purchase|people-views|roles)\\.ts$)`,
+      },
+    },
+    {
+      name: 'composition-is-on-top',
+      comment: 'routes and the server name the types of use cases; the values are handed in',
+      severity: 'error',
+      from: { path: '^src/platform/', pathNot: '^src/platform/(composition|http)/' },
+      to: { path: '^src/platform/composition/' },
+    },
+    {
+      name: 'workflows-are-deterministic',
+      comment: 'only pure files, the contract and the SDK: whatever else they need, an activity does',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: {
+        pathNot: `^(workflows/|src/domain/|src/${NOUN}/(?!store|http)[^/]+\\.ts$|src/platform/idempotency/tag\\.ts$|activities/|node_modules/@temporalio/(workflow|common))`,
+      },
+    },
+    {
+      name: 'workflows-know-activities-by-type',
+      severity: 'error',
+      from: { path: '^workflows/' },
+      to: { path: '^activities/', dependencyTypesNot: ['type-only'] },
+    },
+    {
+      name: 'activities-are-steps',
+      severity: 'error',
+      from: { path: '^activities/' },
+      to: {
+        path: `^(src/(vendors|cli|dev|sandbox)/|src/platform/(http|composition|config|redis|temporal)/|src/${NOUN}/http/|workflows/(?!contract|search-attributes))`,
+      },
+    },
+    {
+      name: 'the-simulators-are-a-program-of-their-own',
+      severity: 'error',
+      from: { path: '^src/sandbox/' },
+      to: { path: '^(src|workflows|activities|migrations)/', pathNot: '^src/sandbox/' },
+    },
+    {
+      name: 'nobody-imports-a-command',
+      severity: 'error',
+      from: { pathNot: '^(src/(cli|dev)/|src/main\\.ts|test/|bench/)' },
+      to: { path: '^src/(cli|dev)/' },
+    },
+    {
+      name: 'migrations-stand-alone',
+      severity: 'error',
+      from: { path: '^migrations/' },
+      to: { path: '^(src|workflows|activities)/' },
+    },
+    {
+      name: 'the-service-ships-without-tests',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|migrations)/' },
+      to: { path: '^(test|bench)/', dependencyTypesNot: ['npm'] },
+    },
+    {
+      name: 'the-service-ships-without-development-packages',
+      severity: 'error',
+      from: { path: '^(src|workflows|activities|migrations)/' },
+      to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'] },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+    },
+  },
+};

@@ -1,0 +1,99 @@
+// What lint cannot see: file names, and what must not be committed. Each pattern is also tried on a line that it must find.
+import { basename } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { projectFiles, sourceFiles, textOf } from './source-files.ts';
+
+const everywhere = sourceFiles();
+const code = projectFiles().filter((file) => /\.(ts|js)$/.test(file));
+const tests = everywhere.filter((file) => file.startsWith('test/'));
+
+/** `file:line text` of every line that matches. */
+function linesWith(pattern: RegExp, files: readonly string[]): string[] {
+  return files.flatMap((file) =>
+    textOf(file)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
+  );
+}
+
+describe('file names', () => {
+  it('are kebab-case', () => {
+    const name = /^\.?[a-z0-9]+([.-][a-z0-9]+)*\.(ts|js)$/;
+    const wrong = code.filter((file) => !name.test(basename(file)));
+    expect(wrong).toEqual([]);
+    expect(name.test('purchaseEngine.ts')).toBe(false);
+    expect(name.test('Purchase.ts')).toBe(false);
+  });
+});
+
+describe('what must not be there', () => {
+  it('reads of the environment outside src/platform/config/config.ts', () => {
+    const pattern = /\bprocess\.env\b|\bimport\.meta\.env\b/;
+    const others = everywhere.filter(
+      (file) => file !== 'src/platform/config/config.ts' && !/^test\/(support|repository)\//.test(file),
+    );
+    expect(linesWith(pattern, others)).toEqual([]);
+    expect(linesWith(pattern, ['src/platform/config/config.ts'])).not.toEqual([]);
+  });
+
+  it('time and chance in rules', () => {
+    const pattern =
+      /\b(Date\.now|Math\.random|performance\.now|new Date\(\)|crypto\.|setTimeout|setInterval)/;
+    expect(
+      linesWith(
+        pattern,
+        sourceFiles(['src']).filter((file) => /^src\/(domain\/|\w+\/[\w-]*rules\.ts$)/.test(file)),
+      ),
+    ).toEqual([]);
+    expect(pattern.test('const now = Date.now();')).toBe(true);
+    expect(pattern.test('const now = new Date();')).toBe(true);
+  });
+
+  it('tests that are left out, or that leave others out', () => {
+    const pattern =
+      /\b(it|test|describe|suite|bench)(\.\w+)*\.(only|skip|skipIf|runIf|todo|fails)\b|\b[xf](it|test|describe)\(/;
+    expect(
+      linesWith(
+        pattern,
+        tests.filter((file) => !file.startsWith('test/repository/')),
+      ),
+    ).toEqual([]);
+    expect(pattern.test("it.concurrent.only('x', () => {})")).toBe(true);
+    expect(pattern.test("xit('x', () => {})")).toBe(true);
+  });
+
+  it('marks of unfinished work', () => {
+    // Put together here so that this file does not find itself.
+    const pattern = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'HA' + 'CK', 'X' + 'XX'].join('|')})\\b`);
+    expect(linesWith(pattern, projectFiles().filter(isOurText))).toEqual([]);
+    expect(pattern.test(`// ${'TO' + 'DO'}: later`)).toBe(true);
+  });
+
+  it('addresses of registries and folders of somebody’s machine', () => {
+    const folders = ['work', 'root', 'home'].map((name) => `/${name}/`);
+    const pattern = new RegExp(
+      `(^|[\\s'"\`(=])(${folders.join('|')})[\\w.-]|\\bregistry\\.[a-z0-9-]+\\.|\\bproxy\\.golang\\.`,
+    );
+    expect(linesWith(pattern, projectFiles().filter(isText))).toEqual([]);
+    expect(pattern.test(['see ', 'work', 'main'].join('/'))).toBe(true);
+    expect(pattern.test(['https://registry', 'example', 'org/koa'].join('.'))).toBe(true);
+  });
+
+  it('secrets: keys in full, private keys, passwords in addresses', () => {
+    const pattern = new RegExp(
+      `\\b[a-z]+_(live|test)_[0-9A-Za-z]{38}\\b|\\bsk_(live|test)_\\w{16}|\\bwhsec_[\\w+/=]{24}|-----BEGIN [A-Z ]*PRIVATE[ ]KEY`,
+    );
+    expect(linesWith(pattern, projectFiles().filter(isText))).toEqual([]);
+    expect(pattern.test(`simway_test_${'a1'.repeat(19)}`)).toBe(true);
+  });
+});
+
+/** Recorded histories and images are not read line by line. */
+function isText(file: string): boolean {
+  return /\.(ts|js|json|md|yml|yaml|sh)$|^\.|^LICENSE$|^\.ci\//.test(file) && !file.includes('/histories/');
+}
+
+/** Texts that people of this project write: the lock file and the licence are not. */
+function isOurText(file: string): boolean {
+  return isText(file) && file !== 'package-lock.json' && file !== 'LICENSE';
+}
