@@ -16,7 +16,6 @@ const USAGE = `usage: npm run bench -- [l1] [l2] [l3] [options]       all three 
   --soak [--minutes N] the long steady run of l2 (15) or l3 (60) instead of the comparison
   --pgledger A,B       l1: SQL files of pgledger itself, to run beside the stand-in
   --profile DIR        CPU profiles of API and worker
-  --prepared-floors    l2: floors whose workflow threads are prepared as the service's are (docs/decisions/0017)
   --webhooks           l2: only purchases with webhook endpoints
   --json               for programs
 `;
@@ -41,7 +40,6 @@ function read(argv: readonly string[]) {
       minutes: { type: 'string' },
       pgledger: { type: 'string', default: '' },
       profile: { type: 'string' },
-      'prepared-floors': { type: 'boolean', default: false },
       webhooks: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
@@ -82,7 +80,6 @@ async function main(argv: readonly string[]): Promise<boolean> {
       soakMs: flags.soak ? minutes * 60_000 : undefined,
       pgledgerFiles: flags.pgledger.split(',').filter(Boolean),
       profileDir: flags.profile,
-      preparedFloors: flags['prepared-floors'],
       webhooksOnly: flags.webhooks,
     };
     say(`\n${name}: starting servers`);

@@ -1,17 +1,9 @@
-/**
- * The floors' worker, a process of its own: the service's worker settings, the floors' workflows, steps that do nothing. Its threads are
- * the SDK's as they come, unless `--prepared-threads` gives them what the service gives its own.
- */
+/** The floors' worker, a process of its own: started as the service starts its workers, with workflows whose steps do nothing. */
 import { parseArgs } from 'node:util';
-import { bundleWorkflowCode, NativeConnection, Worker } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
 import { fileURLToPath } from 'node:url';
 import { installRuntime } from '../../src/platform/temporal/runtime.ts';
-import {
-  startWorkers,
-  workerOptions,
-  type Workers,
-  type WorkersOptions,
-} from '../../src/platform/temporal/workers.ts';
+import { startWorkers, type WorkersOptions } from '../../src/platform/temporal/workers.ts';
 import type { OrderActivities } from '../../workflows/contract.ts';
 
 const MAX_CACHED_WORKFLOWS = 600;
@@ -21,7 +13,6 @@ async function main(): Promise<void> {
     options: {
       address: { type: 'string', default: '' },
       namespace: { type: 'string', default: '' },
-      'prepared-threads': { type: 'boolean', default: false },
     },
   });
   const noop = (): void => undefined;
@@ -47,25 +38,10 @@ async function main(): Promise<void> {
     maxCachedWorkflows: MAX_CACHED_WORKFLOWS,
     webhookAttempts: 1,
   };
-  const workers = values['prepared-threads'] ? await startWorkers(options) : await startPlain(options);
+  const workers = await startWorkers(options);
   process.once('SIGTERM', () => void workers.stop());
   process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
   await workers.finished;
-}
-
-async function startPlain(options: WorkersOptions): Promise<Omit<Workers, 'arePolling'>> {
-  const connection = await NativeConnection.connect({ address: options.address });
-  const workers = await Promise.all(
-    options.queues.map((queue) => Worker.create({ connection, ...workerOptions(options, queue) })),
-  );
-  const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
-  return {
-    finished,
-    stop: () => {
-      for (const worker of workers) worker.shutdown();
-      return finished;
-    },
-  };
 }
 
 main().then(

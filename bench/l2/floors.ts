@@ -31,23 +31,13 @@ const CHECKOUT = join(import.meta.dirname, '..', '..');
 const DEADLINE_MS = 30_000;
 const MAX_ATTEMPTS = 3;
 
-export async function startFloors(
-  servers: Servers,
-  { log, preparedFloors }: Pick<BenchOptions, 'log' | 'preparedFloors'>,
-): Promise<Floors> {
+export async function startFloors(servers: Servers, { log }: Pick<BenchOptions, 'log'>): Promise<Floors> {
   const namespace = `floor-${randomBytes(4).toString('hex')}-test`;
   const address = await servers.prepareNamespaces([namespace]);
   const worker = await startChild({
     name: 'floor worker',
     command: process.execPath,
-    args: [
-      'bench/l2/floor-worker.ts',
-      '--address',
-      address,
-      '--namespace',
-      namespace,
-      ...(preparedFloors ? ['--prepared-threads'] : []),
-    ],
+    args: ['bench/l2/floor-worker.ts', '--address', address, '--namespace', namespace],
     cwd: CHECKOUT,
     env: { PATH: '/usr/bin:/bin' },
     log,

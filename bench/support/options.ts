@@ -13,8 +13,6 @@ export interface BenchOptions {
   readonly pgledgerFiles: readonly string[];
   /** Folder for CPU profiles of API and worker. */
   readonly profileDir: string | undefined;
-  /** Floors whose workflow threads are prepared as the service's are, rather than the SDK's as they come. */
-  readonly preparedFloors: boolean;
   /** L2: purchases with webhook endpoints alone. */
   readonly webhooksOnly: boolean;
 }

@@ -22,7 +22,7 @@ const MAX_LISTS = 5_000;
 const MEMORY_TTL_MS = 30_000;
 
 type LookUpDeps = Pick<CatalogueDeps, 'db' | 'supplier' | 'clock' | 'settings'> & {
-  readonly patience: CircuitBreaker;
+  readonly supplierReads: CircuitBreaker;
 };
 
 export function createTopUps(deps: LookUpDeps & Pick<CatalogueDeps, 'catalogue'>): TopUps {
@@ -54,7 +54,7 @@ async function lookUp(deps: LookUpDeps, packageCode: string): Promise<readonly C
     await replaceTopUps(deps.db, packageCode, topUps, now);
     return topUps;
   };
-  if (known) return (await deps.patience.wait(ask).catch(() => undefined)) ?? known.packages;
+  if (known) return (await deps.supplierReads.run(ask).catch(() => undefined)) ?? known.packages;
   try {
     return await ask();
   } catch (cause) {

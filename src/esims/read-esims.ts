@@ -11,13 +11,13 @@ import {
   type EsimRow,
 } from './store/esims.ts';
 import { esimView } from './esim-view.ts';
-import { inTime, type CircuitBreaker } from '../platform/circuit-breaker.ts';
+import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { EsimDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 import type { EsimView } from './views.ts';
 
 type LookDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
-type ReadDeps = EsimDeps & { readonly patience: CircuitBreaker };
+type ReadDeps = EsimDeps & { readonly supplierReads: CircuitBreaker };
 
 /** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
 const MAX_LOOKS_PER_LIST = 5;
@@ -33,7 +33,7 @@ export async function getEsim(deps: ReadDeps, principal: Principal, esimId: stri
       details: 'the eSIM order is not yours',
     });
   }
-  const fresh = isOld(deps, row) ? await deps.patience.wait(() => lookAndKeep(deps, row)) : row;
+  const fresh = isOld(deps, row) ? await orUndefined(deps.supplierReads.run(() => lookAndKeep(deps, row))) : row;
   return esimView(fresh ?? row);
 }
 
@@ -54,7 +54,7 @@ export async function listEsims(
     limit: MAX_LOOKS_PER_LIST,
   });
   if (unseen.length > 0)
-    await deps.patience.wait(() => Promise.all(unseen.map((row) => lookAndKeep(deps, row))));
+    await orUndefined(deps.supplierReads.run(() => Promise.all(unseen.map((row) => lookAndKeep(deps, row)))));
   const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
   return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
 }

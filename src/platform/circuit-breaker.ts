@@ -1,49 +1,114 @@
-/**
- * How long somebody who only reads waits for the supplier. A look has a short time limit; one that is not back by then lets the others
- * rest, so that a supplier that hangs costs one read its second and not every one. An answer that comes late still does its work.
- */
-import type { Clock } from '../domain/clock.ts';
+// Our own, since libraries measure a pause by the wall clock, which may jump, and let callers wait for the probe (docs/decisions).
 
-export interface CircuitBreaker {
-  /** What the look answers; undefined while looks rest, nothing asked then, and when it is not back in time. */
-  wait<T>(look: () => Promise<T>): Promise<T | undefined>;
+/** The call took longer than its deadline. It goes on by itself, and how it ends is ignored. */
+export class DeadlinePassed extends Error {}
+/** Nothing was called: the dependency failed too often a moment ago. */
+export class CircuitOpen extends Error {}
+
+export interface CircuitBreakerOptions {
+  /** What one call may cost its caller. */
+  readonly deadlineMs: number;
+  /** Failures in a row that open the circuit. */
+  readonly failuresToOpen: number;
+  /** How long calls are refused before one of them tries again, alone. */
+  readonly openForMs: number;
+  /** Which errors count against the dependency; all of them unless given. */
+  readonly isFailure?: (error: unknown) => boolean;
+  readonly onChange?: (state: 'open' | 'closed') => void;
 }
 
-/** A fit supplier answers well within this, and a page that takes longer is one that people leave. */
-const LOOK_WITHIN_MS = 1_000;
-/** What was known before is served for so much longer, at most. */
-const REST_MS = 10_000;
+export interface CircuitBreaker {
+  /** The call's result. Rejects with CircuitOpen, with DeadlinePassed, or as the call does. */
+  run<T>(call: () => Promise<T>): Promise<T>;
+}
 
-/** After a rest one look asks alone, and the others go on resting until it is back. */
-export function createCircuitBreaker(clock: Clock): CircuitBreaker {
-  let restsUntilMs: number | null = null;
+/** A circuit breaker with a deadline for every call, for one dependency. */
+export function createCircuitBreaker(options: CircuitBreakerOptions): CircuitBreaker {
+  const { deadlineMs, failuresToOpen, openForMs, isFailure = () => true, onChange } = options;
+  let failures = 0;
+  let retryAtMs = 0;
+  let probing = false;
+
+  const isOpen = (): boolean => failures >= failuresToOpen;
+  const succeeded = (isProbe: boolean): void => {
+    // A call that began before the circuit opened proves nothing about the dependency now.
+    if (isOpen() && !isProbe) return;
+    if (isOpen()) onChange?.('closed');
+    failures = 0;
+  };
+  const failed = (): void => {
+    failures += 1;
+    if (failures === failuresToOpen) onChange?.('open');
+    if (isOpen()) retryAtMs = performance.now() + openForMs;
+  };
+
   return {
-    wait: async (look) => {
-      const startedAtMs = clock.now().getTime();
-      const isAfterRest = restsUntilMs !== null;
-      if (restsUntilMs !== null && startedAtMs < restsUntilMs) return undefined;
-      if (isAfterRest) restsUntilMs = startedAtMs + LOOK_WITHIN_MS;
-      const answer = await inTime(look(), LOOK_WITHIN_MS);
-      if (answer.late) restsUntilMs = clock.now().getTime() + REST_MS;
-      else if (isAfterRest) restsUntilMs = null;
-      return answer.value;
+    run: async (call) => {
+      const isProbe = isOpen();
+      if (isProbe && (probing || performance.now() < retryAtMs)) throw new CircuitOpen();
+      probing ||= isProbe;
+      try {
+        const value = await withinDeadline(call(), deadlineMs);
+        succeeded(isProbe);
+        return value;
+      } catch (error) {
+        if (isFailure(error)) failed();
+        else succeeded(isProbe);
+        throw error;
+      } finally {
+        if (isProbe) probing = false;
+      }
     },
   };
 }
 
-/** Answers what is there within the time limit. What is late goes on by itself, and how that ends is nobody's error any more. */
+/** undefined where the dependency gave no answer in time, or was not asked. Other errors stay errors. */
+export async function orUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof DeadlinePassed || error instanceof CircuitOpen) return undefined;
+    throw error;
+  }
+}
+
+/** A healthy supplier answers well within a second, and people leave a page that takes longer. */
+const SUPPLIER_READ_WITHIN_MS = 1_000;
+/** For this long reads show what was known before. */
+const SUPPLIER_PAUSE_MS = 10_000;
+
+/** For reads of the supplier that a caller waits for: one that is late spares the next ones the wait. */
+export function createSupplierReadBreaker(): CircuitBreaker {
+  return createCircuitBreaker({
+    deadlineMs: SUPPLIER_READ_WITHIN_MS,
+    failuresToOpen: 1,
+    openForMs: SUPPLIER_PAUSE_MS,
+    isFailure: (error) => error instanceof DeadlinePassed,
+  });
+}
+
+/** The result, or that it is late. Late work goes on by itself, and how it ends is ignored. */
 export async function inTime<T>(
   work: Promise<T>,
   timeLimitMs: number,
 ): Promise<{ readonly late: false; readonly value: T } | { readonly late: true; readonly value: undefined }> {
-  const { promise: passed, resolve } = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => resolve(undefined), timeLimitMs);
   try {
-    return await Promise.race([
-      work.then((value) => ({ late: false, value }) as const),
-      passed.then(() => ({ late: true, value: undefined }) as const),
-    ]);
-  } finally {
-    clearTimeout(timer);
+    return { late: false, value: await withinDeadline(work, timeLimitMs) };
+  } catch (error) {
+    if (error instanceof DeadlinePassed) return { late: true, value: undefined };
+    throw error;
   }
+}
+
+/**
+ * Rejects after the deadline. Timers run before sockets are read, so an answer that arrived while this process itself was held up still
+ * counts: the turn of the event loop after the deadline decides.
+ */
+function withinDeadline<T>(work: Promise<T>, deadlineMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      setImmediate(() => reject(new DeadlinePassed(`no answer within ${deadlineMs} ms`)));
+    }, deadlineMs);
+    void work.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }

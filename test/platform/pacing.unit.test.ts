@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createBreaker, type BreakerOptions } from '../../src/platform/redis/breaker.ts';
+import { createCircuitBreaker, type CircuitBreakerOptions } from '../../src/platform/circuit-breaker.ts';
 import { paceOf, takeFrom } from '../../src/platform/redis/slots.ts';
 
 describe('slots', () => {
@@ -43,8 +43,13 @@ describe('slots', () => {
 });
 
 describe('breaker', () => {
-  const breakerWith = (options: Partial<BreakerOptions> = {}) =>
-    createBreaker({ deadlineMs: 30, failuresToOpen: 2, openForMs: 80, ...options });
+  /** A breaker whose caller has a stand-in for everything that is not an answer. */
+  const breakerWith = (options: Partial<CircuitBreakerOptions> = {}) => {
+    const breaker = createCircuitBreaker({ deadlineMs: 30, failuresToOpen: 2, openForMs: 80, ...options });
+    return {
+      run: (call: () => Promise<string>, instead: () => string) => breaker.run(call).catch(instead),
+    };
+  };
   const hang = (): Promise<string> => new Promise(() => undefined);
   const answer = (): Promise<string> => Promise.resolve('answer');
   const fail = (): Promise<string> => Promise.reject(new Error('no'));

@@ -11,7 +11,7 @@ import { confirmPayment, findPaymentStatus } from '../../purchases/confirm-payme
 import { getTransaction } from '../../purchases/read-transaction.ts';
 import { findStoredAnswer, storeAnswer } from '../../purchases/stored-answers.ts';
 import { webhookUseCases } from '../../webhooks/use-cases.ts';
-import { createCircuitBreaker } from '../circuit-breaker.ts';
+import { createSupplierReadBreaker } from '../circuit-breaker.ts';
 import { unavailableWhenAway } from '../database/availability.ts';
 import { bindAll } from './bind.ts';
 import type { WorldDeps } from './world-deps.ts';
@@ -20,9 +20,9 @@ import type { WorldDeps } from './world-deps.ts';
 export type WorldUseCases = ReturnType<typeof createWorldUseCases>;
 
 export function createWorldUseCases(world: WorldDeps) {
-  const patience = createCircuitBreaker(world.clock);
+  const supplierReads = createSupplierReadBreaker();
   const gatewayDoor = createGatewayDoor(world);
-  const deps = { ...world, patience, topUps: createTopUps({ ...world, patience }) };
+  const deps = { ...world, supplierReads, topUps: createTopUps({ ...world, supplierReads }) };
   return unavailableWhenAway({
     environment: world.environment,
     /** Changes whenever a listed price or region may have changed: a key for caches of rendered answers. No I/O. */

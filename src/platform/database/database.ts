@@ -4,7 +4,7 @@
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import pg from 'pg';
-import { PreparingClient } from './prepared.ts';
+import { preparing } from './prepared.ts';
 
 export interface DatabaseOptions {
   readonly url: string;
@@ -31,7 +31,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 
 /** Opens lazily: nothing connects until the first query. */
 export function openDatabase<T>(options: DatabaseOptions): Kysely<T> {
-  return new Kysely<T>({ dialect: new PostgresDialect({ pool: openPool(options) }) });
+  return new Kysely<T>({ dialect: new PostgresDialect({ pool: preparing(openPool(options)) }) });
 }
 
 /** The same, as a bare pool for the few places that need the driver itself. */
@@ -44,7 +44,6 @@ export function openPool(options: DatabaseOptions): pg.Pool {
     ...(options.role === undefined ? [] : [`-c role=${options.role}`]),
   ];
   const pool = new pg.Pool({
-    Client: PreparingClient,
     connectionString: options.url,
     options: settings.join(' '),
     max: options.maxConnections,

@@ -1,13 +1,13 @@
-/**
- * Statements are prepared once a connection: Postgres parses and plans what a purchase asks for the first time only (a third of Postgres's
- * processor time of a purchase). A statement is known by its text, which holds no values. Texts that come in many forms would fill the
- * server's memory, so only the first MAX_TEXTS short ones of a process are prepared; all others run as they are.
+/*
+ * Statements are prepared once a connection, so that Postgres parses and plans each of them the first time only (docs/decisions/0019 has the
+ * figures). A statement is known by its text, which holds no values.
  */
-import pg from 'pg';
+import type { PostgresPool, PostgresPoolClient } from 'kysely';
+import type pg from 'pg';
 
-/** A process asks for about a hundred different statements. */
+/** A process asks for about a hundred statements. Beyond this many, texts run unprepared, so that the server's memory stays bounded. */
 const MAX_TEXTS = 400;
-/** Statements that list rows are longer. */
+/** Longer texts list rows, and differ with their number. */
 const MAX_TEXT_CHARACTERS = 4_000;
 
 const names = new Map<string, string>();
@@ -22,7 +22,7 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** A migration beside us changed what a prepared statement answers (SQLSTATE 0A000): from here on everything is prepared anew. */
+/** A migration changed what a prepared statement answers (SQLSTATE 0A000). Every statement gets a new name after it. */
 export function isOutdatedPlan(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -36,36 +36,42 @@ function forgetNames(): void {
   names.clear();
 }
 
-type Query = (...given: unknown[]) => unknown;
+/** The pool as Kysely uses it, with a name for every statement that has parameters. */
+export function preparing(pool: pg.Pool): PostgresPool {
+  // Kysely knows a connection by its client.
+  const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  return {
+    options: pool.options,
+    end: () => pool.end(),
+    connect: async () => {
+      const client = await pool.connect();
+      const prepared = known.get(client) ?? preparingClient(client);
+      known.set(client, prepared);
+      return prepared;
+    },
+  };
+}
 
-/** The driver's client, with a name for each statement that has parameters. */
-export class PreparingClient extends pg.Client {
-  constructor(config?: pg.ClientConfig) {
-    super(config);
-    const plain = super.query.bind(this) as Query;
-    let inTransaction = false;
-    const run = async (text: string, values: unknown[]): Promise<unknown> => {
-      const name = nameOf(text);
-      if (name === undefined) return plain(text, values);
-      try {
-        return await plain({ name, text, values });
-      } catch (error) {
-        if (!isOutdatedPlan(error)) throw error;
-        forgetNames();
-        // A transaction is broken by it and is run again by whoever runs it.
-        if (inTransaction) throw error;
-        return plain(text, values);
-      }
-    };
-    const query: Query = (text, values, ...rest) => {
-      if (typeof text === 'string' && Array.isArray(values) && values.length > 0 && rest.length === 0) {
-        return run(text, values);
-      }
-      if (typeof text === 'string') inTransaction = isInTransactionAfter(text, inTransaction);
-      return plain(text, values, ...rest);
-    };
-    this.query = query as typeof this.query;
-  }
+type Query = (text: string, values?: readonly unknown[]) => Promise<unknown>;
+
+function preparingClient(client: pg.PoolClient): PostgresPoolClient {
+  const run = client.query.bind(client) as (query: unknown, values?: unknown) => Promise<unknown>;
+  let inTransaction = false;
+  const query: Query = async (text, values = []) => {
+    const name = values.length > 0 ? nameOf(text) : undefined;
+    if (values.length === 0) inTransaction = isInTransactionAfter(text, inTransaction);
+    if (name === undefined) return run(text, values);
+    try {
+      return await run({ name, text, values });
+    } catch (error) {
+      if (!isOutdatedPlan(error)) throw error;
+      forgetNames();
+      // The transaction is broken by it: its caller runs it again.
+      if (inTransaction) throw error;
+      return run(text, values);
+    }
+  };
+  return { query: query as PostgresPoolClient['query'], release: (destroy) => client.release(destroy) };
 }
 
 function isInTransactionAfter(text: string, before: boolean): boolean {

@@ -3,7 +3,7 @@
  * does, and no event of the connection ends the process. Must not log the URL: it may hold a password.
  */
 import { Redis } from 'ioredis';
-import { createBreaker } from './breaker.ts';
+import { createCircuitBreaker } from '../circuit-breaker.ts';
 
 /** A healthy Redis answers in one. A caller may wait for the call before its own as well, and lose 250 ms in all. */
 const DEADLINE_MS = 100;
@@ -53,7 +53,7 @@ export function createRedis(options: {
     connectionName: 'simway',
   });
   const outages = reportOutages(client, logger);
-  const breaker = createBreaker({
+  const breaker = createCircuitBreaker({
     deadlineMs: DEADLINE_MS,
     failuresToOpen: FAILURES_TO_OPEN,
     openForMs: OPEN_FOR_MS,
@@ -66,7 +66,11 @@ export function createRedis(options: {
     client,
     attempt: async (call, standIn) => {
       if (client.status !== 'ready') return standIn();
-      return breaker.run(() => call(client), standIn);
+      try {
+        return await breaker.run(() => call(client));
+      } catch {
+        return standIn();
+      }
     },
     isReady: (withinMs) => isReady(client, withinMs),
     close: () => {

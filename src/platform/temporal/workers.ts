@@ -9,7 +9,6 @@ import {
   type WorkerOptions,
   type WorkflowBundleOption,
 } from '@temporalio/worker';
-import workerThreads from 'node:worker_threads';
 import {
   ATTEMPTS_IN_TASKS,
   GATEWAY_QUEUE,
@@ -61,11 +60,9 @@ export interface Workers {
 export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   const connection = await NativeConnection.connect({ address: options.address });
   const graceIsOver = new AbortController();
-  const workers = await withPreparedThreads(() =>
-    Promise.all(
-      options.queues.map((queue) =>
-        Worker.create({ connection, ...workerOptions(options, queue, graceIsOver.signal) }),
-      ),
+  const workers = await Promise.all(
+    options.queues.map((queue) =>
+      Worker.create({ connection, ...workerOptions(options, queue, graceIsOver.signal) }),
     ),
   );
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
@@ -81,23 +78,6 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
       await finished.finally(() => clearTimeout(grace));
     },
   };
-}
-
-const THREAD_PRELOAD = new URL('./workflow-threads.ts', import.meta.url).href;
-
-/** Threads made meanwhile load workflow-threads.ts first: the SDK starts them without asking for options of ours. */
-async function withPreparedThreads<T>(create: () => Promise<T>): Promise<T> {
-  const { Worker: Thread } = workerThreads;
-  workerThreads.Worker = class extends Thread {
-    constructor(file: string | URL, options?: workerThreads.WorkerOptions) {
-      super(file, { ...options, execArgv: [`--import=${THREAD_PRELOAD}`] });
-    }
-  };
-  try {
-    return await create();
-  } finally {
-    workerThreads.Worker = Thread;
-  }
 }
 
 /** What one queue's worker is made with, all but its connection. `graceIsOver`: local activities are given up then. */
