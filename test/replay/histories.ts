@@ -28,7 +28,7 @@ export async function readHistories(): Promise<RecordedHistory[]> {
 export async function writeHistory(version: string, path: string, history: HistoryJson): Promise<void> {
   const folder = join(FOLDER, version);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, `${path}.json`), `${JSON.stringify(scrub(history), null, 1)}\n`);
+  await writeFile(join(folder, `${path}.json`), `${JSON.stringify(scrub(history))}\n`);
 }
 
 /** Takes out which process on which machine did it, and the file paths inside stack traces. */
