@@ -7,6 +7,7 @@ import {
   PURCHASE_STATUSES,
   purchaseStatusesBefore,
 } from '../../src/domain/states.ts';
+import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
 import { projectFiles, textOf } from './source-files.ts';
 
 describe('states in docs/ARCHITECTURE.md', () => {
@@ -36,6 +37,15 @@ function documentedMoves(opening: string): string[] {
     })
     .toSorted();
 }
+
+describe('reasons of a failed purchase', () => {
+  it('stand in docs/ERRORS.md, each one', () => {
+    const section =
+      textOf('docs/ERRORS.md').split('## Why a purchase or funding failed')[1]?.split('\n## ')[0] ?? '';
+    const documented = Array.from(section.matchAll(/^\| `([A-Z_]+)`/gm), ([, reason]) => reason);
+    expect(documented.toSorted()).toEqual(Object.keys(FAILURE_REASONS).toSorted());
+  });
+});
 
 describe('migrations', () => {
   const files = projectFiles().filter((file) => /^migrations\/\w+\/.+\.ts$/.test(file));
