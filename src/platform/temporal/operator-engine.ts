@@ -1,23 +1,12 @@
-/**
- * Operator's moves over Temporal: an update on the workflow that carries the purchase, which judges it by where it stands; or, where that has
- * ended, an update on the workflow for what comes after closing. A deadline that passes is no failure: the move may still be made.
- */
-import {
-  isGrpcServiceError,
-  ServiceError,
-  WithStartWorkflowOperation,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  type Client,
-} from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { FundingInput } from '../../payments/funding-rules.ts';
 import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
 import type { RefundTimings } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { Carried, EngineOutcome, OperatorEngine } from '../../operations/engine.ts';
-import { createAfterClosing } from './after-closing.ts';
+import { rethrow, temporalFailure } from './errors.ts';
+import { createAfterClosing } from './payment-engine.ts';
 import { attributesOf } from './purchase-engine.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
 import {
@@ -26,11 +15,14 @@ import {
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
 } from '../../../workflows/contract.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
 
 /** Temporal's word for an update whose workflow ended before it came to it. */
 const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
 
+/**
+ * Operator actions over Temporal: an update on the workflow that carries the purchase or, where that has ended, on the one for what comes after
+ * closing. A deadline that passes is no failure: the action may still be carried out.
+ */
 export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
   const afterClosing = createAfterClosing(client, timings);
   return {
@@ -100,14 +92,13 @@ async function withinReach(
     return await client.withDeadline(Date.now() + deadlineMs, ask);
   } catch (error) {
     const failure = failureIn(error);
-    if (error instanceof WorkflowNotFoundError || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
+    const failed = temporalFailure(error);
+    if (failed === 'not-found' || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
     const refusal = ACTION_REFUSALS.find((code) => code === failure);
     if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)
+    if (failed === 'no-answer')
       return { outcome: 'unknown', detail: 'nobody answered in time; the same move again tells' };
-    if (error instanceof ServiceError || isGrpcServiceError(error))
-      throw new EngineUnavailable('Temporal could not be asked', { cause: error });
-    throw error;
+    return rethrow(error);
   }
 }
 

@@ -1,17 +1,4 @@
-/**
- * The purchase engine on Temporal: Update-with-Start under the purchase's own id, so that starting, retrying and attaching are one call.
- * A deadline that passes is "no answer yet", since the workflow may be running (finding 5 of the measurements behind the design).
- */
-import {
-  ServiceError,
-  WithStartWorkflowOperation,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-  isGrpcServiceError,
-  type Client,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
+import { WithStartWorkflowOperation, type Client, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
 import type { FundingInput } from '../../payments/funding-rules.ts';
 import { formatMinor } from '../../domain/money.ts';
@@ -20,7 +7,8 @@ import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { TemporalClient } from './connect.ts';
-import { createPaymentChecks } from './payment-looks.ts';
+import { temporalFailure } from './errors.ts';
+import { createPaymentChecks } from './payment-engine.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
 import {
   ACCEPT_UPDATE,
@@ -43,6 +31,7 @@ const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
 const DESCRIBE_WITHIN_MS = 1_000;
 
+/** The purchase engine on Temporal: Update-with-Start under the purchase's own id, so that starting, retrying and attaching are one call. */
 export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentTimings): PurchaseEngine {
   return {
     purchase: (input, deadlineMs, title = `${input.packageType} ${input.packageCode}`) =>
@@ -94,14 +83,15 @@ async function startAndAsk(
       }),
     );
   } catch (error) {
-    if (!isNoAnswer(error)) throw error;
+    // The purchase may run. One that ended long ago, its answer forgotten by Temporal, has its answer in its rows.
+    if (temporalFailure(error) === undefined) throw error;
     const known = await isStarted(client, transactionId);
     if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
     return known === undefined ? 'in-doubt' : 'no-answer-yet';
   }
 }
 
-/** What operations find a purchase or a funding by. */
+/** The search attributes of a purchase or a funding. */
 export function attributesOf(
   input: Pick<PurchaseInput, 'transactionId' | 'accountId' | 'paymentMethod'>,
   status: PurchaseStatus,
@@ -115,20 +105,7 @@ export function attributesOf(
   ]);
 }
 
-/**
- * Time-outs and broken connections leave it open whether the purchase runs. One that ended long ago, its update's outcome forgotten,
- * has its answer in its rows.
- */
-function isNoAnswer(error: unknown): boolean {
-  return (
-    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
-    error instanceof WorkflowExecutionAlreadyStartedError ||
-    error instanceof ServiceError ||
-    isGrpcServiceError(error)
-  );
-}
-
-/** Whether there is such a workflow, by Temporal's own word; undefined when it does not say. */
+/** Whether there is such a workflow; undefined when Temporal does not answer. */
 async function isStarted(client: Client, transactionId: string): Promise<boolean | undefined> {
   try {
     await client.withDeadline(Date.now() + DESCRIBE_WITHIN_MS, () =>
@@ -136,7 +113,7 @@ async function isStarted(client: Client, transactionId: string): Promise<boolean
     );
     return true;
   } catch (error) {
-    return error instanceof WorkflowNotFoundError ? false : undefined;
+    return temporalFailure(error) === 'not-found' ? false : undefined;
   }
 }
 

@@ -2,16 +2,10 @@
  * What Temporal says of workflows. Its index of workflows may be some seconds behind, so it is only asked which ones are surely open; whether
  * one is gone is answered by the workflow itself.
  */
-import {
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowNotFoundError,
-  type Client,
-  type WorkflowExecutionDescription,
-  type WorkflowExecutionInfo,
-} from '@temporalio/client';
+import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import type { WorkflowState, WorkflowStates } from '../../operations/workflow-states.ts';
 import type { TemporalClient } from './connect.ts';
+import { rethrow, temporalFailure } from './errors.ts';
 import { FUND_WALLET_WORKFLOW, PURCHASE_WORKFLOW } from '../../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON } from '../../../workflows/search-attributes.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -79,7 +73,7 @@ async function describe(
   try {
     return await client.workflow.getHandle(workflowId).describe();
   } catch (error) {
-    if (error instanceof WorkflowNotFoundError) return undefined;
+    if (temporalFailure(error) === 'not-found') return undefined;
     throw error;
   }
 }
@@ -106,8 +100,6 @@ async function withinReach<T>(temporal: TemporalClient, ask: () => Promise<T>): 
   try {
     return await temporal.client.withDeadline(Date.now() + ASK_WITHIN_MS, ask);
   } catch (error) {
-    if (error instanceof ServiceError || isGrpcServiceError(error))
-      throw new EngineUnavailable('Temporal could not be asked', { cause: error });
-    throw error;
+    return rethrow(error);
   }
 }
