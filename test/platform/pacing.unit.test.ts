@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createCircuitBreaker, type CircuitBreakerOptions } from '../../src/platform/circuit-breaker.ts';
-import { paceOf, takeFrom } from '../../src/platform/redis/slots.ts';
+import { paceOf, takeFrom } from '../../src/platform/redis/pacer.ts';
 
 describe('slots', () => {
   it('never give more than n in any window, never out of order, never late without need', () => {

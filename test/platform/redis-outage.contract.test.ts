@@ -2,8 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
-import { createInProcessPacer } from '../../src/platform/redis/in-process.ts';
-import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
+import { createRedisPacer, createInProcessPacer } from '../../src/platform/redis/pacer.ts';
 import { createRedisJsonCache } from '../../src/platform/redis/rate-cache.ts';
 import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { RunningRedis } from '../../src/dev/redis.ts';

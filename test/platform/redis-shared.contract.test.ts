@@ -4,14 +4,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
-import {
-  createInProcessPacer,
-  createInProcessRateLimiter,
-  createUnlimitedPacer,
-} from '../../src/platform/redis/in-process.ts';
-import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
+import { createRedisPacer, createInProcessPacer, createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
 import { createInProcessJsonCache, createRedisJsonCache } from '../../src/platform/redis/rate-cache.ts';
-import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
+import { createRedisRateLimiter, createInProcessRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';
 import type { CounterReport } from '../support/shared-counter-process.ts';
 

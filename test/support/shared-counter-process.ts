@@ -2,8 +2,7 @@
 // reports. Driven by its parent over IPC; ends with it.
 import { parseArgs } from 'node:util';
 import { createRedis } from '../../src/platform/redis/connection.ts';
-import { createInProcessPacer } from '../../src/platform/redis/in-process.ts';
-import { createRedisPacer } from '../../src/platform/redis/pacer.ts';
+import { createRedisPacer, createInProcessPacer } from '../../src/platform/redis/pacer.ts';
 import { createRedisRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 
 export interface CounterReport {

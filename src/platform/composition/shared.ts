@@ -1,13 +1,8 @@
 /** What all processes share through Redis: request limits, the supplier's allowance, the rate cache; or per process without it. */
 import { createRedis } from '../redis/connection.ts';
-import {
-  createInProcessPacer,
-  createInProcessRateLimiter,
-  createUnlimitedPacer,
-} from '../redis/in-process.ts';
-import { createRedisPacer } from '../redis/pacer.ts';
+import { createRedisPacer, createInProcessPacer, createUnlimitedPacer } from '../redis/pacer.ts';
 import { createInProcessJsonCache, createRedisJsonCache } from '../redis/rate-cache.ts';
-import { createRedisRateLimiter } from '../redis/rate-limiter.ts';
+import { createRedisRateLimiter, createInProcessRateLimiter } from '../redis/rate-limiter.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Logger } from '../telemetry/logger.ts';

@@ -1,7 +1,3 @@
-/**
- * One connection to Redis that may be gone, hung or read-only at any moment. Guarantee: `attempt` answers within 250 ms whatever Redis
- * does, and no event of the connection ends the process. Must not log the URL: it may hold a password.
- */
 import { Redis } from 'ioredis';
 import { createCircuitBreaker } from '../circuit-breaker.ts';
 
@@ -32,7 +28,10 @@ export interface RedisConnection {
   close(): void;
 }
 
-/** Connects in the background and keeps reconnecting. Throws only when the URL is none. */
+/**
+ * One connection to Redis, which may be down, hung or read-only at any moment: `attempt` answers within 250 ms, and no event of the connection ends
+ * the process. Connects in the background and keeps reconnecting. Throws only when the URL is invalid. Never logs the URL, which may hold a password.
+ */
 export function createRedis(options: {
   readonly url: string;
   readonly logger?: RedisLogger;

@@ -1,10 +1,4 @@
-/**
- * Fewer calls for the same counts: requests that share a bucket are counted together, and a bucket in a hurry counts some places ahead
- * for requests that are about to come. Guarantee: every request has a place of its own, in order of arrival in this process; what was
- * counted ahead and is not used goes back, and is never more than a small share of what the window has left, so that at its end every
- * place is counted one by one. Knows neither Redis nor what a limit refuses.
- */
-import type { Counted } from './in-process.ts';
+import type { Counted } from './rate-limiter.ts';
 
 export interface CountAheadOptions {
   /** Adds points to a bucket and tells where it stands then. Never rejects. */
@@ -13,11 +7,11 @@ export interface CountAheadOptions {
   readonly giveBack: (bucket: string, points: number) => Promise<unknown>;
 }
 
-/** A bucket whose places are used up this soon is in a hurry: fifty calls a second. */
-const HURRY_MS = 20;
-/** A bucket that nobody asked for so long gives back what it has. */
+/** A bucket that is refilled this soon again is busy: fifty calls a second. */
+const BUSY_WITHIN_MS = 20;
+/** A bucket that is unused this long gives its places back. */
 const IDLE_MS = 100;
-/** So small a part of a call's cost is next to nothing. */
+/** With more, the cost of a call hardly falls. */
 const MAX_AHEAD = 256;
 /** Of what the window has left; the limits of Standard and Premium are too small for any. */
 const SHARE_AHEAD = 256;
@@ -37,7 +31,11 @@ interface Bucket {
   refill: Promise<void> | undefined;
 }
 
-/** Answers where a request stands in its window, of `limit` requests. */
+/**
+ * Counts requests with fewer calls to Redis: requests of one turn of the event loop are counted together, and a busy bucket counts some places in
+ * advance (docs/decisions/0025). Every request has its own place, in order of arrival. Places that nobody used are given back.
+ * Answers the place of a request in its window, of `limit` requests.
+ */
 export function createCountAhead({
   count,
   giveBack,
@@ -105,9 +103,9 @@ function free({ next, last, endsAtMs }: Bucket, nowMs: number): number {
   return nowMs < endsAtMs ? last - next + 1 : 0;
 }
 
-/** Twice as many as the last time while there is hurry, and none without. */
+/** Twice as many as the last time while the bucket is busy, else none. */
 function placesAhead({ ahead, countedAtMs, endsAtMs, last }: Bucket, limit: number, nowMs: number): number {
-  if (nowMs - countedAtMs > HURRY_MS || nowMs >= endsAtMs) return 0;
+  if (nowMs - countedAtMs > BUSY_WITHIN_MS || nowMs >= endsAtMs) return 0;
   const share = Math.trunc(Math.max(0, limit - last) / SHARE_AHEAD);
   return Math.min(Math.max(1, ahead * 2), share, MAX_AHEAD);
 }

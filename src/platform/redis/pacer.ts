@@ -1,14 +1,8 @@
-/**
- * The port Pacer for a limit that all processes share: every call takes the next free moment from one list in Redis. Guarantee: never
- * more than the agreed number of calls in any second while Redis answers; without it each process keeps to a share of its own.
- */
 import type { Redis } from 'ioredis';
 import type { Pacer } from '../rate-limiter.ts';
 import type { RedisConnection } from './connection.ts';
-import { pauseFor } from './in-process.ts';
-import { paceOf } from './slots.ts';
 
-/** Nobody reserves further ahead, so an entry that lies further ahead comes from a clock that has jumped back. */
+/** No call is reserved further ahead. An entry beyond it means that the clock has jumped back. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**
@@ -39,7 +33,10 @@ export interface RedisPacerOptions {
   readonly withoutRedis: Pacer;
 }
 
-/** Makes the shared pacer. Throws RangeError unless the pace is positive. */
+/**
+ * A pacer that all processes share: each call takes the next free moment from one list in Redis, so that no second has more calls than agreed. While
+ * Redis is down each process keeps to its own share. Throws RangeError unless the pace is positive.
+ */
 export function createRedisPacer({ redis, key, requestsPerSecond, withoutRedis }: RedisPacerOptions): Pacer {
   const { calls, windowMs } = paceOf(requestsPerSecond);
   redis.client.defineCommand('simwayTakeSlot', { numberOfKeys: 1, lua: TAKE_SLOT });
@@ -62,4 +59,60 @@ export function createRedisPacer({ redis, key, requestsPerSecond, withoutRedis }
       return true;
     },
   };
+}
+
+/** Calls may reach the vendor closer together than they left here. */
+export const TRAVEL_MARGIN_MS = 100;
+
+export interface Pace {
+  readonly calls: number;
+  readonly windowMs: number;
+}
+
+/** `8` → 8 calls in any 1,100 ms. Throws RangeError unless positive. */
+export function paceOf(requestsPerSecond: number): Pace {
+  if (!(requestsPerSecond > 0 && Number.isFinite(requestsPerSecond))) {
+    throw new RangeError('requestsPerSecond must be positive');
+  }
+  const calls = Math.max(1, Math.trunc(requestsPerSecond));
+  return { calls, windowMs: Math.ceil((1000 * calls) / requestsPerSecond) + TRAVEL_MARGIN_MS };
+}
+
+/**
+ * When the next call may go, given the times (milliseconds, ascending) of calls granted so far; it is added to them. Null when that is
+ * later than `withinMs` from now, and then nothing is added.
+ */
+export function takeFrom(granted: number[], nowMs: number, withinMs: number, pace: Pace): number | null {
+  const oldest = granted.at(-pace.calls);
+  const atMs = oldest === undefined ? nowMs : Math.max(nowMs, oldest + pace.windowMs);
+  if (atMs - nowMs > withinMs) return null;
+  granted.push(atMs);
+  if (granted.length > pace.calls) granted.shift();
+  return atMs;
+}
+
+/** A pacer for this process alone. Throws RangeError unless the pace is positive. */
+export function createInProcessPacer(options: { readonly requestsPerSecond: number }): Pacer {
+  const pace = paceOf(options.requestsPerSecond);
+  const granted: number[] = [];
+  return {
+    takeSlot: async (withinMs) => {
+      const nowMs = performance.now();
+      const atMs = takeFrom(granted, nowMs, withinMs, pace);
+      if (atMs === null) return false;
+      await pauseFor(atMs - nowMs);
+      return true;
+    },
+  };
+}
+
+/** For vendors that set no limit. */
+export function createUnlimitedPacer(): Pacer {
+  return { takeSlot: () => Promise.resolve(true) };
+}
+
+/** Waits, and not at all for less than a millisecond. */
+export async function pauseFor(waitMs: number): Promise<void> {
+  if (waitMs < 1) return;
+  await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)));
 }

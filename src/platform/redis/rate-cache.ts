@@ -1,11 +1,7 @@
-/**
- * A small cache of JSON values, for exchange rates over the stored ones. Guarantee: a miss, a Redis that is gone and a value that
- * cannot be read all answer undefined; nothing ever throws. Must not hold what exists nowhere else.
- */
 import type { JsonCache } from '../json-cache.ts';
 import type { RedisConnection } from './connection.ts';
 
-/** A cache that all processes share. */
+/** A cache that all processes share. Without Redis, or with a value that cannot be read, `get` answers undefined. Never throws. */
 export function createRedisJsonCache(options: {
   readonly redis: RedisConnection;
   readonly keyPrefix: string;

@@ -1,14 +1,12 @@
-/**
- * The port RateLimiter on counters that all processes share. Guarantee: exact across processes while Redis answers; without it every
- * process goes on counting for itself, so what passes is at most the number of processes times the limit. Never throws.
- */
-import { RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { RateLimiter } from '../rate-limiter.ts';
+import { RateLimiterRedis, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { RateLimiter, LimitVerdict } from '../rate-limiter.ts';
 import type { RedisConnection } from './connection.ts';
 import { createCountAhead } from './count-ahead.ts';
-import { createWindowCounter, verdictOf, WINDOW_SECONDS } from './in-process.ts';
 
-/** Makes the limiter; `keyPrefix` keeps what shares a Redis apart. */
+/**
+ * A limiter that all processes share: exact while Redis answers. While it is down each process counts for itself, so at most the number of processes times
+ * the limit passes. Never throws. `keyPrefix`: for installations that share a Redis.
+ */
 export function createRedisRateLimiter(options: {
   readonly redis: RedisConnection;
   readonly keyPrefix: string;
@@ -37,5 +35,33 @@ export function createRedisRateLimiter(options: {
   });
   return {
     consume: async (bucket, limitPerMinute) => verdictOf(await place(bucket, limitPerMinute), limitPerMinute),
+  };
+}
+
+export const WINDOW_SECONDS = 60;
+
+/** The counter of both limiters. It only counts; the limit is applied by `verdictOf`. */
+export function createWindowCounter(): { consume(bucket: string, points?: number): Promise<RateLimiterRes> } {
+  return new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
+}
+
+/** Where a request stands in its window. */
+export type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>;
+
+/** What a count means under a limit. */
+export function verdictOf(counted: Counted, limitPerMinute: number): LimitVerdict {
+  return {
+    allowed: counted.consumedPoints <= limitPerMinute,
+    limit: limitPerMinute,
+    remaining: Math.max(0, limitPerMinute - counted.consumedPoints),
+    resetAtMs: Date.now() + Math.max(0, counted.msBeforeNext),
+  };
+}
+
+/** A limiter for this process alone. */
+export function createInProcessRateLimiter(): RateLimiter {
+  const counter = createWindowCounter();
+  return {
+    consume: async (bucket, limitPerMinute) => verdictOf(await counter.consume(bucket), limitPerMinute),
   };
 }
