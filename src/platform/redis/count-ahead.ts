@@ -1,4 +1,4 @@
-import type { Counted } from './rate-limiter.ts';
+import type { RateLimiterRes } from 'rate-limiter-flexible';
 
 export interface CountAheadOptions {
   /** Adds points to a bucket and tells where it stands then. Never rejects. */
@@ -111,3 +111,6 @@ function placesAhead({ ahead, countedAtMs, endsAtMs, last }: Bucket, limit: numb
 }
 
 const endOfTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Where a request stands in its window. */
+export type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>;

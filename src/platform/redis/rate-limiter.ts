@@ -1,7 +1,7 @@
 import { RateLimiterRedis, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { RateLimiter, LimitVerdict } from '../rate-limiter.ts';
 import type { RedisConnection } from './connection.ts';
-import { createCountAhead } from './count-ahead.ts';
+import { createCountAhead, type Counted } from './count-ahead.ts';
 
 /**
  * A limiter that all processes share: exact while Redis answers. While it is down each process counts for itself, so at most the number of processes times
@@ -44,9 +44,6 @@ export const WINDOW_SECONDS = 60;
 export function createWindowCounter(): { consume(bucket: string, points?: number): Promise<RateLimiterRes> } {
   return new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW_SECONDS });
 }
-
-/** Where a request stands in its window. */
-export type Counted = Pick<RateLimiterRes, 'consumedPoints' | 'msBeforeNext'>;
 
 /** What a count means under a limit. */
 export function verdictOf(counted: Counted, limitPerMinute: number): LimitVerdict {
