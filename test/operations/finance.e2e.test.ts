@@ -122,7 +122,7 @@ describe('stuck, show, replay', () => {
       new RegExp(`paid-not-delivered  ${id}  USD 2\\.30  SUPPLIER_NEVER_ALLOCATED  replay`),
     );
     expect(story.stdout).toContain('needs attention: SUPPLIER_NEVER_ALLOCATED');
-    for (const word of ['wallet-held', ':hold', 'RUNNING', 'fits now', 'replay: '])
+    for (const word of ['wallet-held', ':hold', 'RUNNING', 'available actions', 'replay: '])
       expect(story.stdout, word).toContain(word);
 
     const before = await standOf(id);
