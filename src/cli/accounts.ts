@@ -18,7 +18,7 @@ import { addCommand, defined, option, OperatorMistake } from './command.ts';
 import { openCommand, print, type Cli } from './context.ts';
 import { amount, BY, listOf, text } from './values.ts';
 
-const ACCOUNT = option(text(50), "the account's id", '<id>');
+const ACCOUNT = option(text(50), "the account's id", 'id');
 const ENVIRONMENT = option(z.enum(ENVIRONMENTS), 'the world', ENVIRONMENTS.join('|'));
 const MAX_ADDRESSES = 10;
 
@@ -26,8 +26,8 @@ const isAddress = (value: string): boolean => ipaddr.isValid(value) || ipaddr.is
 
 const accountOptions = z
   .object({
-    name: option(text(200), "the account's name", '<name>'),
-    email: option(z.email().max(254), "the owner's e-mail address", '<address>'),
+    name: option(text(200), "the account's name", 'name'),
+    email: option(z.email().max(254), "the owner's e-mail address", 'address'),
     type: option(z.enum(ACCOUNT_TYPES).default('MERCHANT'), 'MERCHANT by default', ACCOUNT_TYPES.join('|')),
     currency: option(
       z.enum(ACCOUNT_CURRENCIES).default('NGN'),
@@ -38,7 +38,7 @@ const accountOptions = z
     requestsPerMinute: option(
       z.coerce.number('must be a whole number').int().positive().max(1_000_000).optional(),
       'only with --plan ENTERPRISE',
-      '<n>',
+      'n',
     ),
     by: BY,
   })
@@ -54,27 +54,27 @@ const keyOptions = z.object({
       .transform((list) => list.split(',').map((address) => address.trim()))
       .pipe(z.array(z.string().refine(isAddress, 'must be IP addresses or CIDR ranges')).max(MAX_ADDRESSES)),
     `IP addresses or CIDR ranges that may use the key, at most ${MAX_ADDRESSES}`,
-    '<a,b>',
+    'a,b',
   ),
-  company: option(text(200), "the company's name", '<name>'),
-  website: option(z.url().max(2_000), "the company's website; it must answer", '<url>'),
-  webhookUrl: option(z.url().max(2_000).optional(), 'also adds a webhook endpoint at this URL', '<url>'),
-  scopes: option(listOf(SCOPES).default([...SCOPES]), `${SCOPES.join(',')} by default`, '<scopes>'),
+  company: option(text(200), "the company's name", 'name'),
+  website: option(z.url().max(2_000), "the company's website; it must answer", 'url'),
+  webhookUrl: option(z.url().max(2_000).optional(), 'also adds a webhook endpoint at this URL', 'url'),
+  scopes: option(listOf(SCOPES).default([...SCOPES]), `${SCOPES.join(',')} by default`, 'scopes'),
   expires: option(
     z.iso
       .datetime()
       .refine((value) => Date.parse(value) > Date.now(), 'must be in the future')
       .optional(),
     'when the key stops working',
-    '<ISO 8601>',
+    'ISO 8601',
   ),
   by: BY,
 });
 
 const revokeOptions = z
   .object({
-    key: option(text(50).optional(), 'one key', '<id>'),
-    account: option(text(50).optional(), 'all keys of an account', '<id>'),
+    key: option(text(50).optional(), 'one key', 'id'),
+    account: option(text(50).optional(), 'all keys of an account', 'id'),
     by: BY,
   })
   .refine(({ key, account }) => (key === undefined) !== (account === undefined), {
@@ -84,10 +84,10 @@ const revokeOptions = z
 const fundOptions = z.object({
   account: ACCOUNT,
   environment: ENVIRONMENT,
-  amount: option(amount, 'such as 1250.00', '<amount>'),
+  amount: option(amount, 'such as 1250.00', 'amount'),
   currency: option(z.enum(ACCOUNT_CURRENCIES), "the account's currency", ACCOUNT_CURRENCIES.join('|')),
-  reference: option(text(200), 'unique; the same reference pays once', '<text>'),
-  reason: option(text(500), 'why, for the record', '<text>'),
+  reference: option(text(200), 'unique; the same reference pays once', 'text'),
+  reason: option(text(500), 'why, for the record', 'text'),
   by: BY,
 });
 

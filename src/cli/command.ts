@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { z } from 'zod';
 
 /** 0: done. 1: refused or failed. 2: called wrongly, which only finance tells apart from 1. */
@@ -50,7 +50,7 @@ export function addCommand<Options extends z.ZodObject>(
     const { description = '', value } = metaOf(schema);
     const isRequired = !(schema as z.ZodType).safeParse(undefined).success;
     command.option(
-      value === undefined ? flagOf(name) : `${flagOf(name)} ${value}`,
+      value === undefined ? flagOf(name) : `${flagOf(name)} <${value}>`,
       `${description}${isRequired ? ' (required)' : ''}`,
     );
   }

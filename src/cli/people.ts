@@ -12,9 +12,9 @@ import { text } from './values.ts';
 
 const LIST_LIMIT = 1_000;
 
-const EMAIL = option(z.email().max(254), "the person's e-mail address", '<address>');
+const EMAIL = option(z.email().max(254), "the person's e-mail address", 'address');
 const ROLE = option(z.enum(ROLES), 'what the person may do', ROLES.join('|'));
-const BY = option(text(200).default('the command line'), 'your name, for the record', '<person>');
+const BY = option(text(200).default('the command line'), 'your name, for the record', 'person');
 const whoOptions = z.object({ email: EMAIL, by: BY });
 
 type PeopleDeps = Parameters<typeof createPerson>[0];
@@ -34,7 +34,7 @@ export function addPersonCommands(cli: Cli, program: Command): void {
     summary: 'Creates a person with a one-time password',
     options: z.object({
       email: EMAIL,
-      name: option(text(200), "the person's name", '<name>'),
+      name: option(text(200), "the person's name", 'name'),
       role: ROLE,
       by: BY,
     }),

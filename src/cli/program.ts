@@ -126,7 +126,7 @@ function addProcesses(cli: Cli, program: Command): void {
     syntax: 'worker',
     summary: 'Runs Temporal workers: orders, supplier, gateway, webhooks, ops',
     options: z.object({
-      queues: option(z.string().optional(), 'only these queues, separated by commas', '<queues>'),
+      queues: option(z.string().optional(), 'only these queues, separated by commas', 'queues'),
     }),
     run: async ({ queues }) => {
       const { parseQueues, runWorker } = await import('./processes/worker.ts');

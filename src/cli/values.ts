@@ -9,8 +9,8 @@ const MAX_AMOUNT_MINOR = 10n ** 15n;
 
 export const text = (max: number) => z.string().trim().min(1).max(max);
 
-export const BY = option(text(200), 'your name', '<person>');
-export const REASON = option(z.string().trim().min(3).max(500), 'why, for the record', '<text>');
+export const BY = option(text(200), 'your name', 'person');
+export const REASON = option(z.string().trim().min(3).max(500), 'why, for the record', 'text');
 export const WHO = { by: BY, reason: REASON };
 export const DRY_RUN = toggle('only shows what would be done');
 export const YES = toggle('does not ask first');

@@ -30,41 +30,37 @@ const TARGET = {
     'account of the running npm start; usd by default',
     'ngn|usd',
   ),
-  apiUrl: option(z.url().optional(), 'another API, with --key', '<url>'),
-  key: option(text(200).optional(), 'an API key, with --api-url', '<key>'),
+  apiUrl: option(z.url().optional(), 'another API, with --key', 'url'),
+  key: option(text(200).optional(), 'an API key, with --api-url', 'key'),
 };
 
 const listenOptions = z.object({
   forward: option(
     z.url({ protocol: /^https?$/, error: 'must be a URL such as http://127.0.0.1:4000/hooks' }).optional(),
     'sends each message on to this URL',
-    '<url>',
+    'url',
   ),
-  events: option(z.string().optional(), 'only these events, separated by commas', '<events>'),
+  events: option(z.string().optional(), 'only these events, separated by commas', 'events'),
   printSecret: toggle("prints the endpoint's secret"),
   ...TARGET,
 });
 
 const triggerOptions = z.object({
-  endpoint: option(text(100).optional(), 'only to this endpoint', '<id>'),
-  status: option(text(100).optional(), 'status in the sample: PROCESSING, SUCCESS or FAILED', '<status>'),
+  endpoint: option(text(100).optional(), 'only to this endpoint', 'id'),
+  status: option(text(100).optional(), 'status in the sample: PROCESSING, SUCCESS or FAILED', 'status'),
   package: option(
     text(100).optional(),
     'buys this package in the sandbox instead of sending a sample',
-    '<code>',
+    'code',
   ),
-  method: option(
-    text(100).default('WALLET'),
-    'payment method of that purchase, WALLET by default',
-    '<method>',
-  ),
+  method: option(text(100).default('WALLET'), 'payment method of that purchase, WALLET by default', 'method'),
   ...TARGET,
 });
 
 const messagesOptions = z.object({
-  status: option(text(100).optional(), 'PENDING, DELIVERED or FAILED', '<status>'),
-  event: option(text(100).optional(), 'only this event', '<event>'),
-  limit: option(text(10).default('20'), '20 by default', '<n>'),
+  status: option(text(100).optional(), 'PENDING, DELIVERED or FAILED', 'status'),
+  event: option(text(100).optional(), 'only this event', 'event'),
+  limit: option(text(10).default('20'), '20 by default', 'n'),
   ...TARGET,
 });
 

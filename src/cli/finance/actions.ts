@@ -71,19 +71,19 @@ open. --override records another outcome than the gateway's: a second person mus
 const COMMON = {
   ...FILTER,
   ...WHO,
-  evidence: option(text(500).optional(), 'where it can be seen: a statement, a ticket', '<where>'),
-  key: option(text(200).optional(), 'the same key acts once', '<text>'),
+  evidence: option(text(500).optional(), 'where it can be seen: a statement, a ticket', 'where'),
+  key: option(text(200).optional(), 'the same key acts once', 'text'),
   dryRun: DRY_RUN,
   yes: YES,
 };
 const AMOUNT = {
-  amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', '<amount>'),
+  amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
   goodwill: toggle('also where the package was delivered'),
 };
-const PACKAGE = { package: option(text(100).optional(), 'the package to deliver', '<code>') };
+const PACKAGE = { package: option(text(100).optional(), 'the package to deliver', 'code') };
 const OUTCOME = {
   outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
-  dispute: option(text(100).optional(), 'which one, where several are open', '<id>'),
+  dispute: option(text(100).optional(), 'which one, where several are open', 'id'),
   override: toggle("against the gateway's word"),
 };
 const ONLY = { amount: AMOUNT, package: PACKAGE, outcome: OUTCOME, nothing: {} };
@@ -377,7 +377,7 @@ neither --by nor --reason.`,
 }
 
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
-  option(schema.optional(), schema.meta()?.description ?? '', '<text>');
+  option(schema.optional(), schema.meta()?.description ?? '', 'text');
 
 type ReplayResult = Result & Pick<Replayed, 'before' | 'after' | 'steps'>;
 

@@ -13,8 +13,8 @@ const MAX_LINES = 10_000;
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
 
-const FROM = option(time.optional(), 'start, included: 2026-11-01', '<date>');
-const TO = option(time.optional(), 'end, excluded: 2026-12-01', '<date>');
+const FROM = option(time.optional(), 'start, included: 2026-11-01', 'date');
+const TO = option(time.optional(), 'end, excluded: 2026-12-01', 'date');
 
 export function addBookCommands(group: FinanceGroup): void {
   addReconcile(group);
@@ -66,7 +66,10 @@ const nextMidnight = (now: Date): Date => new Date((Math.trunc(now.getTime() / D
 function printReport({ books }: FinanceWorld, out: Output, report: Report, isCsv: boolean): void {
   if (isCsv && out.isJson) throw new UsageMistake('Give either --json or --csv, not both');
   out.json(report);
-  if (isCsv) return out.stdout(books.toCsv(report));
+  if (isCsv) {
+    out.stdout(books.toCsv(report));
+    return;
+  }
   const { columns, rows } = books.toTable(report);
   out.table(
     columns.map((name) => name.toUpperCase()),
@@ -80,7 +83,7 @@ function addLedger(group: FinanceGroup): void {
     summary: 'Shows ledger entries, newest first',
     help: `Shows ledger entries, newest first, with the balance after each. Takes an account's id (its wallet), a ledger account such
 as suspense:NGN, a kind of ledger account such as suspense, or a transaction's id (oldest first, without balances).`,
-    options: z.object({ limit: option(count(MAX_LINES, 50), '50 by default', '<n>') }),
+    options: z.object({ limit: option(count(MAX_LINES, 50), '50 by default', 'n') }),
     run: async ({ args: [id = ''], options: { limit }, world, out }) => {
       const view = await readLedger(world.db, id, limit);
       if (!view) throw new OperatorMistake(`No ledger account and no purchase found with the id ${id}`);
@@ -143,10 +146,10 @@ between --from and --to. Moves no money. Fails while a difference is open.`,
 }
 
 const differenceOptions = z.object({
-  kind: option(listOf(DIFFERENCE_KINDS).optional(), 'only these kinds, separated by commas', '<kind>'),
-  currency: option(currency.optional(), 'only this currency, such as NGN', '<code>'),
-  transaction: option(text(100).optional(), 'only this transaction', '<id>'),
-  limit: option(count(MAX_LINES, 1_000), '1000 by default', '<n>'),
+  kind: option(listOf(DIFFERENCE_KINDS).optional(), 'only these kinds, separated by commas', 'kind'),
+  currency: option(currency.optional(), 'only this currency, such as NGN', 'code'),
+  transaction: option(text(100).optional(), 'only this transaction', 'id'),
+  limit: option(count(MAX_LINES, 1_000), '1000 by default', 'n'),
 });
 
 function addDifferences(group: FinanceGroup): void {

@@ -41,7 +41,10 @@ reference, an eSIM's id or ICCID, or a webhook message's id`,
 }
 
 function printStuck(out: Output, items: readonly StuckItem[]): void {
-  if (items.length === 0) return void out.line('nothing is stuck');
+  if (items.length === 0) {
+    out.line('nothing is stuck');
+    return;
+  }
   out.table(
     [...STUCK_COLUMNS, 'NEXT'],
     items.map((item) => [...stuckRow(item), stuckRule(item.class).command]),

@@ -36,8 +36,8 @@ function addRateChanges(group: FinanceGroup): void {
     help: `Sets how many units of a currency one US dollar is. Applies until changed; --rate config returns to the configured
 rate. Open purchases keep the rate they were quoted at.`,
     options: z.object({
-      currency: option(currency, 'such as NGN', '<code>'),
-      rate: option(rate, 'such as 1620.50', '<rate|config>'),
+      currency: option(currency, 'such as NGN', 'code'),
+      rate: option(rate, 'such as 1620.50', 'rate|config'),
       ...WHO,
       dryRun: DRY_RUN,
       yes: YES,
@@ -129,10 +129,10 @@ function printRates(out: Output, { good, waiting, words }: Awaited<ReturnType<ty
 const HISTORY_LINES = 20;
 
 const CHANGES = {
-  userMarkup: option(percentage.optional(), "markup on users' prices", '<percent>'),
-  merchantMarkup: option(percentage.optional(), "markup on merchants' prices", '<percent>'),
-  ngnIncrement: option(percentage.optional(), 'increment on prices in NGN', '<percent>'),
-  examples: option(count(100, 5), 'how many packages to show, 5 by default', '<n>'),
+  userMarkup: option(percentage.optional(), "markup on users' prices", 'percent'),
+  merchantMarkup: option(percentage.optional(), "markup on merchants' prices", 'percent'),
+  ngnIncrement: option(percentage.optional(), 'increment on prices in NGN', 'percent'),
+  examples: option(count(100, 5), 'how many packages to show, 5 by default', 'n'),
 };
 
 export function addPriceCommands(group: FinanceGroup): void {

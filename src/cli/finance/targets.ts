@@ -10,9 +10,9 @@ import { age, isConfirmed, money, notConfirmed, type Output } from './output.ts'
 
 /** Options that narrow the stuck list. */
 export const FILTER = {
-  class: option(listOf(STUCK_CLASSES).optional(), 'only these classes, separated by commas', '<class>'),
-  olderThan: option(duration.optional(), 'only what is stuck for longer: 30m, 2h, 3d', '<time>'),
-  currency: option(currency.optional(), 'only amounts in this currency, such as NGN', '<code>'),
+  class: option(listOf(STUCK_CLASSES).optional(), 'only these classes, separated by commas', 'class'),
+  olderThan: option(duration.optional(), 'only what is stuck for longer: 30m, 2h, 3d', 'time'),
+  currency: option(currency.optional(), 'only amounts in this currency, such as NGN', 'code'),
 };
 
 export type Filter = z.output<z.ZodObject<typeof FILTER>>;
