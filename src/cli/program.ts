@@ -31,6 +31,8 @@ export async function runCli(words: readonly string[], replaced: Partial<Cli> = 
 export async function createProgram(cli: Cli, first: string): Promise<Command> {
   const program = new Command('simway')
     .exitOverride()
+    // Otherwise `rates` takes the --json and --world of `rates set` for its own.
+    .enablePositionalOptions()
     .configureOutput({
       writeOut: cli.terminal.stdout,
       writeErr: cli.terminal.stderr,

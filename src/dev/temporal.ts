@@ -1,6 +1,4 @@
-// A Temporal development server of our own on loopback, with its UI, tuned for short task latency.
-// Guarantees: answers only once every namespace and search attribute is there; its data, when kept, survives a kill.
-// Must not be reachable from outside this machine: the development server asks nobody for a password.
+// Temporal's development server for npm start and tests. Only on loopback, because it has no passwords.
 import { mkdir } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -8,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { startChild, type Child, type ServiceLog } from './child.ts';
 import { takeLock, type Lock } from './lock.ts';
-import { freePort } from './ports.ts';
+import { freePort, retryTakenPort } from './ports.ts';
 import { endLeftoverServer, writeServerPid } from './leftover.ts';
 import { restartable, type RunningServer } from './restartable.ts';
 import { findTemporalProgram } from './temporal-program.ts';
@@ -17,7 +15,6 @@ const HOST = '127.0.0.1';
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 10_000;
 const CALL_DEADLINE_MS = 3_000;
-const START_ATTEMPTS = 3;
 const PLENTY = 100_000;
 
 /**
@@ -78,7 +75,14 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
   if (dataDir !== null) await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockData(dataDir);
   try {
-    const { child, ports } = await startOnSomePorts(program, options);
+    // The server also picks some ports of its own.
+    const { child, ports } = await retryTakenPort('address already in use', async () => {
+      const free = {
+        port: options.port ?? (await freePort(options.preferredPort)),
+        uiPort: options.uiPort ?? (await freePort(options.preferredUiPort)),
+      };
+      return { child: await startOn(program, options, free), ports: free };
+    });
     const server = restartable({
       first: child,
       startAgain: () => startOn(program, options, ports),
@@ -98,26 +102,6 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
 interface Ports {
   readonly port: number;
   readonly uiPort: number;
-}
-
-async function startOnSomePorts(
-  program: string,
-  options: TemporalOptions,
-): Promise<{ child: Child; ports: Ports }> {
-  const tried: number[] = [];
-  for (let attempt = 1; ; attempt += 1) {
-    const port = options.port ?? (await freePort({ preferred: options.preferredPort, except: tried }));
-    const uiPort =
-      options.uiPort ?? (await freePort({ preferred: options.preferredUiPort, except: [...tried, port] }));
-    try {
-      return { child: await startOn(program, options, { port, uiPort }), ports: { port, uiPort } };
-    } catch (error) {
-      // Ports can be taken between our look and the server's; it also picks some of its own.
-      if (attempt === START_ATTEMPTS || !(error as Error).message.includes('address already in use'))
-        throw error;
-      tried.push(port, uiPort);
-    }
-  }
 }
 
 async function startOn(program: string, options: TemporalOptions, ports: Ports): Promise<Child> {

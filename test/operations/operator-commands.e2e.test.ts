@@ -281,7 +281,7 @@ describe('bad input', () => {
   });
 
   it('an environment that lacks something: named, its values untold', async () => {
-    const { code, stderr } = await run('account create --by ada', [], {
+    const { code, stderr } = await run('account create --name M --email a@b.example --by ada', [], {
       SIMWAY_ID_SECRET: 'too-short-a-secret',
       DATABASE_URL: 'mysql://simway:hunter2@h/x',
     });

@@ -43,6 +43,11 @@ it.each([
   ['bundle', 1, ["missing required argument 'file'"]],
   ['worker --queue ops', 1, ["unknown option '--queue'", 'Did you mean --queues?']],
   ['accounts create', 1, ["unknown command 'accounts'", 'account create']],
+  [
+    'finance rates set --currency NGN --rate config --by a --reason because --world live',
+    1,
+    ['live world is switched off'],
+  ],
   ['finance stuck', 1, ['Nothing is running in this checkout']],
 ])('%s: ends %i and says what is wrong', async (line, code, words) => {
   const result = await run(line);
