@@ -164,9 +164,7 @@ async function startServices(settings: DevSettings, closers: Closers): Promise<S
 }
 
 /** Waits for all of them also where one fails, so that the others have their closers. */
-async function allStarted<T extends readonly unknown[]>(
-  starting: readonly [...{ [K in keyof T]: Promise<T[K]> }],
-) {
+async function allStarted<T extends readonly Promise<unknown>[]>(starting: readonly [...T]) {
   await Promise.allSettled(starting);
   return Promise.all(starting);
 }

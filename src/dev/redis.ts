@@ -12,19 +12,15 @@ const START_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 5_000;
 
 export interface RedisOptions {
-  /** Folder for the log and as working folder; made when missing. */
   readonly dataDir: string;
   readonly log: ServiceLog;
-  /** The search path for `redis-server`. */
   readonly pathEnv: string;
-  /** A redis-server to use instead of looking on the search path. */
+  /** Instead of one on the search path. */
   readonly program?: string | undefined;
-  /** Exactly this port; without it a free one. */
   readonly port?: number | undefined;
 }
 
 export interface RunningRedis extends RunningServer {
-  /** redis://host:port */
   readonly url: string;
 }
 

@@ -18,9 +18,8 @@ const CALL_DEADLINE_MS = 3_000;
 const PLENTY = 100_000;
 
 /**
- * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first two keys
- * lift that. One partition per queue spares new workflows a search among four. The rest takes away limits that are
- * meant for shared clusters.
+ * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first two keys lift that. One partition
+ * per queue spares new workflows a search among four. The rest lifts limits that are meant for shared clusters.
  */
 export const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 2_000,
@@ -43,32 +42,31 @@ export const DYNAMIC_CONFIG = {
 } as const;
 
 export interface TemporalOptions {
-  /** Folder for the database file and the log; null keeps all in memory. */
+  /** null keeps everything in memory. */
   readonly dataDir: string | null;
   readonly log: ServiceLog;
-  /** Made when missing; the development server adds `default` by itself. */
+  /** The development server adds `default`. */
   readonly namespaces: readonly string[];
   readonly pathEnv: string;
-  /** Our folder in the user's cache folder, for a `temporal` program that had to be fetched. */
+  /** For a `temporal` program that had to be downloaded. */
   readonly cacheDir: string;
-  /** Exactly these ports; without them free ones, the preferred if free. */
+  /** Without them free ones, the preferred if they are free. */
   readonly port?: number | undefined;
   readonly uiPort?: number | undefined;
   readonly preferredPort?: number | undefined;
   readonly preferredUiPort?: number | undefined;
-  /** Where a server in memory logs to; with `dataDir` the log is there. */
+  /** For a server in memory; with `dataDir` the log is there. */
   readonly logFile?: string | undefined;
-  /** The server suggests a fresh history after so many events; after 4,096 by itself. */
+  /** The server suggests continue-as-new after so many events, 4,096 by default. */
   readonly freshHistoryAfterEvents?: number;
 }
 
 export interface RunningTemporal extends RunningServer {
-  /** host:port for clients and workers. */
   readonly address: string;
   readonly uiUrl: string;
 }
 
-/** Start the development server and wait until it serves all its namespaces. Throws when there is no program or it does not come up. */
+/** Waits until all namespaces and search attributes are there. Throws when there is no program or it does not start. */
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   const program = await findTemporalProgram(options);
   const { dataDir } = options;
@@ -113,8 +111,7 @@ async function startOn(program: string, options: TemporalOptions, ports: Ports):
     args: serverArguments(options, ports),
     log,
     cwd: dataDir ?? '/',
-    // Nothing of ours: TEMPORAL_* variables would change what it does. Without a home it neither reads settings nor
-    // leaves a file there.
+    // TEMPORAL_* variables would change what it does. Without a home it neither reads nor writes settings there.
     env: { PATH: '/usr/bin:/bin' },
     logFile: dataDir === null ? options.logFile : join(dataDir, 'temporal.log'),
     stopDeadlineMs: STOP_DEADLINE_MS,
@@ -138,7 +135,7 @@ function serverArguments(options: TemporalOptions, ports: Ports): string[] {
     ...['server', 'start-dev', '--ip', HOST, '--port', String(ports.port), '--ui-port', String(ports.uiPort)],
     ...['--log-level', 'warn', '--log-format', 'json'],
     ...(dataDir === null ? [] : ['--db-filename', join(resolve(dataDir), 'temporal.db')]),
-    // Safe against any crash of a program; only a power failure can take the last moments. A sixth less latency.
+    // A sixth less latency; only a power failure can lose the last moments.
     ...(dataDir === null
       ? []
       : ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL']),
