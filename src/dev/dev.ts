@@ -164,7 +164,9 @@ async function startServices(settings: DevSettings, closers: Closers): Promise<S
 }
 
 /** Waits for all of them also where one fails, so that the others have their closers. */
-async function allStarted<T extends readonly Promise<unknown>[]>(starting: readonly [...T]) {
+async function allStarted<T extends readonly Promise<unknown>[]>(
+  starting: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
   await Promise.allSettled(starting);
   return Promise.all(starting);
 }
