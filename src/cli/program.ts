@@ -111,7 +111,13 @@ function addProcesses(cli: Cli, program: Command): void {
     syntax: 'dev',
     summary: 'npm start: everything embedded, with test keys',
     options: NONE,
-    run: async () => (await import('../dev/dev.ts')).runDev(readDevSettings(cli.env)),
+    run: async () => {
+      const { runDev } = await import('../dev/dev.ts');
+      const { LockHeldError } = await import('../dev/lock.ts');
+      await runDev(readDevSettings(cli.env)).catch((error: unknown) => {
+        throw error instanceof LockHeldError ? new OperatorMistake(error.message) : error;
+      });
+    },
   });
   addCommand(program, {
     syntax: 'api',
