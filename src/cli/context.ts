@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import type { RunningInfo } from '../dev/running-file.ts';
 import type { ProcessContext } from '../platform/composition/compose.ts';
 import { readConfig, readDevSettings } from '../platform/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
@@ -15,22 +16,13 @@ export interface Terminal {
   readonly ask: (question: string) => Promise<string>;
 }
 
-/** What the `npm start` of this checkout published. */
-export interface RunningSandbox {
-  readonly apiUrl: string;
-  readonly databaseUrl: string;
-  readonly temporalAddress: string;
-  readonly keys: { readonly ngn: string; readonly usd: string };
-  readonly settings: Readonly<Record<string, string>>;
-}
-
 /** What commands know of the world around them; tests replace parts of it. */
 export interface Cli {
   readonly terminal: Terminal;
   /** The environment to read settings from; undefined: this process's. */
   readonly env: Readonly<Record<string, string>> | undefined;
-  /** null: nothing is running. */
-  readonly findRunning: () => Promise<RunningSandbox | null>;
+  /** What the npm start of this checkout published; null: it is not running. */
+  readonly findRunning: () => Promise<RunningInfo | null>;
   /** Resolves on SIGINT or SIGTERM, which from then on do not end the process. */
   readonly untilStopped: () => Promise<unknown>;
   /** Set by a command that did not throw and yet has not done what was asked. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareNamespaces } from '../platform/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../platform/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
@@ -11,6 +12,7 @@ import { startOurProcess } from './our-process.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
+import type { RunningServer } from './restartable.ts';
 import { beginRun, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts } from './sandbox-accounts.ts';
 import { startTemporal } from './temporal.ts';
@@ -113,53 +115,40 @@ interface Services {
   readonly redisUrl: string | undefined;
 }
 
+/** Starts what the environment does not name. */
 async function startServices(settings: DevSettings, closers: Closers): Promise<Services> {
-  const { dataDir, pathEnv, cacheDir } = settings;
-  const keep = async <S extends { stop(): Promise<void> }>(
-    name: string,
-    starting: Promise<S>,
-  ): Promise<S> => {
+  const { dataDir, pathEnv, cacheDir, namespaces, databaseUrl, redisUrl } = settings;
+  const own = async <S extends RunningServer | null>(name: string, starting: Promise<S>): Promise<S> => {
     const server = await starting;
-    closers.push(() => server.stop());
-    log.info(`${name}: up`);
+    if (server) {
+      closers.push(() => server.stop());
+      log.info(`${name}: up`);
+    }
     return server;
   };
-  const postgres = async (): Promise<string> =>
-    settings.databaseUrl ??
-    (
-      await keep(
-        'Postgres',
-        startPostgres({ dataDir: join(dataDir, 'postgres'), log, preferredPort: PREFERRED_PORTS.postgres }),
-      )
-    ).url;
-  const temporal = async (): Promise<{ address: string; uiUrl: string }> =>
-    settings.temporalAddress === undefined
-      ? keep(
-          'Temporal',
-          startTemporal({
-            dataDir: join(dataDir, 'temporal'),
-            log,
-            namespaces: settings.namespaces,
-            pathEnv,
-            cacheDir,
-            preferredPort: PREFERRED_PORTS.temporal,
-            preferredUiPort: PREFERRED_PORTS.temporalUi,
-          }),
-        )
-      : theirTemporal(settings.temporalAddress, settings);
-  const redis = async (): Promise<string | undefined> => {
-    if (settings.redisUrl !== undefined) return settings.redisUrl;
-    const server = await startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
-    if (!server) return undefined;
-    closers.push(() => server.stop());
-    return server.url;
-  };
-  const [databaseUrl, temporalServer, redisUrl] = await allStarted([postgres(), temporal(), redis()]);
+  const startOwnPostgres = () =>
+    startPostgres({ dataDir: join(dataDir, 'postgres'), log, preferredPort: PREFERRED_PORTS.postgres });
+  const startOwnTemporal = () =>
+    startTemporal({
+      dataDir: join(dataDir, 'temporal'),
+      log,
+      namespaces,
+      pathEnv,
+      cacheDir,
+      preferredPort: PREFERRED_PORTS.temporal,
+      preferredUiPort: PREFERRED_PORTS.temporalUi,
+    });
+  const startOwnRedis = () => startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
+  const [postgres, temporal, redis] = await allStarted([
+    databaseUrl === undefined ? own('Postgres', startOwnPostgres()) : Promise.resolve({ url: databaseUrl }),
+    prepareTheirTemporal(settings) ?? own('Temporal', startOwnTemporal()),
+    redisUrl === undefined ? own('Redis', startOwnRedis()) : Promise.resolve({ url: redisUrl }),
+  ]);
   return {
-    databaseUrl,
-    temporalAddress: temporalServer.address,
-    temporalUiUrl: temporalServer.uiUrl,
-    redisUrl,
+    databaseUrl: postgres.url,
+    temporalAddress: temporal.address,
+    temporalUiUrl: temporal.uiUrl,
+    redisUrl: redis?.url,
   };
 }
 
@@ -171,12 +160,10 @@ async function allStarted<T extends readonly Promise<unknown>[]>(
   return Promise.all(starting);
 }
 
-async function theirTemporal(
-  address: string,
-  { namespaces, temporalUiUrl }: DevSettings,
-): Promise<{ address: string; uiUrl: string }> {
-  await prepareNamespaces({ address, namespaces, log: (line) => log.info(`Temporal: ${line}`) });
-  return { address, uiUrl: temporalUiUrl ?? '' };
+function prepareTheirTemporal({ temporalAddress: address, temporalUiUrl, namespaces }: DevSettings) {
+  if (address === undefined) return undefined;
+  const prepared = prepareNamespaces({ address, namespaces, log: (line) => log.info(`Temporal: ${line}`) });
+  return prepared.then(() => ({ address, uiUrl: temporalUiUrl ?? '' }));
 }
 
 interface Simulator {
@@ -296,8 +283,8 @@ async function untilReady(adminUrl: string): Promise<void> {
   for (;;) {
     const answer = await fetch(`${adminUrl}/readyz`);
     if (answer.ok) return;
-    if (performance.now() > endsAtMs) throw new Error(`the API is not ready: ${await answer.text()}`);
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    if (performance.now() > endsAtMs) throw new Error(`The API is not ready: ${await answer.text()}`);
+    await sleep(READY_POLL_MS);
   }
 }
 

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
-import type { RunningSandbox } from '../../src/cli/context.ts';
+import type { RunningInfo } from '../../src/dev/running-file.ts';
 import { runCommand, runHere, type CommandResult } from '../support/commands.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -250,4 +250,4 @@ describe('mistakes', () => {
 
 /** As npm start publishes it; only what webhook commands read. */
 const sandbox = (ngn: string) => () =>
-  Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn } } as RunningSandbox);
+  Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn } } as RunningInfo);
