@@ -84,13 +84,13 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   const env = { ...settings.inherited, ...ownSettings };
   const api = await startApiAndWorker(settings, env, closers);
   const { config, secrets } = readConfig(env);
-  const parts = {
+  const context = {
     config,
     secrets,
     logger: createLogger({ level: 'error' }),
     processName: 'command' as const,
   };
-  const [keys] = await Promise.all([prepareSandboxAccounts(parts), untilReady(api.adminUrl)]);
+  const [keys] = await Promise.all([prepareSandboxAccounts(context), untilReady(api.adminUrl)]);
   const info: RunningInfo = {
     apiUrl: api.url,
     docsUrl: `${api.url}/docs`,

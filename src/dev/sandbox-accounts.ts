@@ -13,9 +13,9 @@ const FUNDS_MINOR: Record<AccountCurrency, bigint> = { NGN: 5_000_000_000n, USD:
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /** One account per currency, each with money and a fresh key. Keys of earlier starts are revoked. */
-export async function prepareSandboxAccounts(parts: ProcessContext): Promise<{ ngn: string; usd: string }> {
-  const accounts = openAccounts(parts);
-  const world = openWorld(parts, parts.config.worlds.test);
+export async function prepareSandboxAccounts(context: ProcessContext): Promise<{ ngn: string; usd: string }> {
+  const accounts = openAccounts(context);
+  const world = openWorld(context, context.config.worlds.test);
   const prepare = async (currency: AccountCurrency): Promise<string> => {
     const email = `sandbox-${currency.toLowerCase()}@simway.example`;
     const [existing] = await findAccountsByEmail(accounts, email);
@@ -53,7 +53,7 @@ export async function prepareSandboxAccounts(parts: ProcessContext): Promise<{ n
       {
         accountId,
         environment: 'test',
-        brand: parts.config.brand,
+        brand: context.config.brand,
         scopes: ['read', 'purchase'],
         allowedAddresses: LOOPBACK,
         companyName: `Sandbox ${currency}`,

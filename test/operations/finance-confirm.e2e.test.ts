@@ -64,7 +64,7 @@ it('tells a person how much, whose it is and what follows, and does what is answ
   expect(no).toMatchObject({ code: 1 });
   for (const word of ['USD 2.30', buyer.account.accountId, 'in the wallet', 'revenue:USD debit'])
     expect(no.stdout, word).toContain(word);
-  expect(no.stderr).toContain(`Do credit-wallet to ${id}? [y/N]`);
+  expect(no.stderr).toContain(`Apply credit-wallet to ${id}? [y/N]`);
   expect(await written()).toEqual(before);
   const balance = await buyer.balanceMinor();
   expect(await here(`credit ${id} --goodwill`, 'y')).toMatchObject({ code: 0 });

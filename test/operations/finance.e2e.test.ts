@@ -288,7 +288,7 @@ describe('moves', () => {
     );
     const no = await hereFinance(stack.env, batch, { more: [...WHO, ...SEEN], answer: 'no' });
     expect(no).toMatchObject({ code: 1 });
-    expect(no.stderr).toContain('Do cancel to 2 of them? [y/N]');
+    expect(no.stderr).toContain('Apply cancel to 2 items? [y/N]');
     for (const id of ids) {
       expect(no.stdout).toContain(id);
       expect(await statusOf(id)).toBe('PROCESSING');

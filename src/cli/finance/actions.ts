@@ -121,7 +121,7 @@ Takes one id, or --class for everything of that class on the stuck list.${spec.n
           },
           isYes: options.yes,
           isDryRun: options.dryRun,
-          verb: `Do ${spec.action} to`,
+          verb: `Apply ${spec.action} to`,
           preview: async (transactionId) =>
             toPreview(transactionId, await world.moves.foresee(requestFor(transactionId))),
           act: async (transactionId) =>
@@ -260,7 +260,7 @@ export function addApprovalCommands(group: FinanceGroup): void {
       if (pending.length === 0) out.line('no action awaits approval');
       else
         out.table(
-          ['MOVE', 'TRANSACTION', 'WHAT', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
+          ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
           pending.map((action) => [
             action.moveId,
             action.transactionId,

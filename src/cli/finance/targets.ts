@@ -77,7 +77,11 @@ export async function applyToTargets(batch: Batch): Promise<ExitCode> {
   out.table(STUCK_COLUMNS, items.map(stuckRow));
   const ids = [...new Set(items.map((item) => item.transactionId))];
   const needsYes = !isDryRun && ids.length > 0;
-  if (needsYes && !(await isConfirmed(out, batch.isYes, `${verb} ${ids.length} of them?`))) return 1;
+  if (
+    needsYes &&
+    !(await isConfirmed(out, batch.isYes, `${verb} ${ids.length === 1 ? '1 item' : `${ids.length} items`}?`))
+  )
+    return 1;
   const results = await forEachId(ids, isDryRun && preview ? preview : act, out);
   out.json(results);
   printResults(out, results);

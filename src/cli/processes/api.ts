@@ -12,10 +12,10 @@ export interface RunningApi extends Lifecycle {
 }
 
 /** Rejects when Postgres is not reachable or a port is taken. */
-export async function runApi(parts: ProcessContext): Promise<RunningApi> {
-  const { config, logger } = parts;
+export async function runApi(context: ProcessContext): Promise<RunningApi> {
+  const { config, logger } = context;
   const lifecycle = createLifecycle(logger, config.http.stopDeadlineMs);
-  const observed = await observe(parts, lifecycle);
+  const observed = await observe(context, lifecycle);
   const { metrics, tracing } = observed;
   const composition = composeApi(observed);
   lifecycle.onStop('pools', () => composition.close());

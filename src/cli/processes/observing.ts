@@ -13,12 +13,12 @@ export type Observed = ProcessContext & { readonly metrics: Metrics };
 const ADMIN_STOP_MS = 1_000;
 
 /** Adds metrics, and traces where they are configured. Traces start first and stop last, so that they cover the whole process. */
-export async function observe(parts: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
-  const buildId = parts.config.deployment?.buildId ?? '';
+export async function observe(context: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
+  const buildId = context.config.deployment?.buildId ?? '';
   const metrics = createMetrics({ processMetrics: true, build: { version: VERSION, buildId } });
-  const tracing = await startTracing(parts);
+  const tracing = await startTracing(context);
   if (tracing) lifecycle.onStop('traces', () => tracing.stop());
-  const stopWatching = watchCalls(vendorAddresses(parts.config), (call) => {
+  const stopWatching = watchCalls(vendorAddresses(context.config), (call) => {
     const startedAtMs = performance.now();
     const endSpan = tracing?.call(call);
     return (status) => {
@@ -31,7 +31,7 @@ export async function observe(parts: ProcessContext, lifecycle: Lifecycle): Prom
     stopWatching();
     return Promise.resolve();
   });
-  return { ...parts, metrics, ...(tracing ? { tracing } : {}) };
+  return { ...context, metrics, ...(tracing ? { tracing } : {}) };
 }
 
 /** OpenTelemetry is loaded only where traces are configured. */

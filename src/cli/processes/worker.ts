@@ -46,23 +46,23 @@ export function parseQueues(flag: string | undefined): readonly QueueName[] {
 
 /** Starts Temporal workers for every world and queue. Rejects when a world's schema and namespace disagree, or Temporal is not reachable. */
 export async function runWorker(
-  parts: ProcessContext,
+  context: ProcessContext,
   queues: readonly QueueName[],
   options: WorkerOptions = {},
 ): Promise<RunningWorker> {
-  const { config, secrets, logger } = parts;
+  const { config, secrets, logger } = context;
   const lifecycle = createLifecycle(logger, config.worker.shutdownGraceMs * 2 + 5_000);
   const moreMetrics = installRuntime(logger);
-  const observed = await observe(parts, lifecycle);
-  const shared = composeRedisServices(config, secrets, logger);
-  lifecycle.onStop('redis', () => shared.close());
+  const observed = await observe(context, lifecycle);
+  const redis = composeRedisServices(config, secrets, logger);
+  lifecycle.onStop('redis', () => redis.close());
   try {
     const { workflowBundle } = config.worker;
     const isReady = options.workflowsPath === undefined && workflowBundle !== undefined;
     const bundle = await (isReady ? readBundle(workflowBundle) : bundleWorkflows(options.workflowsPath));
     const running: Running[] = [];
     for (const world of worldConfigs(config)) {
-      const composed = composeWorkerWorld(observed, world, shared);
+      const composed = composeWorkerWorld(observed, world, redis);
       lifecycle.onStop(`${world.environment} pools`, () => composed.close());
       await refuseMixedWorlds(composed);
       const workers = await startWorkers({
@@ -92,7 +92,7 @@ export async function runWorker(
     }
     const adminUrl = await openAdmin(observed, lifecycle, {
       port: config.admin.workerPort,
-      checks: () => checkAll(running, shared),
+      checks: () => checkAll(running, redis),
       moreMetrics,
     });
     const worlds = running.map(({ composed }) => composed.world.environment);
@@ -110,13 +110,13 @@ interface Running {
   readonly workers: Workers;
 }
 
-async function checkAll(running: readonly Running[], shared: RedisServices): Promise<readonly Check[]> {
+async function checkAll(running: readonly Running[], redis: RedisServices): Promise<readonly Check[]> {
   const polling = running.map(({ composed, workers }) => ({
     name: `workers ${composed.world.environment}`,
     ok: workers.arePolling(),
   }));
   const checks = running.flatMap(({ composed }) => composed.checks());
-  return [...(await Promise.all(checks)), ...polling, await shared.check()];
+  return [...(await Promise.all(checks)), ...polling, await redis.check()];
 }
 
 /** Counts over small indexes. */
