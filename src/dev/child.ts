@@ -58,7 +58,7 @@ export interface Child {
   kill(): Promise<void>;
 }
 
-export interface ReadyCondition {
+interface ReadyCondition {
   readonly line?: RegExp;
   readonly probe?: () => Promise<boolean>;
   readonly deadlineMs: number;

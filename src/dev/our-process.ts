@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild, type Child, type ExitReport, type ServiceLog } from './child.ts';
 
-export interface OurProcess {
+interface OurProcess {
   readonly ready: Readonly<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
-export interface OurProcessOptions {
+interface OurProcessOptions {
   readonly name: string;
   /** Script and arguments, relative to the checkout. */
   readonly args: readonly string[];

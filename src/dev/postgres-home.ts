@@ -14,7 +14,7 @@ const PERSISTENT_TEMPORARY_DIR = '/var/tmp';
 /** A finished cluster; initdb works beside it and renames, so this folder is whole or absent. */
 export const CLUSTER_DIR_NAME = 'cluster';
 
-export interface RunAs {
+interface RunAs {
   readonly uid: number;
   readonly gid: number;
   readonly name: string;

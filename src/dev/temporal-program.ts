@@ -19,7 +19,7 @@ const BUILD_TIMEOUT_MS = 900_000;
 const LOCK_TIMEOUT_MS = 1_200_000;
 const PROGRESS_INTERVAL_MS = 5_000;
 
-export interface TemporalProgramOptions {
+interface TemporalProgramOptions {
   /** Shared by all checkouts. */
   readonly cacheDir: string;
   readonly pathEnv: string;

@@ -221,7 +221,9 @@ it('shows a purchase to a listener for webhooks, which leaves nothing behind', a
       expect.poll(() => printed, { timeout: 30_000, interval: 100 }).toMatch(pattern);
     await shown(/^listening$/m);
     const { transactionId } = (await buy(running.keys.usd)).body;
-    await shown(new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  msg-\\w+  → Received; not forwarded`));
+    await shown(
+      new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  msg-\\w+  → Received; not forwarded`),
+    );
   } finally {
     listener.kill('SIGINT');
     await once(listener, 'exit');

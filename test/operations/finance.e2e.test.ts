@@ -368,5 +368,9 @@ it('without Temporal the rows are told, and nothing is moved', async () => {
   ]);
   expect(jsonOf(list)).toEqual([]);
   expect(list.stderr).toContain('workflow-gone is left out');
-  expect(moved).toEqual({ code: 1, stdout: '', stderr: 'This command needs Temporal: set TEMPORAL_ADDRESS\n' });
+  expect(moved).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'This command needs Temporal: set TEMPORAL_ADDRESS\n',
+  });
 });

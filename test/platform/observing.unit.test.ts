@@ -198,7 +198,7 @@ describe('traces', () => {
     expect(naming("'@opentelemetry/")).toEqual(['src/platform/telemetry/open-telemetry.ts']);
     const loaders = naming('/open-telemetry.ts');
     const asked =
-      /if \(!config\.tracing\) return undefined;\n\s+const \{ createOpenTelemetry \} = await import\('\.\.\/observe\/open-telemetry\.ts'\);/;
+      /if \(!config\.tracing\) return undefined;\n\s+const \{ createOpenTelemetry \} = await import\('\.\.\/\.\.\/platform\/telemetry\/open-telemetry\.ts'\);/;
     expect(loaders).toEqual(['src/cli/processes/observing.ts']);
     expect(textOf('src/cli/processes/observing.ts')).toMatch(asked);
   });

@@ -182,8 +182,6 @@ describe('the rollout command', () => {
   it('without a build is refused in one sentence', async () => {
     const { code, stderr } = await rollout({});
     expect(code).toBe(1);
-    expect(stderr.trim().split('\n').at(-1)).toBe(
-      'Set SIMWAY_DEPLOYMENT_BUILD_ID to the build to roll out',
-    );
+    expect(stderr.trim().split('\n').at(-1)).toBe('Set SIMWAY_DEPLOYMENT_BUILD_ID to the build to roll out');
   });
 });

@@ -11,7 +11,7 @@ export interface FinanceGroup {
   readonly parent: Command;
 }
 
-export interface FinanceCommandSpec<Options extends z.ZodObject> {
+interface FinanceCommandSpec<Options extends z.ZodObject> {
   readonly syntax: string;
   readonly summary: string;
   readonly help?: string;
@@ -21,7 +21,7 @@ export interface FinanceCommandSpec<Options extends z.ZodObject> {
   readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode>;
 }
 
-export interface FinanceRequest<Options> {
+interface FinanceRequest<Options> {
   readonly args: readonly string[];
   readonly options: Options;
   readonly world: FinanceWorld;

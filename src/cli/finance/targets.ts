@@ -42,7 +42,7 @@ export type Preview = Result & {
   readonly foresight?: EffectPreview;
 };
 
-export interface Batch {
+interface Batch {
   readonly world: FinanceWorld;
   readonly out: Output;
   /** Undefined: everything that the filter finds. */

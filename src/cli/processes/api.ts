@@ -6,7 +6,7 @@ import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { observe, openAdmin } from './observing.ts';
 
-export interface RunningApi extends Lifecycle {
+interface RunningApi extends Lifecycle {
   readonly url: string;
   readonly adminUrl: string;
 }
