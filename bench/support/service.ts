@@ -79,7 +79,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     {},
   );
   const apiPort = await freePort();
-  const adminPort = await freePort({ except: [apiPort] });
+  const adminPort = await freePort();
   const redisUrl = via.redisUrl ?? servers.redisUrl;
   const env: Record<string, string> = {
     DATABASE_URL: (await via.databaseUrl?.(databaseUrl)) ?? databaseUrl,

@@ -38,7 +38,7 @@ export async function startTemporalOnPostgres(
   const databases = { temporal: `temporal_${run}`, visibility: `temporal_visibility_${run}` };
   for (const [kind, database] of Object.entries(databases))
     await makeSchema(programs.sqlTool, options.ownerUrl, kind, database);
-  const ports = await freePorts(2 * SERVICES.length);
+  const ports = await Promise.all(Array.from({ length: 2 * SERVICES.length }, () => freePort()));
   const configFile = join(options.dataDir, 'server.yaml');
   const dynamicFile = join(options.dataDir, 'dynamic.yaml');
   await writeFile(dynamicFile, dynamicConfig());
@@ -99,12 +99,6 @@ async function dropDatabase(ownerUrl: string, database: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-async function freePorts(wanted: number): Promise<number[]> {
-  const ports: number[] = [];
-  while (ports.length < wanted) ports.push(await freePort({ except: ports }));
-  return ports;
 }
 
 function dynamicConfig(): string {

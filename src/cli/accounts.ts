@@ -1,8 +1,11 @@
-/** The operator's commands for accounts, keys and wallets, until there is a dashboard. Each prints one JSON object. */
+/** Accounts, keys and wallets. Each command prints one JSON object. */
+import type { Command } from 'commander';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-import { createCheckedKey } from '../webhooks/create-checked-key.ts';
 import { createAccount, revoke } from '../accounts/manage-accounts.ts';
+import { ACCOUNT_TYPES, ENVIRONMENTS, PLANS, SCOPES, type Environment } from '../domain/account.ts';
+import { ACCOUNT_CURRENCIES, formatMinor } from '../domain/money.ts';
+import { fund } from '../ledger/fund-by-hand.ts';
 import {
   openAccounts,
   openWorld,
@@ -10,177 +13,155 @@ import {
   type ProcessContext,
 } from '../platform/composition/compose.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
-import { ENVIRONMENTS, PLANS, SCOPES } from '../domain/account.ts';
-import { DomainError } from '../domain/errors.ts';
-import { ACCOUNT_CURRENCIES, formatMinor, parseMinor } from '../domain/money.ts';
-import { ACCOUNT_TYPES } from '../domain/account.ts';
-import { readFlags } from './flags.ts';
-import { OperatorMistake } from './operator-mistake.ts';
-import { fund } from '../ledger/fund-by-hand.ts';
+import { createCheckedKey } from '../webhooks/create-checked-key.ts';
+import { addCommand, defined, option, OperatorMistake } from './command.ts';
+import { openCommand, print, type Cli } from './context.ts';
+import { amount, BY, listOf, text } from './values.ts';
 
-export const ACCOUNT_COMMANDS_USAGE = `  account create --name <name> --email <address> [--type MERCHANT|USER] [--currency NGN|USD]
-                 [--plan STANDARD|PREMIUM|ENTERPRISE] [--requests-per-minute <n>] --by <person>
-  key create     --account <id> --environment test|live --addresses <a,b,…> --company <name> --website <url>
-                 [--webhook-url <url>] [--scopes read,purchase] [--expires <ISO 8601>] --by <person>
-  key revoke     --key <id> | --account <id>   --by <person>
-  wallet fund    --account <id> --environment test|live --amount <12.34> --currency NGN|USD
-                 --reference <unique text> --reason <text> --by <person>`;
+const ACCOUNT = option(text(50), "the account's id", 'id');
+const ENVIRONMENT = option(z.enum(ENVIRONMENTS), 'the world', ENVIRONMENTS.join('|'));
+const MAX_ADDRESSES = 10;
 
-/** Far more than any wallet holds, and well within what a column takes. */
-const MOST_MINOR = 10n ** 15n;
+const isAddress = (value: string): boolean => ipaddr.isValid(value) || ipaddr.isValidCIDR(value);
 
-const text = (max: number) => z.string().trim().min(1).max(max);
-
-const accountSchema = z
+const accountOptions = z
   .object({
-    name: text(200),
-    email: z.email().max(254),
-    type: z.enum(ACCOUNT_TYPES).default('MERCHANT'),
-    currency: z.enum(ACCOUNT_CURRENCIES).default('NGN'),
-    plan: z.enum(PLANS).default('STANDARD'),
-    'requests-per-minute': z.coerce.number().int().positive().max(1_000_000).optional(),
-    by: text(200),
-  })
-  .refine((flags) => (flags.plan === 'ENTERPRISE') === (flags['requests-per-minute'] !== undefined), {
-    message: '--requests-per-minute goes with --plan ENTERPRISE, and only with it',
-  });
-
-const keySchema = z.object({
-  account: text(50),
-  environment: z.enum(ENVIRONMENTS),
-  addresses: text(1_000)
-    .transform((list) => list.split(',').map((address) => address.trim()))
-    .pipe(
-      z
-        .array(
-          z
-            .string()
-            .refine(
-              (address) => ipaddr.isValid(address) || ipaddr.isValidCIDR(address),
-              'takes addresses or CIDR ranges',
-            ),
-        )
-        .min(1)
-        .max(10),
+    name: option(text(200), "the account's name", 'name'),
+    email: option(z.email().max(254), "the owner's e-mail address", 'address'),
+    type: option(z.enum(ACCOUNT_TYPES).default('MERCHANT'), 'MERCHANT by default', ACCOUNT_TYPES.join('|')),
+    currency: option(
+      z.enum(ACCOUNT_CURRENCIES).default('NGN'),
+      "of the account's wallet, NGN by default",
+      ACCOUNT_CURRENCIES.join('|'),
     ),
-  company: text(200),
-  website: z.url().max(2_000),
-  'webhook-url': z.url().max(2_000).optional(),
-  scopes: text(50)
-    .default(SCOPES.join(','))
-    .transform((list) => list.split(','))
-    .pipe(z.array(z.enum(SCOPES)).min(1).max(2)),
-  expires: z.iso
-    .datetime()
-    .refine((value) => Date.parse(value) > Date.now(), 'has passed already')
-    .optional(),
-  by: text(200),
-});
-
-const revokeSchema = z
-  .object({ key: text(50).optional(), account: text(50).optional(), by: text(200) })
-  .refine((flags) => (flags.key === undefined) !== (flags.account === undefined), {
-    message: 'takes --key or --account',
+    plan: option(z.enum(PLANS).default('STANDARD'), 'STANDARD by default', PLANS.join('|')),
+    requestsPerMinute: option(
+      z.coerce.number('must be a whole number').int().positive().max(1_000_000).optional(),
+      'only with --plan ENTERPRISE',
+      'n',
+    ),
+    by: BY,
+  })
+  .refine(({ plan, requestsPerMinute }) => (plan === 'ENTERPRISE') === (requestsPerMinute !== undefined), {
+    message: '--requests-per-minute is required with --plan ENTERPRISE, and only valid there',
   });
 
-const fundSchema = z.object({
-  account: text(50),
-  environment: z.enum(ENVIRONMENTS),
-  amount: z.string().transform((value, context) => {
-    const minor = parseMinor(value);
-    if (minor === undefined || minor <= 0n || minor > MOST_MINOR)
-      context.addIssue({ code: 'custom', message: 'takes an amount such as 1250.00' });
-    return minor ?? 0n;
-  }),
-  currency: z.enum(ACCOUNT_CURRENCIES),
-  reference: text(200),
-  reason: text(500),
-  by: text(200),
+const keyOptions = z.object({
+  account: ACCOUNT,
+  environment: ENVIRONMENT,
+  addresses: option(
+    text(1_000)
+      .transform((list) => list.split(',').map((address) => address.trim()))
+      .pipe(z.array(z.string().refine(isAddress, 'must be IP addresses or CIDR ranges')).max(MAX_ADDRESSES)),
+    `IP addresses or CIDR ranges that may use the key, at most ${MAX_ADDRESSES}`,
+    'a,b',
+  ),
+  company: option(text(200), "the company's name", 'name'),
+  website: option(z.url().max(2_000), "the company's website; it must answer", 'url'),
+  webhookUrl: option(z.url().max(2_000).optional(), 'also adds a webhook endpoint at this URL', 'url'),
+  scopes: option(listOf(SCOPES).default([...SCOPES]), `${SCOPES.join(',')} by default`, 'scopes'),
+  expires: option(
+    z.iso
+      .datetime()
+      .refine((value) => Date.parse(value) > Date.now(), 'must be in the future')
+      .optional(),
+    'when the key stops working',
+    'ISO 8601',
+  ),
+  by: BY,
 });
 
-/** Runs one command; `words` is what follows `main.ts`. Throws OperatorMistake, nothing written, where the command cannot be done. */
-export async function runAccountCommand(parts: ProcessContext, words: readonly string[]): Promise<object> {
-  try {
-    return await run(parts, words);
-  } catch (error) {
-    throw error instanceof DomainError ? new OperatorMistake(error.message) : error;
-  }
+const revokeOptions = z
+  .object({
+    key: option(text(50).optional(), 'one key', 'id'),
+    account: option(text(50).optional(), 'all keys of an account', 'id'),
+    by: BY,
+  })
+  .refine(({ key, account }) => (key === undefined) !== (account === undefined), {
+    message: 'Give either --key or --account',
+  });
+
+const fundOptions = z.object({
+  account: ACCOUNT,
+  environment: ENVIRONMENT,
+  amount: option(amount, 'such as 1250.00', 'amount'),
+  currency: option(z.enum(ACCOUNT_CURRENCIES), "the account's currency", ACCOUNT_CURRENCIES.join('|')),
+  reference: option(text(200), 'unique; the same reference pays once', 'text'),
+  reason: option(text(500), 'why, for the record', 'text'),
+  by: BY,
+});
+
+export function addAccountCommands(cli: Cli, program: Command): void {
+  const answer = async (work: (context: ProcessContext) => Promise<object>): Promise<void> =>
+    print(cli, JSON.stringify(await work(await openCommand(cli))));
+  addCommand(program.command('account'), {
+    syntax: 'create',
+    summary: 'Creates an account',
+    options: accountOptions,
+    run: ({ by, ...account }) =>
+      answer((context) =>
+        withAccounts(context, async (db) => ({ accountId: await createAccount(db, defined(account), by) })),
+      ),
+  });
+  const key = program.command('key');
+  addCommand(key, {
+    syntax: 'create',
+    summary: 'Creates an API key, shown only here; with a webhook endpoint also its secret',
+    options: keyOptions,
+    run: (options) => answer((context) => createKey(context, options)),
+  });
+  addCommand(key, {
+    syntax: 'revoke',
+    summary: 'Revokes one key, or all keys of an account',
+    options: revokeOptions,
+    run: ({ key: keyId, account = '', by }) =>
+      answer((context) =>
+        withAccounts(context, async (db) => ({
+          revoked: await revoke(db, keyId === undefined ? { accountId: account } : { keyId }, by),
+        })),
+      ),
+  });
+  addCommand(program.command('wallet'), {
+    syntax: 'fund',
+    summary: 'Pays into a wallet',
+    options: fundOptions,
+    run: (options) => answer((context) => fundWallet(context, options)),
+  });
 }
 
-async function run(parts: ProcessContext, words: readonly string[]): Promise<object> {
-  const [noun, verb, ...flags] = words;
-  switch (`${noun} ${verb}`) {
-    case 'account create':
-      return withAccounts(parts, async (db) => {
-        const f = readFlags(accountSchema, flags);
-        const rate = f['requests-per-minute'];
-        const account = { ...f, ...(rate === undefined ? {} : { requestsPerMinute: rate }) };
-        return { accountId: await createAccount(db, pick(account), f.by) };
-      });
-    case 'key create':
-      return keyCommand(parts, readFlags(keySchema, flags));
-    case 'key revoke':
-      return withAccounts(parts, async (db) => {
-        const f = readFlags(revokeSchema, flags);
-        return {
-          revoked: await revoke(
-            db,
-            f.key === undefined ? { accountId: f.account ?? '' } : { keyId: f.key },
-            f.by,
-          ),
-        };
-      });
-    case 'wallet fund':
-      return fundCommand(parts, readFlags(fundSchema, flags));
-    default:
-      throw new OperatorMistake(`commands:\n${ACCOUNT_COMMANDS_USAGE}`);
-  }
-}
-
-/** Answers the key, and the secret of its webhook endpoint where that is new, for the only time. */
-async function keyCommand(parts: ProcessContext, flags: z.output<typeof keySchema>): Promise<object> {
-  const { environment, 'webhook-url': webhookUrl } = flags;
-  const world = parts.config.worlds[environment];
-  if (webhookUrl !== undefined && !world)
-    throw new OperatorMistake(`the ${environment} world is switched off`);
-  return withAccounts(parts, async (accounts) => {
-    const db = world && openWorld(parts, world);
+async function createKey(context: ProcessContext, options: z.output<typeof keyOptions>): Promise<object> {
+  const { account: accountId, environment, webhookUrl, expires } = options;
+  const world = webhookUrl === undefined ? context.config.worlds[environment] : worldOf(context, environment);
+  return withAccounts(context, async (accounts) => {
+    const db = world && openWorld(context, world);
     try {
-      const request = {
-        accountId: flags.account,
+      const request = defined({
+        accountId,
         environment,
-        brand: parts.config.brand,
-        scopes: flags.scopes,
-        allowedAddresses: flags.addresses,
-        companyName: flags.company,
-        websiteUrl: flags.website,
-        expiresAt: flags.expires === undefined ? null : new Date(flags.expires),
-        ...(webhookUrl === undefined ? {} : { webhookUrl }),
-      };
-      const webhooks = composeWebhooks(parts, environment, systemClock);
-      return await createCheckedKey({ accounts, db, clock: systemClock, ...webhooks }, request, flags.by);
+        brand: context.config.brand,
+        scopes: options.scopes,
+        allowedAddresses: options.addresses,
+        companyName: options.company,
+        websiteUrl: options.website,
+        expiresAt: expires === undefined ? null : new Date(expires),
+        webhookUrl,
+      });
+      const webhooks = composeWebhooks(context, environment, systemClock);
+      return await createCheckedKey({ accounts, db, clock: systemClock, ...webhooks }, request, options.by);
     } finally {
       await db?.destroy();
     }
   });
 }
 
-async function fundCommand(parts: ProcessContext, flags: z.output<typeof fundSchema>): Promise<object> {
-  const world = parts.config.worlds[flags.environment];
-  if (!world) throw new OperatorMistake(`the ${flags.environment} world is switched off`);
-  return withAccounts(parts, async (accounts) => {
-    const db = openWorld(parts, world);
+async function fundWallet(context: ProcessContext, options: z.output<typeof fundOptions>): Promise<object> {
+  const { account: accountId, currency, reference, reason, by } = options;
+  const world = worldOf(context, options.environment);
+  return withAccounts(context, async (accounts) => {
+    const db = openWorld(context, world);
     try {
-      const balance = await fund(
-        { accounts, world: db },
-        {
-          accountId: flags.account,
-          amount: { amountMinor: flags.amount, currency: flags.currency },
-          reference: flags.reference,
-          reason: flags.reason,
-        },
-        flags.by,
-      );
+      const request = { accountId, amount: { amountMinor: options.amount, currency }, reference, reason };
+      const balance = await fund({ accounts, world: db }, request, by);
       return { balance: formatMinor(balance.amountMinor), currency: balance.currency };
     } finally {
       await db.destroy();
@@ -188,24 +169,17 @@ async function fundCommand(parts: ProcessContext, flags: z.output<typeof fundSch
   });
 }
 
-type AccountFlags = Parameters<typeof createAccount>[1];
-
-function pick({ type, name, email, currency, plan, requestsPerMinute }: AccountFlags): AccountFlags {
-  return {
-    type,
-    name,
-    email,
-    currency,
-    plan,
-    ...(requestsPerMinute === undefined ? {} : { requestsPerMinute }),
-  };
+function worldOf({ config }: ProcessContext, environment: Environment) {
+  const world = config.worlds[environment];
+  if (!world) throw new OperatorMistake(`The ${environment} world is switched off`);
+  return world;
 }
 
 async function withAccounts<T>(
-  parts: ProcessContext,
+  context: ProcessContext,
   use: (db: ReturnType<typeof openAccounts>) => Promise<T>,
 ): Promise<T> {
-  const db = openAccounts(parts);
+  const db = openAccounts(context);
   try {
     return await use(db);
   } finally {

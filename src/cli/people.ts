@@ -1,90 +1,92 @@
-/**
- * The commands for people who may use /ops: the first of them has to come from somewhere, and somebody locked out has to come back in. They
- * trust whoever holds DATABASE_URL. Each prints one JSON object; a one-time password is printed where it was made, and nowhere else.
- */
+/** People who may use /ops: the first of them, and those who are locked out. Each command prints one JSON object. */
+import type { Command } from 'commander';
 import { z } from 'zod';
 import { createPasswords } from '../accounts/passwords.ts';
 import { changePerson, createPerson, listPeople, resetPassword } from '../accounts/people.ts';
 import type { OneTimePassword, PersonView } from '../accounts/people-views.ts';
-import { openAccounts, systemClock, type ProcessContext } from '../platform/composition/compose.ts';
-import { DomainError } from '../domain/errors.ts';
 import { ROLES } from '../accounts/roles.ts';
-import { readFlags } from './flags.ts';
-import { OperatorMistake } from './operator-mistake.ts';
+import { openAccounts, systemClock } from '../platform/composition/compose.ts';
+import { addCommand, option } from './command.ts';
+import { openCommand, print, type Cli } from './context.ts';
+import { text } from './values.ts';
 
-export const PEOPLE_COMMANDS_USAGE = `  person create         --email <address> --name <name> --role ${ROLES.join('|')}
-  person list
-  person set-role       --email <address> --role ${ROLES.join('|')}
-  person disable|enable --email <address>
-  person reset-password --email <address>      ends a lock and every session, prints a one-time password
-                        [--by <person>] on each but list`;
+const LIST_LIMIT = 1_000;
 
-/** As many as anybody reads. */
-const MOST_LISTED = 1_000;
+const EMAIL = option(z.email().max(254), "the person's e-mail address", 'address');
+const ROLE = option(z.enum(ROLES), 'what the person may do', ROLES.join('|'));
+const BY = option(text(200).default('the command line'), 'your name, for the record', 'person');
+const whoOptions = z.object({ email: EMAIL, by: BY });
 
-const by = z.string().trim().min(1).max(200).default('the command line');
-const email = z.email().max(254);
-const role = z.enum(ROLES);
+type PeopleDeps = Parameters<typeof createPerson>[0];
 
-const createSchema = z.object({ email, name: z.string().trim().min(1).max(200), role, by });
-const whoSchema = z.object({ email, by });
-const roleSchema = z.object({ email, role, by });
-
-/** Runs one command; `words` is what follows `main.ts`. Throws OperatorMistake, nothing written, where the command cannot be done. */
-export async function runPersonCommand(parts: ProcessContext, words: readonly string[]): Promise<object> {
-  const db = openAccounts(parts);
-  try {
-    return await run({ db, clock: systemClock, passwords: createPasswords() }, words);
-  } catch (error) {
-    throw error instanceof DomainError ? new OperatorMistake(error.details ?? error.message) : error;
-  } finally {
-    await db.destroy();
-  }
-}
-
-async function run(deps: Parameters<typeof createPerson>[0], words: readonly string[]): Promise<object> {
-  const [, verb, ...flags] = words;
-  switch (verb) {
-    case 'create': {
-      const { by: actor, ...person } = readFlags(createSchema, flags);
-      return told(await createPerson(deps, person, actor));
+export function addPersonCommands(cli: Cli, program: Command): void {
+  const person = program.command('person');
+  const answer = async (work: (deps: PeopleDeps) => Promise<object>): Promise<void> => {
+    const db = openAccounts(await openCommand(cli));
+    try {
+      print(cli, JSON.stringify(await work({ db, clock: systemClock, passwords: createPasswords() })));
+    } finally {
+      await db.destroy();
     }
-    case 'list': {
-      readFlags(z.object({}), flags);
-      const { items } = await listPeople(deps, { page: 1, limit: MOST_LISTED });
-      return { people: items.map(plain) };
-    }
-    case 'set-role': {
-      const wanted = readFlags(roleSchema, flags);
-      return plain(await changePerson(deps, wanted, { role: wanted.role }, wanted.by));
-    }
-    case 'disable':
-    case 'enable': {
-      const who = readFlags(whoSchema, flags);
-      return plain(await changePerson(deps, who, { disabled: verb === 'disable' }, who.by));
-    }
-    case 'reset-password': {
-      const who = readFlags(whoSchema, flags);
-      return told(await resetPassword(deps, who, who.by));
-    }
-    default:
-      throw new OperatorMistake(`commands:\n${PEOPLE_COMMANDS_USAGE}`);
-  }
-}
-
-function told({ person, oneTimePassword, oneTimeUntil }: OneTimePassword): object {
-  return { ...plain(person), oneTimePassword, oneTimeUntil: oneTimeUntil.toISOString() };
-}
-
-function plain(person: PersonView): object {
-  return {
-    personId: person.personId,
-    email: person.email,
-    name: person.name,
-    role: person.role,
-    mustChangePassword: person.mustChangePassword,
-    lockedUntil: person.lockedUntil?.toISOString() ?? null,
-    disabledAt: person.disabledAt?.toISOString() ?? null,
-    createdAt: person.createdAt.toISOString(),
   };
+  addCommand(person, {
+    syntax: 'create',
+    summary: 'Creates a person with a one-time password',
+    options: z.object({
+      email: EMAIL,
+      name: option(text(200), "the person's name", 'name'),
+      role: ROLE,
+      by: BY,
+    }),
+    run: ({ by, ...created }) => answer(async (deps) => withPassword(await createPerson(deps, created, by))),
+  });
+  addCommand(person, {
+    syntax: 'list',
+    summary: 'Lists all people',
+    options: z.object({}),
+    run: () =>
+      answer(async (deps) => {
+        const { items } = await listPeople(deps, { page: 1, limit: LIST_LIMIT });
+        return { people: items.map(plain) };
+      }),
+  });
+  addCommand(person, {
+    syntax: 'set-role',
+    summary: "Changes a person's role",
+    options: whoOptions.extend({ role: ROLE }),
+    run: ({ role, by, ...who }) => answer(async (deps) => plain(await changePerson(deps, who, { role }, by))),
+  });
+  for (const verb of ['disable', 'enable'] as const)
+    addCommand(person, {
+      syntax: verb,
+      summary:
+        verb === 'disable'
+          ? 'Signs a person out, and in no more until enabled'
+          : 'Lets a person sign in again',
+      options: whoOptions,
+      run: ({ by, ...who }) =>
+        answer(async (deps) => plain(await changePerson(deps, who, { disabled: verb === 'disable' }, by))),
+    });
+  addCommand(person, {
+    syntax: 'reset-password',
+    summary: 'Ends a lock and all sessions, and prints a one-time password',
+    options: whoOptions,
+    run: ({ by, ...who }) => answer(async (deps) => withPassword(await resetPassword(deps, who, by))),
+  });
 }
+
+function withPassword({ person, oneTimePassword, oneTimeUntil }: OneTimePassword): object {
+  return { ...plain(person), oneTimePassword, oneTimeUntil };
+}
+
+/** Only what may be printed, in this order. */
+const plain = (person: PersonView): object => ({
+  personId: person.personId,
+  email: person.email,
+  name: person.name,
+  role: person.role,
+  mustChangePassword: person.mustChangePassword,
+  lockedUntil: person.lockedUntil,
+  disabledAt: person.disabledAt,
+  createdAt: person.createdAt,
+});

@@ -1,10 +1,5 @@
-/**
- * The API as the developer's commands call it: over HTTP and with a key, as any merchant's program would. Guarantee: a refusal is told in
- * the API's own words, and the key is never printed.
- */
-import { OperatorMistake } from './operator-mistake.ts';
+import { OperatorMistake } from './command.ts';
 
-/** Where to call, and as whom. */
 export interface Sandbox {
   readonly apiUrl: string;
   readonly key: string;
@@ -38,7 +33,7 @@ export interface AttemptJson {
 }
 
 export interface ApiClient {
-  /** The answer's body. Throws OperatorMistake with the API's words where it refuses, or where nobody answers. */
+  /** The answer's body. Throws OperatorMistake with the API's message, and when nothing answers. The key is never part of it. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** The items of one page of a list. */
   list<T>(path: string): Promise<readonly T[]>;
@@ -55,10 +50,10 @@ export function createApiClient({ apiUrl, key }: Sandbox): ApiClient {
       ...(body ? { body: JSON.stringify(body) } : {}),
       signal: AbortSignal.timeout(TIME_LIMIT_MS),
     }).catch(() => {
-      throw new OperatorMistake(`nothing answers at ${apiUrl}: is \`npm start\` running?`);
+      throw new OperatorMistake(`Nothing answers at ${apiUrl}: is \`npm start\` running?`);
     });
     const text = await answer.text();
-    if (!answer.ok) throw new OperatorMistake(`${method} ${path}: ${answer.status} ${wordsOf(text)}`);
+    if (!answer.ok) throw new OperatorMistake(`${method} ${path}: ${answer.status} ${messageOf(text)}`);
     return JSON.parse(text) as T;
   };
   return {
@@ -67,8 +62,8 @@ export function createApiClient({ apiUrl, key }: Sandbox): ApiClient {
   };
 }
 
-/** What a refusal says, in whichever of the API's bodies it comes. */
-function wordsOf(text: string): string {
+/** The API has two kinds of error bodies. */
+function messageOf(text: string): string {
   try {
     const { message, error } = JSON.parse(text) as {
       readonly message?: string;

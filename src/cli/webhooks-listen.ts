@@ -1,7 +1,6 @@
 /**
- * A receiver on the developer's machine: it registers itself as an endpoint, shows every message that comes, and passes each on, with its
- * bytes and headers as they were, to the program under work, whose answer it gives back. Guarantee: the endpoint is deleted when it ends;
- * one that a killed listener left behind is deleted by the next. Passes on only what is signed.
+ * A receiver on the developer's machine. It registers itself as an endpoint, prints every signed message, and forwards the same bytes and headers to
+ * the developer's program, whose answer it gives back. It deletes its endpoint when it ends, and those of listeners that were killed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,26 +9,24 @@ import type { ApiClient, EndpointJson } from './webhooks-client.ts';
 
 export interface ListenOptions {
   readonly client: ApiClient;
-  /** Whose messages come, in words: those of one account. */
+  /** For people: whose messages are shown. */
   readonly account: string;
   readonly events: readonly string[];
-  /** Where messages are passed on to; undefined: they are only shown. */
   readonly forwardUrl: string | undefined;
   readonly printSecret: boolean;
   readonly print: (line: string) => void;
-  /** Resolves when it is to end. */
-  readonly untilAsked: () => Promise<unknown>;
+  readonly untilStopped: () => Promise<unknown>;
 }
 
 const PATH = '/simway-listen';
 const ENDPOINTS = '/api/webhooks/endpoints';
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_ANSWER_BYTES = 65_536;
-/** What the service itself waits for an answer. */
-const FORWARD_WITHIN_MS = 15_000;
-const LOOK_WITHIN_MS = 1_000;
-/** Belong to one connection, or are made anew by whoever sends. */
-const NOT_PASSED_ON = new Set([
+/** As long as the service itself waits for an answer. */
+const FORWARD_TIMEOUT_MS = 15_000;
+const PROBE_TIMEOUT_MS = 1_000;
+/** Headers of one connection, or set by each sender. */
+const NOT_FORWARDED = new Set([
   'host',
   'connection',
   'content-length',
@@ -38,12 +35,12 @@ const NOT_PASSED_ON = new Set([
   'expect',
 ]);
 
-/** Runs until it is asked to end. Throws OperatorMistake where the endpoint cannot be made. */
+/** Runs until it is stopped. Throws OperatorMistake when the endpoint cannot be created. */
 export async function listen(options: ListenOptions): Promise<void> {
   const { client, print, events } = options;
-  const asked = options.untilAsked();
+  const stopped = options.untilStopped();
   const secret = Promise.withResolvers<string>();
-  // A message may come before the answer that tells the secret.
+  // A message may arrive before the API's answer, which holds the secret.
   const server = createServer(
     (request, response) => void receive(options, secret.promise, request, response),
   );
@@ -52,31 +49,31 @@ export async function listen(options: ListenOptions): Promise<void> {
     await deleteLeftovers(client);
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}${PATH}`;
-    const made = await client.call<EndpointJson & { secret: string }>('POST', ENDPOINTS, { url, events });
-    secret.resolve(made.secret);
+    const created = await client.call<EndpointJson & { secret: string }>('POST', ENDPOINTS, { url, events });
+    secret.resolve(created.secret);
     print(`account   ${options.account}`);
-    print(`endpoint  ${made.id} for ${made.events.join(', ')}`);
-    if (options.printSecret) print(`secret    ${made.secret}`);
+    print(`endpoint  ${created.id} for ${created.events.join(', ')}`);
+    if (options.printSecret) print(`secret    ${created.secret}`);
     print(options.forwardUrl === undefined ? 'listening' : `listening, forwarding to ${options.forwardUrl}`);
-    await asked;
-    await client.call('DELETE', `${ENDPOINTS}/${made.id}`);
-    print(`deleted ${made.id}`);
+    await stopped;
+    await client.call('DELETE', `${ENDPOINTS}/${created.id}`);
+    print(`deleted ${created.id}`);
   } finally {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
 }
 
-/** Endpoints of listeners that nobody listens at any more. */
+/** Endpoints of listeners that were killed. */
 async function deleteLeftovers(client: ApiClient): Promise<void> {
   const all = await client.list<EndpointJson>(`${ENDPOINTS}?limit=100`);
-  const ours = all.filter(({ url }) => /^http:\/\/127\.0\.0\.1:\d+\/simway-listen$/.test(url));
-  for (const { id, url } of ours) {
-    const isThere = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(LOOK_WITHIN_MS) }).then(
+  const listeners = all.filter(({ url }) => /^http:\/\/127\.0\.0\.1:\d+\/simway-listen$/.test(url));
+  for (const { id, url } of listeners) {
+    const isAlive = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
       () => true,
       () => false,
     );
-    if (!isThere) await client.call('DELETE', `${ENDPOINTS}/${id}`);
+    if (!isAlive) await client.call('DELETE', `${ENDPOINTS}/${id}`);
   }
 }
 
@@ -87,29 +84,25 @@ async function receive(
   response: ServerResponse,
 ): Promise<void> {
   try {
-    if (request.method !== 'POST' || request.url !== PATH) {
-      response.writeHead(404).end();
-      return;
-    }
+    if (request.method !== 'POST' || request.url !== PATH) return void response.writeHead(404).end();
     const body = await readBody(request);
-    const message = read(body, request, await secret);
+    const message = verify(body, request, await secret);
     if (!message) {
-      options.print(`${now()}  refused: not signed with the secret of this endpoint`);
+      options.print(`${now()}  refused: not signed with this endpoint's secret`);
       response.writeHead(401).end();
       return;
     }
-    const beganAtMs = performance.now();
+    const startedAtMs = performance.now();
     const answer = await forward(options.forwardUrl, request, body);
-    const ms = Math.round(performance.now() - beganAtMs);
-    options.print(`${now()}  ${message}  → ${answer.told} (${ms} ms)`);
+    const ms = Math.round(performance.now() - startedAtMs);
+    options.print(`${now()}  ${message}  → ${answer.summary} (${ms} ms)`);
     response.writeHead(answer.status).end(answer.body);
   } catch {
-    // The connection is gone, or the body was more than any message holds.
+    // The connection broke, or the body is longer than any message.
     response.destroy();
   }
 }
 
-/** The bytes of a body. Throws where it breaks off or is too long. */
 async function readBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -121,24 +114,18 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** What a message says, in a line; undefined where it is not signed. */
-function read(body: Buffer, request: IncomingMessage, secret: string): string | undefined {
+/** One line about the message; undefined where its signature is wrong. */
+function verify(body: Buffer, request: IncomingMessage, secret: string): string | undefined {
   const headers = headersOf(request);
   try {
     const { event, data } = new Webhook(secret).verify(body, headers) as {
       readonly event: string;
       readonly data: Readonly<Record<string, unknown>>;
     };
-    const about = [
-      data['status'],
-      data['transactionId'],
-      data['amount'] ?? data['balance'],
-      data['currency'],
-    ];
-    const told = about
+    const shown = [data['status'], data['transactionId'], data['amount'] ?? data['balance'], data['currency']]
       .filter((value) => value !== undefined && value !== '')
       .map((value) => (typeof value === 'number' ? value.toFixed(2) : String(value)));
-    return [event, ...told, headers['webhook-id']].join('  ');
+    return [event, ...shown, headers['webhook-id']].join('  ');
   } catch {
     return undefined;
   }
@@ -147,7 +134,7 @@ function read(body: Buffer, request: IncomingMessage, secret: string): string | 
 interface ForwardAnswer {
   readonly status: number;
   readonly body: Buffer | undefined;
-  readonly told: string;
+  readonly summary: string;
 }
 
 async function forward(
@@ -155,22 +142,26 @@ async function forward(
   request: IncomingMessage,
   body: Buffer,
 ): Promise<ForwardAnswer> {
-  if (url === undefined) return { status: 204, body: undefined, told: 'taken' };
-  const headers = Object.entries(headersOf(request)).filter(([name]) => !NOT_PASSED_ON.has(name));
+  if (url === undefined) return { status: 204, body: undefined, summary: 'Received; not forwarded' };
+  const headers = Object.entries(headersOf(request)).filter(([name]) => !NOT_FORWARDED.has(name));
   try {
     const answer = await fetch(url, {
       method: 'POST',
       headers,
       body: new Uint8Array(body),
       redirect: 'manual',
-      signal: AbortSignal.timeout(FORWARD_WITHIN_MS),
+      signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
     });
-    const heard = Buffer.from(await answer.arrayBuffer()).subarray(0, MAX_ANSWER_BYTES);
-    return { status: answer.status, body: heard.length > 0 ? heard : undefined, told: String(answer.status) };
+    const answered = Buffer.from(await answer.arrayBuffer()).subarray(0, MAX_ANSWER_BYTES);
+    return {
+      status: answer.status,
+      body: answered.length > 0 ? answered : undefined,
+      summary: String(answer.status),
+    };
   } catch (error) {
     const isLate = error instanceof Error && error.name === 'TimeoutError';
-    const told = isLate ? 'no answer in time, told as 504' : 'nobody there, told as 502';
-    return { status: isLate ? 504 : 502, body: undefined, told };
+    const summary = isLate ? 'No answer in time; reported as 504' : 'Connection refused; reported as 502';
+    return { status: isLate ? 504 : 502, body: undefined, summary };
   }
 }
 

@@ -1,6 +1,4 @@
-// One child process of ours: started in a session of its own, its output kept in a file, awaited until ready,
-// ended with a deadline. A child never outlives this process: watchdog.ts sees to it when this process is killed.
-// Must not know what the child is.
+// A child process that does not outlive this process. The watchdog sees to it when this process is killed.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { chmod, rename, stat } from 'node:fs/promises';
@@ -11,10 +9,9 @@ import { setWatchdog, type Watchdog } from './watchdog.ts';
 const LOG_FILE_LIMIT_BYTES = 10 * 1024 * 1024;
 const TAIL_LINES = 30;
 const PROBE_INTERVAL_MS = 50;
-const LAST_WORDS_MS = 500;
+const LAST_LINES_MS = 500;
 const PROGRESS_INTERVAL_MS = 3_000;
 
-/** Where the services of this room say what they do; a logger of src/observe fits. */
 export interface ServiceLog {
   info(message: string): void;
   warn(message: string): void;
@@ -26,51 +23,48 @@ export interface ExitReport {
 }
 
 export interface ChildOptions {
-  /** As people call it, for messages: "Postgres". */
+  /** For messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly log: ServiceLog;
   readonly cwd?: string | undefined;
-  /** The whole environment of the child; without it the child inherits ours. */
+  /** Without it the child inherits ours. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
   /** Everything the child prints goes to this file. */
   readonly logFile?: string | undefined;
-  /** The signal that asks it to end. */
   readonly stopSignal?: NodeJS.Signals;
-  /** How long it may take to end before it is killed. */
+  /** Then it is killed. */
   readonly stopDeadlineMs?: number;
 }
 
 export interface Child {
   readonly name: string;
   readonly pid: number;
-  /** Resolves when the process has ended, whoever ended it. */
   readonly exited: Promise<ExitReport>;
   isRunning(): boolean;
   /** The last lines it printed. */
   tail(): string;
   /**
-   * Wait until it is ready: `line` has been printed, or `probe` answers true (it is asked again and again, its
-   * errors mean "not yet"). Says so every few seconds. Throws when the child ends or the deadline passes first;
-   * the error holds the child's last lines. Answers the ready line.
+   * Ready is when `line` has been printed, or `probe` answers true; an error of the probe means "not yet". Throws, with the child's last lines,
+   * when the child ends or the deadline passes first. Answers the ready line.
    */
   untilReady(condition: ReadyCondition): Promise<string>;
-  /** Ask it to end, kill it after the deadline. Resolves when it is gone; safe to call at any time, any number of times. */
+  /** Resolves when it is gone. Safe to call at any time, any number of times. */
   stop(): Promise<void>;
-  /** SIGKILL at once: a crash. Resolves when it is gone. */
+  /** SIGKILL at once. Resolves when it is gone. */
   kill(): Promise<void>;
 }
 
-export interface ReadyCondition {
+interface ReadyCondition {
   readonly line?: RegExp;
   readonly probe?: () => Promise<boolean>;
   readonly deadlineMs: number;
 }
 
-/** Start a child process. Throws when the program cannot be started at all. */
+/** Throws when the program cannot be started at all. */
 export async function startChild(options: ChildOptions): Promise<Child> {
   const {
     name,
@@ -181,11 +175,11 @@ async function untilReady(waiting: {
     for (;;) {
       if (readyLine !== undefined) return readyLine;
       if (hasEnded(child)) {
-        // Its last words may still be on their way; a process of its own may keep the pipe open for long.
-        await Promise.race([closed, sleep(LAST_WORDS_MS)]);
+        // Its last lines may still be on their way. A grandchild may keep the pipe open for long.
+        await Promise.race([closed, sleep(LAST_LINES_MS)]);
         throw new Error(withTail(`${name} ended before it was ready`, output));
       }
-      // A probe may hang on another program's port: the child's end is not kept waiting for it.
+      // A probe may hang on another program's port; the child may end meanwhile.
       if (condition.probe !== undefined && (await Promise.race([ask(condition.probe), exited]))) return '';
       const now = performance.now();
       if (now - startedAt > condition.deadlineMs) {
@@ -214,13 +208,13 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** The child leads a process group of its own, so its own children go with it. */
+/** The child leads a process group, so its own children end with it. */
 function signalGroup(pid: number): void {
   for (const target of [-pid, pid]) {
     try {
       process.kill(target, 'SIGKILL');
     } catch {
-      // Gone already, which is what we want.
+      // Already gone.
     }
   }
 }
@@ -232,7 +226,7 @@ async function openLogFile(path: string): Promise<WriteStream> {
   );
   if (size > LOG_FILE_LIMIT_BYTES) await rename(path, `${path}.old`);
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
-  // A full disk must not take the whole program down because of a log line.
+  // A full disk must not end the whole program.
   stream.on('error', () => undefined);
   if (size > 0) await chmod(path, 0o600);
   return stream;

@@ -1,10 +1,8 @@
-/**
- * `npm start`: Postgres, Temporal, Redis, the sandbox's supplier, migrations, worker and API on one machine, a fresh test key and a curl
- * line that buys an eSIM. Data stays under .data/ between runs; everything ends with this process.
- */
+/** `npm start`: everything on one machine, with a fresh test key and a curl line that buys an eSIM. Data stays under .data/ between runs. */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { prepareNamespaces } from '../platform/temporal/namespaces.ts';
 import { readConfig, type DevSettings } from '../platform/config/config.ts';
 import { createLogger } from '../platform/telemetry/logger.ts';
@@ -14,6 +12,7 @@ import { startOurProcess } from './our-process.ts';
 import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
+import type { RunningServer } from './restartable.ts';
 import { beginRun, type RunningInfo } from './running-file.ts';
 import { prepareSandboxAccounts } from './sandbox-accounts.ts';
 import { startTemporal } from './temporal.ts';
@@ -29,7 +28,7 @@ const PREFERRED_PORTS = {
   gateway: 3110,
   gatewayControl: 3111,
 };
-/** The simulator's account with us; nothing outside this machine knows it. */
+/** Only for the simulators on this machine. */
 const SANDBOX_ACCESS_CODE = 'sandbox';
 const SANDBOX_SECRET_KEY = 'sk_test_sandbox';
 const READY_WITHIN_MS = 60_000;
@@ -42,19 +41,19 @@ const log: ServiceLog = {
   warn: (message) => process.stdout.write(`! ${message}\n`),
 };
 
-/** Runs until SIGINT or SIGTERM; rejects, everything stopped, when something does not come up. */
+/** Runs until SIGINT or SIGTERM. Rejects, with everything stopped, when something does not start. */
 export async function runDev(settings: DevSettings): Promise<void> {
-  const asked = new Promise<'asked'>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve('asked'));
+  const stopped = new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });
   const closers: Closers = [];
   const starting = bringUp(settings, closers);
   try {
-    await Promise.race([starting, asked]);
-    await asked;
+    await Promise.race([starting, stopped]);
+    await stopped;
   } finally {
     process.stdout.write('\nstopping\n');
-    // Asked to stop while starting: what is half up comes up first, so that its closer is there to end it.
+    // Stopped while starting: what is half up comes up first, so that its closer can end it.
     await starting.catch(() => undefined);
     for (const close of closers.toReversed()) {
       await close().catch((error: unknown) =>
@@ -69,8 +68,8 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   process.stdout.write('Simway is starting\n');
   const run = await beginRun(settings.dataDir);
   closers.push(() => run.close());
-  const port = await freePort({ preferred: settings.httpPort });
-  const [services, supplier, gateway] = await Promise.all([
+  const port = await freePort(settings.httpPort);
+  const [services, supplier, gateway] = await allStarted([
     startServices(settings, closers),
     startSupplier(settings, closers),
     startGateway(settings, port, closers),
@@ -85,13 +84,13 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   const env = { ...settings.inherited, ...ownSettings };
   const api = await startApiAndWorker(settings, env, closers);
   const { config, secrets } = readConfig(env);
-  const parts = {
+  const context = {
     config,
     secrets,
     logger: createLogger({ level: 'error' }),
     processName: 'command' as const,
   };
-  const [keys] = await Promise.all([prepareSandboxAccounts(parts), untilReady(api.adminUrl)]);
+  const [keys] = await Promise.all([prepareSandboxAccounts(context), untilReady(api.adminUrl)]);
   const info: RunningInfo = {
     apiUrl: api.url,
     docsUrl: `${api.url}/docs`,
@@ -116,126 +115,106 @@ interface Services {
   readonly redisUrl: string | undefined;
 }
 
+/** Starts what the environment does not name. */
 async function startServices(settings: DevSettings, closers: Closers): Promise<Services> {
-  const { dataDir, pathEnv, cacheDir } = settings;
-  const keep = async <S extends { stop(): Promise<void> }>(
-    name: string,
-    starting: Promise<S>,
-  ): Promise<S> => {
+  const { dataDir, pathEnv, cacheDir, namespaces, databaseUrl, redisUrl } = settings;
+  const own = async <S extends RunningServer | null>(name: string, starting: Promise<S>): Promise<S> => {
     const server = await starting;
-    closers.push(() => server.stop());
-    log.info(`${name}: up`);
+    if (server) {
+      closers.push(() => server.stop());
+      log.info(`${name}: up`);
+    }
     return server;
   };
-  const postgres = async (): Promise<string> =>
-    settings.databaseUrl ??
-    (
-      await keep(
-        'Postgres',
-        startPostgres({ dataDir: join(dataDir, 'postgres'), log, preferredPort: PREFERRED_PORTS.postgres }),
-      )
-    ).url;
-  const temporal = async (): Promise<{ address: string; uiUrl: string }> =>
-    settings.temporalAddress === undefined
-      ? keep(
-          'Temporal',
-          startTemporal({
-            dataDir: join(dataDir, 'temporal'),
-            log,
-            namespaces: settings.namespaces,
-            pathEnv,
-            cacheDir,
-            preferredPort: PREFERRED_PORTS.temporal,
-            preferredUiPort: PREFERRED_PORTS.temporalUi,
-          }),
-        )
-      : theirTemporal(settings.temporalAddress, settings);
-  const redis = async (): Promise<string | undefined> => {
-    if (settings.redisUrl !== undefined) return settings.redisUrl;
-    const server = await startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
-    if (!server) return undefined;
-    closers.push(() => server.stop());
-    return server.url;
-  };
-  const results = await Promise.allSettled([postgres(), temporal(), redis()]);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
-  const [databaseUrl, temporalServer, redisUrl] = results as [
-    PromiseFulfilledResult<string>,
-    PromiseFulfilledResult<{ address: string; uiUrl: string }>,
-    PromiseFulfilledResult<string | undefined>,
-  ];
+  const startOwnPostgres = () =>
+    startPostgres({ dataDir: join(dataDir, 'postgres'), log, preferredPort: PREFERRED_PORTS.postgres });
+  const startOwnTemporal = () =>
+    startTemporal({
+      dataDir: join(dataDir, 'temporal'),
+      log,
+      namespaces,
+      pathEnv,
+      cacheDir,
+      preferredPort: PREFERRED_PORTS.temporal,
+      preferredUiPort: PREFERRED_PORTS.temporalUi,
+    });
+  const startOwnRedis = () => startRedis({ dataDir: join(dataDir, 'redis'), log, pathEnv });
+  const [postgres, temporal, redis] = await allStarted([
+    databaseUrl === undefined ? own('Postgres', startOwnPostgres()) : Promise.resolve({ url: databaseUrl }),
+    prepareTheirTemporal(settings) ?? own('Temporal', startOwnTemporal()),
+    redisUrl === undefined ? own('Redis', startOwnRedis()) : Promise.resolve({ url: redisUrl }),
+  ]);
   return {
-    databaseUrl: databaseUrl.value,
-    temporalAddress: temporalServer.value.address,
-    temporalUiUrl: temporalServer.value.uiUrl,
-    redisUrl: redisUrl.value,
+    databaseUrl: postgres.url,
+    temporalAddress: temporal.address,
+    temporalUiUrl: temporal.uiUrl,
+    redisUrl: redis?.url,
   };
 }
 
-/** A server of somebody else's, made fit for ours. */
-async function theirTemporal(
-  address: string,
-  { namespaces, temporalUiUrl }: DevSettings,
-): Promise<{ address: string; uiUrl: string }> {
-  await prepareNamespaces({ address, namespaces, log: (line) => log.info(`Temporal: ${line}`) });
-  return { address, uiUrl: temporalUiUrl ?? '' };
+/** Waits for all of them also where one fails, so that the others have their closers. */
+async function allStarted<T extends readonly Promise<unknown>[]>(
+  starting: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(starting);
+  return Promise.all(starting);
 }
 
-async function startSupplier(
+function prepareTheirTemporal({ temporalAddress: address, temporalUiUrl, namespaces }: DevSettings) {
+  if (address === undefined) return undefined;
+  const prepared = prepareNamespaces({ address, namespaces, log: (line) => log.info(`Temporal: ${line}`) });
+  return prepared.then(() => ({ address, uiUrl: temporalUiUrl ?? '' }));
+}
+
+interface Simulator {
+  readonly url: string;
+  readonly controlUrl: string;
+}
+
+function startSupplier(settings: DevSettings, closers: Closers): Promise<Simulator> {
+  const { supplier, supplierControl } = PREFERRED_PORTS;
+  const own = ['--access-code', SANDBOX_ACCESS_CODE, '--public-host', 'self'];
+  return startSimulator('supplier', [supplier, supplierControl], own, settings, closers);
+}
+
+function startGateway(settings: DevSettings, apiPort: number, closers: Closers): Promise<Simulator> {
+  const { gateway, gatewayControl } = PREFERRED_PORTS;
+  const webhookUrl = `http://127.0.0.1:${apiPort}/webhooks/paystack/test`;
+  const own = ['--secret-key', SANDBOX_SECRET_KEY, '--webhook-url', webhookUrl];
+  return startSimulator('gateway', [gateway, gatewayControl], own, settings, closers);
+}
+
+async function startSimulator(
+  name: 'supplier' | 'gateway',
+  [preferredPort, preferredControlPort]: readonly [number, number],
+  own: readonly string[],
   settings: DevSettings,
   closers: Closers,
-): Promise<{ url: string; controlUrl: string }> {
-  const port = await freePort({ preferred: PREFERRED_PORTS.supplier });
-  const controlPort = await freePort({ preferred: PREFERRED_PORTS.supplierControl, except: [port] });
-  const supplier = await startOurProcess({
-    name: 'supplier simulator',
-    args: [
-      'src/sandbox/supplier/main.ts',
-      ...['--data', join(settings.dataDir, 'supplier'), '--access-code', SANDBOX_ACCESS_CODE],
-      ...['--port', String(port), '--control-port', String(controlPort), '--public-host', 'self'],
-    ],
+): Promise<Simulator> {
+  const ports = [
+    String(await freePort(preferredPort)),
+    '--control-port',
+    String(await freePort(preferredControlPort)),
+  ];
+  const simulator = await startOurProcess({
+    name: `${name} simulator`,
+    args: [`src/sandbox/${name}/main.ts`, '--data', join(settings.dataDir, name), ...own, '--port', ...ports],
     env: settings.inherited,
     log,
-    logFile: join(settings.dataDir, 'supplier.log'),
+    logFile: join(settings.dataDir, `${name}.log`),
   });
-  closers.push(() => supplier.stop());
-  return { url: String(supplier.ready['url']), controlUrl: String(supplier.ready['controlUrl']) };
+  closers.push(() => simulator.stop());
+  return { url: String(simulator.ready['url']), controlUrl: String(simulator.ready['controlUrl']) };
 }
 
-async function startGateway(
-  settings: DevSettings,
-  apiPort: number,
-  closers: Closers,
-): Promise<{ url: string; controlUrl: string }> {
-  const port = await freePort({ preferred: PREFERRED_PORTS.gateway, except: [apiPort] });
-  const controlPort = await freePort({ preferred: PREFERRED_PORTS.gatewayControl, except: [apiPort, port] });
-  const gateway = await startOurProcess({
-    name: 'gateway simulator',
-    args: [
-      'src/sandbox/gateway/main.ts',
-      ...['--data', join(settings.dataDir, 'gateway'), '--secret-key', SANDBOX_SECRET_KEY],
-      ...['--port', String(port), '--control-port', String(controlPort)],
-      ...['--webhook-url', `http://127.0.0.1:${apiPort}/webhooks/paystack/test`],
-    ],
-    env: settings.inherited,
-    log,
-    logFile: join(settings.dataDir, 'gateway.log'),
-  });
-  closers.push(() => gateway.stop());
-  return { url: String(gateway.ready['url']), controlUrl: String(gateway.ready['controlUrl']) };
-}
-
-/** What our own processes read as their Config, beside what this process was given for others. */
+/** The environment of api, worker and of commands beside them. */
 async function settingsOf(
   settings: DevSettings,
   services: Services,
   at: { readonly port: number; readonly supplierUrl: string; readonly gatewayUrl: string },
 ): Promise<Record<string, string>> {
-  const adminPort = await freePort({ preferred: PREFERRED_PORTS.admin, except: [at.port] });
-  const workerAdminPort = await freePort({
-    preferred: PREFERRED_PORTS.workerAdmin,
-    except: [at.port, adminPort],
-  });
+  const adminPort = await freePort(PREFERRED_PORTS.admin);
+  const workerAdminPort = await freePort(PREFERRED_PORTS.workerAdmin);
   const given = Object.entries(settings.inherited).filter(([name]) => name.startsWith('SIMWAY_'));
   return {
     ...Object.fromEntries(given),
@@ -246,24 +225,21 @@ async function settingsOf(
     SIMWAY_HTTP_PORT: String(at.port),
     SIMWAY_ADMIN_PORT: String(adminPort),
     SIMWAY_WORKER_ADMIN_PORT: String(workerAdminPort),
-    SIMWAY_ID_SECRET: await keptSecret(settings.dataDir, 'id-secret'),
-    SIMWAY_SECRETS_KEY: await keptSecret(settings.dataDir, 'secrets-key'),
+    SIMWAY_ID_SECRET: await storedSecret(settings.dataDir, 'id-secret'),
+    SIMWAY_SECRETS_KEY: await storedSecret(settings.dataDir, 'secrets-key'),
     SIMWAY_TEST_SUPPLIER_URL: at.supplierUrl,
     SIMWAY_TEST_SUPPLIER_ACCESS_CODE: SANDBOX_ACCESS_CODE,
     SIMWAY_TEST_GATEWAY_URL: at.gatewayUrl,
     SIMWAY_TEST_GATEWAY_SECRET_KEY: SANDBOX_SECRET_KEY,
     SIMWAY_MOBILE_MONEY_CURRENCY: settings.inherited['SIMWAY_MOBILE_MONEY_CURRENCY'] ?? 'GHS',
-    // This machine only: a developer's own receiver.
+    // A developer's own receiver runs on this machine.
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES:
       settings.inherited['SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES'] ?? '127.0.0.0/8,::1',
   };
 }
 
-/**
- * Made once per checkout: another id secret would turn every Idempotency-Key into another purchase, and another key would open none of the
- * secrets that are kept.
- */
-async function keptSecret(dataDir: string, name: string): Promise<string> {
+/** One per checkout. A new id secret would give every Idempotency-Key a new purchase; a new key could not open stored secrets. */
+async function storedSecret(dataDir: string, name: string): Promise<string> {
   const file = join(dataDir, name);
   try {
     return await readFile(file, 'utf8');
@@ -288,7 +264,7 @@ async function startApiAndWorker(
       logFile: join(settings.dataDir, `${name}.log`),
     });
   const [worker, api] = await Promise.allSettled([start('worker'), start('api')]);
-  // Callers go first, then the workers that answer them.
+  // The API stops first, since it needs the workers' answers.
   for (const started of [worker, api])
     if (started.status === 'fulfilled') closers.push(() => started.value.stop());
   if (worker.status === 'rejected') throw worker.reason;
@@ -300,15 +276,15 @@ async function startApiAndWorker(
   };
 }
 
-/** Ready means that something is on sale: the worker's first catalogue sync has reached the API. */
+/** The API is ready once the worker's first catalogue sync has reached it. */
 async function untilReady(adminUrl: string): Promise<void> {
   const endsAtMs = performance.now() + READY_WITHIN_MS;
-  log.info('catalogue: waiting for the first sync');
+  log.info('waiting for the first catalogue sync');
   for (;;) {
     const answer = await fetch(`${adminUrl}/readyz`);
     if (answer.ok) return;
-    if (performance.now() > endsAtMs) throw new Error(`the API is not ready: ${await answer.text()}`);
-    await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS));
+    if (performance.now() > endsAtMs) throw new Error(`The API is not ready: ${await answer.text()}`);
+    await sleep(READY_POLL_MS);
   }
 }
 
@@ -322,7 +298,7 @@ Simway is ready after ${(ms / 1000).toFixed(1)} s
   Health        ${info.adminUrl}/readyz
   Sandbox       ${info.supplierControlUrl}/faults   the supplier
                 ${info.gatewayControlUrl}/faults   the payment gateway
-  Redis         ${redisUrl === undefined ? 'none found: limits and caches are per process' : 'up'}
+  Redis         ${redisUrl === undefined ? 'not found; limits and caches are kept per process' : 'up'}
 
   Test keys     NGN  ${info.keys.ngn}
                 USD  ${info.keys.usd}
@@ -331,9 +307,9 @@ Buy an eSIM:
 
   curl -sS -X POST ${info.apiUrl}/api/esim/buy -H 'Content-Type: application/json' -H 'X-API-Key: ${info.keys.usd}' -d '{"packageCode":"SIM-OK","packageType":"BASE","paymentMethod":"WALLET"}'
 
-With CARD in place of WALLET the answer holds a paymentUrl: open it in a browser and pay there, no money moves.
-To see webhooks as they are sent: npm run webhooks -- listen
+With CARD instead of WALLET the answer holds a paymentUrl: open it in a browser and pay there. No money moves.
+Watch webhooks as they are sent: npm run webhooks -- listen
 
-Ctrl-C ends everything; .data/running.json tells programs the same.
+Ctrl-C stops everything. Programs find the same in .data/running.json.
 `);
 }

@@ -1,6 +1,5 @@
-// A lock between processes that the system itself lets go of when its holder dies, however it dies.
-// It is SQLite's lock on an empty database file; a file beside it names the holder, for messages only.
-// Must never be broken by age or by guessing whether the holder is alive.
+// A lock between processes: SQLite's lock on an empty file, which the system releases when its holder dies, however it dies. A file beside it
+// names the holder, for messages only. The lock is never broken by age or by guessing whether the holder lives.
 import { DatabaseSync } from 'node:sqlite';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -10,7 +9,7 @@ const POLL_INTERVAL_MS = 250;
 const PROGRESS_INTERVAL_MS = 5_000;
 
 export interface Lock {
-  /** Let go. Safe to call twice. */
+  /** Safe to call twice. */
   release(): void;
 }
 
@@ -24,10 +23,7 @@ export class LockHeldError extends Error {
   }
 }
 
-/**
- * Take the lock kept in `file` (its folder must exist). Throws LockHeldError when another process, or this one, holds it.
- * `what` names the thing locked, for the message.
- */
+/** Throws LockHeldError when another process, or this one, holds it. `what` is for the message. */
 export function takeLock(file: string, what: string): Lock {
   const holderFile = `${file}.pid`;
   const database = openDatabase(file);
@@ -52,7 +48,7 @@ export function takeLock(file: string, what: string): Lock {
   };
 }
 
-/** Take the lock, waiting until its holder lets go; says so through `onWait` every few seconds. Throws after the deadline. */
+/** Waits for the holder, and calls `onWait` every few seconds. Throws LockHeldError after the deadline. */
 export async function waitForLock(
   file: string,
   what: string,
@@ -83,7 +79,7 @@ function openDatabase(file: string): DatabaseSync {
   }
 }
 
-/** SQLite's own message names neither file nor reason; in practice it is a folder of another user. */
+/** SQLite's message names neither file nor reason. In practice the folder belongs to another user. */
 function unwritable(file: string, cause: unknown): Error {
   const folder = dirname(file);
   return new Error(

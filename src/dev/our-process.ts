@@ -1,14 +1,13 @@
-/** One of our own processes under `npm start`: started with a ready line awaited, started again when it dies, stopped for good once. */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild, type Child, type ExitReport, type ServiceLog } from './child.ts';
 
-export interface OurProcess {
-  /** What its first ready line said. */
+interface OurProcess {
   readonly ready: Readonly<Record<string, unknown>>;
   stop(): Promise<void>;
 }
 
-export interface OurProcessOptions {
+interface OurProcessOptions {
   readonly name: string;
   /** Script and arguments, relative to the checkout. */
   readonly args: readonly string[];
@@ -19,22 +18,22 @@ export interface OurProcessOptions {
 
 const CHECKOUT = join(import.meta.dirname, '..', '..');
 const READY_DEADLINE_MS = 60_000;
-/** Long enough not to spin on a process that dies at once. */
+/** Not to spin on a process that dies at once. */
 const RESTART_PAUSE_MS = 1_000;
-/** Above the roles' own hard deadlines. */
+/** Above the processes' own deadlines. */
 const STOP_DEADLINE_MS = 40_000;
 
-/** Rejects when it does not become ready the first time. */
+/** Waits for its ready line, and restarts it when it dies. Rejects when it does not become ready the first time. */
 export async function startOurProcess(options: OurProcessOptions): Promise<OurProcess> {
   const stopAsked = new AbortController();
   let child = await spawnOnce(options);
   const ready = await readyOf(child);
   const startAgain = async ({ code, signal }: ExitReport): Promise<void> => {
-    if (stopAsked.signal.aborted) return;
-    options.log.warn(`${options.name} ended (${signal ?? `code ${code ?? '?'}`}), starting it again`);
-    await pause(RESTART_PAUSE_MS);
+    if (isStopping(stopAsked)) return;
+    options.log.warn(`${options.name} ended (${signal ?? `code ${code ?? '?'}`}), restarting it`);
+    await sleep(RESTART_PAUSE_MS);
     child = await spawnOnce(options);
-    if (isAsked(stopAsked)) await child.stop();
+    if (isStopping(stopAsked)) await child.stop();
     void child.exited.then(startAgain);
   };
   void child.exited.then(startAgain);
@@ -47,10 +46,8 @@ export async function startOurProcess(options: OurProcessOptions): Promise<OurPr
   };
 }
 
-/** Asked anew after every wait. */
-function isAsked(stop: AbortController): boolean {
-  return stop.signal.aborted;
-}
+/** A function, because TypeScript takes the check before an await for true after it. */
+const isStopping = (stop: AbortController): boolean => stop.signal.aborted;
 
 function spawnOnce({ name, args, env, log, logFile }: OurProcessOptions): Promise<Child> {
   return startChild({
@@ -68,8 +65,4 @@ function spawnOnce({ name, args, env, log, logFile }: OurProcessOptions): Promis
 async function readyOf(child: Child): Promise<Record<string, unknown>> {
   const line = await child.untilReady({ line: /^\{"ready":true/, deadlineMs: READY_DEADLINE_MS });
   return JSON.parse(line) as Record<string, unknown>;
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

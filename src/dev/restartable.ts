@@ -1,27 +1,23 @@
-// What the three servers have in common once they run: stop, crash, and start again in the same place.
-// The lock on a data folder is held exactly while a server may work on it. Must not know which server it is.
+// A server that can be stopped, killed and started again in the same place. The lock on its data is held while it may run.
 import type { Child, ExitReport } from './child.ts';
 import type { Lock } from './lock.ts';
 
 export interface RunningServer {
-  /** Of the process that runs now. */
   readonly pid: number;
-  /** Resolves when the process that runs now ends, whoever ended it. */
   readonly exited: Promise<ExitReport>;
-  /** End it cleanly. Safe to call twice. */
+  /** Safe to call twice. */
   stop(): Promise<void>;
-  /** SIGKILL: a crash. */
+  /** As in a crash. */
   kill(): Promise<void>;
-  /** Start again on the same port and data after stop, kill or a crash; nothing happens while it runs. */
+  /** On the same port and data. Does nothing while it runs. */
   start(): Promise<void>;
   restart(): Promise<void>;
 }
 
-/** The handle on a server that runs as `first`; `startAgain` must bring it up on the same port and data. */
 export function restartable(options: {
   first: Child;
   startAgain: () => Promise<Child>;
-  /** The lock that `first` runs under, and how to take it again; null for a server without data. */
+  /** null for a server without data. */
   lock: Lock | null;
   takeLock: () => Lock | null;
 }): RunningServer {

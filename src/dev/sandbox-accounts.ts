@@ -1,4 +1,3 @@
-/** The two funded sandbox accounts of `npm start`, NGN and USD, with a fresh key each; keys of earlier starts are revoked. */
 import { randomUUID } from 'node:crypto';
 import { createAccount, createKey, revoke } from '../accounts/manage-accounts.ts';
 import { openAccounts, openWorld, type ProcessContext } from '../platform/composition/compose.ts';
@@ -9,14 +8,14 @@ import { fund } from '../ledger/fund-by-hand.ts';
 
 const ACTOR = 'npm start';
 const REQUESTS_PER_MINUTE = 6_000;
-/** At least this much to spend at every start: NGN 50,000,000 and USD 50,000. */
+/** At every start: NGN 50,000,000 and USD 50,000. */
 const FUNDS_MINOR: Record<AccountCurrency, bigint> = { NGN: 5_000_000_000n, USD: 5_000_000n };
-/** This machine only. */
 const LOOPBACK = ['127.0.0.0/8', '::1'];
 
-export async function prepareSandboxAccounts(parts: ProcessContext): Promise<{ ngn: string; usd: string }> {
-  const accounts = openAccounts(parts);
-  const world = openWorld(parts, parts.config.worlds.test);
+/** One account per currency, each with money and a fresh key. Keys of earlier starts are revoked. */
+export async function prepareSandboxAccounts(context: ProcessContext): Promise<{ ngn: string; usd: string }> {
+  const accounts = openAccounts(context);
+  const world = openWorld(context, context.config.worlds.test);
   const prepare = async (currency: AccountCurrency): Promise<string> => {
     const email = `sandbox-${currency.toLowerCase()}@simway.example`;
     const [existing] = await findAccountsByEmail(accounts, email);
@@ -54,7 +53,7 @@ export async function prepareSandboxAccounts(parts: ProcessContext): Promise<{ n
       {
         accountId,
         environment: 'test',
-        brand: parts.config.brand,
+        brand: context.config.brand,
         scopes: ['read', 'purchase'],
         allowedAddresses: LOOPBACK,
         companyName: `Sandbox ${currency}`,

@@ -1,6 +1,5 @@
-// Finds the `temporal` program, or gets it: on the search path, kept from an earlier run in the cache folder, the
-// vendor's download, built by Go. Guarantees that the cache folder only ever holds a whole program that has run,
-// and that two processes never fetch or build it at once. Must not start a server.
+// Finds the `temporal` program: on the search path, in the cache folder, by download, or by building it with Go. The cache folder only ever holds
+// a whole program that has run, and two processes never fill it at once.
 import { createWriteStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,17 +19,16 @@ const BUILD_TIMEOUT_MS = 900_000;
 const LOCK_TIMEOUT_MS = 1_200_000;
 const PROGRESS_INTERVAL_MS = 5_000;
 
-export interface TemporalProgramOptions {
-  /** Our folder in the user's cache folder; shared by all checkouts. */
+interface TemporalProgramOptions {
+  /** Shared by all checkouts. */
   readonly cacheDir: string;
-  /** The search path for programs. */
   readonly pathEnv: string;
   readonly log: ServiceLog;
-  /** Where the vendor's download is asked for; another origin is for tests and mirrors. */
+  /** For tests and mirrors. */
   readonly downloadOrigin?: string;
 }
 
-/** The path of a `temporal` program that runs. Throws, naming all that was tried, when there is none to be had. */
+/** Throws an error that lists everything it tried. */
 export async function findTemporalProgram(options: TemporalProgramOptions): Promise<string> {
   const { cacheDir, pathEnv, log } = options;
   const tried: string[] = [];
@@ -60,7 +58,7 @@ export async function findTemporalProgram(options: TemporalProgramOptions): Prom
   } catch (cause) {
     if (!tried.includes((cause as Error).message)) tried.push((cause as Error).message);
     throw new Error(
-      'no Temporal server to start. Tried:\n' +
+      'Temporal was not found. Tried:\n' +
         tried.map((line) => `  - ${line}\n`).join('') +
         'Install the Temporal CLI (https://docs.temporal.io/cli), or Go, or set TEMPORAL_ADDRESS to a server of your own.',
       { cause },
@@ -77,7 +75,7 @@ async function fillCache(options: TemporalProgramOptions, cached: string, tried:
         const program = await way(options, workDir);
         await chmod(program, 0o755);
         const failure = await whyItDoesNotRun(program);
-        if (failure !== null) throw new Error(`what came does not run: ${failure}`);
+        if (failure !== null) throw new Error(`the program does not run: ${failure}`);
         await mkdir(join(cached, '..'), { recursive: true });
         await rename(program, cached);
         return;
@@ -104,7 +102,7 @@ async function download(options: TemporalProgramOptions, workDir: string): Promi
   const archive = join(workDir, 'temporal.tar.gz');
   const totalMiB = Number(response.headers.get('content-length') ?? 0) / 2 ** 20;
   let received = 0;
-  const said = setInterval(() => {
+  const progress = setInterval(() => {
     const of = totalMiB > 0 ? ` of ${totalMiB.toFixed(0)}` : '';
     log.info(`downloading Temporal: ${(received / 2 ** 20).toFixed(0)}${of} MiB`);
   }, PROGRESS_INTERVAL_MS);
@@ -117,7 +115,7 @@ async function download(options: TemporalProgramOptions, workDir: string): Promi
     };
     await pipeline(Readable.fromWeb(response.body as never), counted, createWriteStream(archive));
   } finally {
-    clearInterval(said);
+    clearInterval(progress);
   }
   await runCommand('tar', ['-xzf', archive, '-C', workDir, 'temporal'], { timeout: DOWNLOAD_TIMEOUT_MS });
   return join(workDir, 'temporal');
@@ -129,7 +127,7 @@ async function build(options: TemporalProgramOptions, workDir: string): Promise<
   if (go === null) throw new Error('Go is not on the PATH');
   log.info(`building Temporal ${VERSION} with ${go} (about two minutes, once; kept in ${options.cacheDir})`);
   const goDir = join(workDir, 'go');
-  // env(1) adds to the environment we were started with. Go's caches go with the work folder: only the program stays.
+  // env(1) adds to our environment. Go's caches are removed with the work folder.
   // prettier-ignore
   const args = [
     `GOBIN=${workDir}`, `GOPATH=${goDir}`, `GOMODCACHE=${join(goDir, 'mod')}`, `GOCACHE=${join(goDir, 'cache')}`,
@@ -137,7 +135,7 @@ async function build(options: TemporalProgramOptions, workDir: string): Promise<
   ];
   const compiler = await startChild({ name: 'the Temporal build', command: 'env', args, log, cwd: workDir });
   const startedAt = performance.now();
-  const said = setInterval(() => {
+  const progress = setInterval(() => {
     log.info(`building Temporal (${Math.round((performance.now() - startedAt) / 1000)} s)`);
   }, PROGRESS_INTERVAL_MS);
   const late = setTimeout(() => void compiler.stop(), BUILD_TIMEOUT_MS);
@@ -145,7 +143,7 @@ async function build(options: TemporalProgramOptions, workDir: string): Promise<
     const { code } = await compiler.exited;
     if (code !== 0) throw new Error(`go install ${GO_PACKAGE} failed: ${compiler.tail()}`);
   } finally {
-    clearInterval(said);
+    clearInterval(progress);
     clearTimeout(late);
     await compiler.stop();
   }

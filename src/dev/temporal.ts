@@ -1,6 +1,4 @@
-// A Temporal development server of our own on loopback, with its UI, tuned for short task latency.
-// Guarantees: answers only once every namespace and search attribute is there; its data, when kept, survives a kill.
-// Must not be reachable from outside this machine: the development server asks nobody for a password.
+// Temporal's development server for npm start and tests. Only on loopback, because it has no passwords.
 import { mkdir } from 'node:fs/promises';
 import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -8,7 +6,7 @@ import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
 import { startChild, type Child, type ServiceLog } from './child.ts';
 import { takeLock, type Lock } from './lock.ts';
-import { freePort } from './ports.ts';
+import { freePort, retryTakenPort } from './ports.ts';
 import { endLeftoverServer, writeServerPid } from './leftover.ts';
 import { restartable, type RunningServer } from './restartable.ts';
 import { findTemporalProgram } from './temporal-program.ts';
@@ -17,13 +15,11 @@ const HOST = '127.0.0.1';
 const START_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 10_000;
 const CALL_DEADLINE_MS = 3_000;
-const START_ATTEMPTS = 3;
 const PLENTY = 100_000;
 
 /**
- * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first two keys
- * lift that. One partition per queue spares new workflows a search among four. The rest takes away limits that are
- * meant for shared clusters.
+ * The development server polls its only shard 20 times a second, so each task waits up to 50 ms; the first two keys lift that. One partition
+ * per queue spares new workflows a search among four. The rest lifts limits that are meant for shared clusters.
  */
 export const DYNAMIC_CONFIG = {
   'history.transferProcessorMaxPollRPS': 2_000,
@@ -46,39 +42,45 @@ export const DYNAMIC_CONFIG = {
 } as const;
 
 export interface TemporalOptions {
-  /** Folder for the database file and the log; null keeps all in memory. */
+  /** null keeps everything in memory. */
   readonly dataDir: string | null;
   readonly log: ServiceLog;
-  /** Made when missing; the development server adds `default` by itself. */
+  /** The development server adds `default`. */
   readonly namespaces: readonly string[];
   readonly pathEnv: string;
-  /** Our folder in the user's cache folder, for a `temporal` program that had to be fetched. */
+  /** For a `temporal` program that had to be downloaded. */
   readonly cacheDir: string;
-  /** Exactly these ports; without them free ones, the preferred if free. */
+  /** Without them free ones, the preferred if they are free. */
   readonly port?: number | undefined;
   readonly uiPort?: number | undefined;
   readonly preferredPort?: number | undefined;
   readonly preferredUiPort?: number | undefined;
-  /** Where a server in memory logs to; with `dataDir` the log is there. */
+  /** For a server in memory; with `dataDir` the log is there. */
   readonly logFile?: string | undefined;
-  /** The server suggests a fresh history after so many events; after 4,096 by itself. */
+  /** The server suggests continue-as-new after so many events, 4,096 by default. */
   readonly freshHistoryAfterEvents?: number;
 }
 
 export interface RunningTemporal extends RunningServer {
-  /** host:port for clients and workers. */
   readonly address: string;
   readonly uiUrl: string;
 }
 
-/** Start the development server and wait until it serves all its namespaces. Throws when there is no program or it does not come up. */
+/** Waits until all namespaces and search attributes are there. Throws when there is no program or it does not start. */
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   const program = await findTemporalProgram(options);
   const { dataDir } = options;
   if (dataDir !== null) await mkdir(dataDir, { recursive: true, mode: 0o700 });
   const lock = lockData(dataDir);
   try {
-    const { child, ports } = await startOnSomePorts(program, options);
+    // The server also picks some ports of its own.
+    const { child, ports } = await retryTakenPort('address already in use', async () => {
+      const free = {
+        port: options.port ?? (await freePort(options.preferredPort)),
+        uiPort: options.uiPort ?? (await freePort(options.preferredUiPort)),
+      };
+      return { child: await startOn(program, options, free), ports: free };
+    });
     const server = restartable({
       first: child,
       startAgain: () => startOn(program, options, ports),
@@ -100,26 +102,6 @@ interface Ports {
   readonly uiPort: number;
 }
 
-async function startOnSomePorts(
-  program: string,
-  options: TemporalOptions,
-): Promise<{ child: Child; ports: Ports }> {
-  const tried: number[] = [];
-  for (let attempt = 1; ; attempt += 1) {
-    const port = options.port ?? (await freePort({ preferred: options.preferredPort, except: tried }));
-    const uiPort =
-      options.uiPort ?? (await freePort({ preferred: options.preferredUiPort, except: [...tried, port] }));
-    try {
-      return { child: await startOn(program, options, { port, uiPort }), ports: { port, uiPort } };
-    } catch (error) {
-      // Ports can be taken between our look and the server's; it also picks some of its own.
-      if (attempt === START_ATTEMPTS || !(error as Error).message.includes('address already in use'))
-        throw error;
-      tried.push(port, uiPort);
-    }
-  }
-}
-
 async function startOn(program: string, options: TemporalOptions, ports: Ports): Promise<Child> {
   const { dataDir, log, namespaces } = options;
   if (dataDir !== null) await endLeftoverServer({ name: 'Temporal', dataDir, log });
@@ -129,8 +111,7 @@ async function startOn(program: string, options: TemporalOptions, ports: Ports):
     args: serverArguments(options, ports),
     log,
     cwd: dataDir ?? '/',
-    // Nothing of ours: TEMPORAL_* variables would change what it does. Without a home it neither reads settings nor
-    // leaves a file there.
+    // TEMPORAL_* variables would change what it does. Without a home it neither reads nor writes settings there.
     env: { PATH: '/usr/bin:/bin' },
     logFile: dataDir === null ? options.logFile : join(dataDir, 'temporal.log'),
     stopDeadlineMs: STOP_DEADLINE_MS,
@@ -154,7 +135,7 @@ function serverArguments(options: TemporalOptions, ports: Ports): string[] {
     ...['server', 'start-dev', '--ip', HOST, '--port', String(ports.port), '--ui-port', String(ports.uiPort)],
     ...['--log-level', 'warn', '--log-format', 'json'],
     ...(dataDir === null ? [] : ['--db-filename', join(resolve(dataDir), 'temporal.db')]),
-    // Safe against any crash of a program; only a power failure can take the last moments. A sixth less latency.
+    // A sixth less latency; only a power failure can lose the last moments.
     ...(dataDir === null
       ? []
       : ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL']),

@@ -1,9 +1,8 @@
-// Ends a child process when this process dies without having ended it, SIGKILL included.
-// A small shell in a session of its own waits on a pipe from here; the pipe closes when this process is gone,
-// however it went. Must not act while this process lives, nor on a child that has already ended.
+// Ends a child process when this process dies without ending it, also by SIGKILL: a small shell in a session of its own waits on a pipe that
+// closes with this process.
 import { spawn } from 'node:child_process';
 
-/** $1 process id, $2 signal, $3 seconds of grace. A zombie is as good as gone: not every first process reaps at once. */
+/** $1 process id, $2 signal, $3 seconds of grace. A zombie counts as gone: not every first process reaps at once. */
 const SCRIPT = [
   "trap '' INT HUP TERM",
   'read -r word',
@@ -17,11 +16,11 @@ const SCRIPT = [
 ].join('; ');
 
 export interface Watchdog {
-  /** Tell it that the child has ended; it goes away. */
+  /** The child has ended. */
   dismiss(): void;
 }
 
-/** Watch over the child with this id: when this process dies, send it `signal`, and SIGKILL after `graceSeconds`. */
+/** Sends `signal` when this process dies, and SIGKILL after `graceSeconds`. */
 export function setWatchdog(pid: number, signal: NodeJS.Signals, graceSeconds: number): Watchdog {
   const shell = spawn(
     '/bin/sh',
@@ -32,7 +31,7 @@ export function setWatchdog(pid: number, signal: NodeJS.Signals, graceSeconds: n
       stdio: ['pipe', 'ignore', 'ignore'],
     },
   );
-  // A watchdog that cannot start or is gone takes nothing away from the child: only the safety net is missing.
+  // Without a watchdog the child runs just as well; only the safety net is missing.
   shell.on('error', () => undefined);
   shell.stdin.on('error', () => undefined);
   shell.unref();

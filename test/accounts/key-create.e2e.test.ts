@@ -4,8 +4,6 @@ import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { hashApiKey } from '../../src/accounts/api-key.ts';
 import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
 import { composeWebhooks } from '../../src/platform/composition/webhooks.ts';
-import { runAccountCommand } from '../../src/cli/accounts.ts';
-import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { SECRETS_KEY, startOperator, type Operator } from '../support/operator.ts';
 import { startSecureWebsite } from '../support/secure-website.ts';
@@ -91,7 +89,7 @@ describe('key create with a webhook URL', () => {
 
   const make = async (account: string, to: string): Promise<Record<string, unknown>> => {
     const line = `key create --account ${account} ${operator.keyFlags()} --webhook-url ${to}`;
-    const { webhook } = (await runAccountCommand(operator.parts, line.split(' '))) as Record<string, unknown>;
+    const { webhook } = await operator.answerOf(operator.here(line));
     return webhook as Record<string, unknown>;
   };
   const endpointsOf = (account: string) =>
@@ -160,9 +158,9 @@ describe('key create with a webhook URL', () => {
   ])('%s: refused with the reason, no key is made', async (_what, flags, words) => {
     const before = await operator.everything();
     const line = `key create --account ${ngn} ${operator.keyFlags()} ${flags()}`;
-    const mistake = await runAccountCommand(operator.parts, line.split(' ')).catch((error: unknown) => error);
-    expect(mistake).toBeInstanceOf(OperatorMistake);
-    for (const word of words) expect((mistake as Error).message).toContain(word);
+    const { code, stdout, stderr } = await operator.here(line);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    for (const word of words) expect(stderr).toContain(word);
     expect(await operator.everything()).toEqual(before);
   });
 });

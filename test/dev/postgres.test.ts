@@ -7,9 +7,17 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, expect, test } from 'vitest';
-import { isPortFree } from '../../src/dev/ports.ts';
 import { startPostgres, type PostgresOptions, type RunningPostgres } from '../../src/dev/postgres.ts';
-import { end, hold, killWatchdogsOf, rememberingLog, runs, testFolder, until } from './support.ts';
+import {
+  end,
+  hold,
+  isPortFree,
+  killWatchdogsOf,
+  rememberingLog,
+  runs,
+  testFolder,
+  until,
+} from './support.ts';
 
 const folder = await testFolder();
 const started = new Set<RunningPostgres>();

@@ -1,6 +1,7 @@
 // What the tests of this room share: a folder per file, waiting with a deadline, and programs to kill.
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { createInterface } from 'node:readline';
@@ -33,6 +34,17 @@ export async function until(condition: () => boolean | Promise<boolean>, deadlin
     if (performance.now() > deadline) throw new Error('what was awaited did not come');
     await sleep(20);
   }
+}
+
+/** Whether a server could listen on this loopback port right now. */
+export async function isPortFree(port: number): Promise<boolean> {
+  const probe = createServer().listen({ port, host: '127.0.0.1', exclusive: true });
+  const isFree = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  );
+  probe.close();
+  return isFree;
 }
 
 /** Whether a process is there and not merely waiting to be reaped. */

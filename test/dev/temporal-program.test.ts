@@ -125,7 +125,7 @@ test('does not keep a download that does not run', async () => {
   const source = await program('bad-archive', 'temporal', BROKEN);
   await promisify(execFile)('tar', ['-czf', join(folder, 'bad.tar.gz'), '-C', source, 'temporal']);
   const { origin } = await vendor({ status: 200, body: await readFile(join(folder, 'bad.tar.gz')) });
-  await expect(find('e', [], origin)).rejects.toThrow(/download: what came does not run/);
+  await expect(find('e', [], origin)).rejects.toThrow(/download: the program does not run/);
   expect((await readdir(join(folder, 'e', 'cache'))).filter((name) => name.startsWith('temporal-'))).toEqual(
     [],
   );

@@ -7,10 +7,18 @@ import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { defineSearchAttributeKey } from '@temporalio/common';
 import { expect, onTestFinished, test } from 'vitest';
 import { prepareNamespaces } from '../../src/platform/temporal/namespaces.ts';
-import { isPortFree } from '../../src/dev/ports.ts';
 import { startTemporal, type RunningTemporal, type TemporalOptions } from '../../src/dev/temporal.ts';
 import { machine, TEST_NAMESPACES } from '../support/services.ts';
-import { end, hold, killWatchdogsOf, rememberingLog, runs, testFolder, until } from './support.ts';
+import {
+  end,
+  hold,
+  isPortFree,
+  killWatchdogsOf,
+  rememberingLog,
+  runs,
+  testFolder,
+  until,
+} from './support.ts';
 
 const folder = await testFolder();
 const { pathEnv, cacheDir } = machine();

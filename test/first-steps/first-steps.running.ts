@@ -18,7 +18,7 @@ const OWNER_ONLY = 0o600;
 let running: RunningInfo;
 beforeAll(async () => {
   const found = await readRunningFile(DATA_DIR);
-  if (found === null) throw new Error('nothing runs in this checkout: npm start first');
+  if (found === null) throw new Error('Nothing is running in this checkout: start it with npm start');
   running = found;
 });
 
@@ -221,7 +221,9 @@ it('shows a purchase to a listener for webhooks, which leaves nothing behind', a
       expect.poll(() => printed, { timeout: 30_000, interval: 100 }).toMatch(pattern);
     await shown(/^listening$/m);
     const { transactionId } = (await buy(running.keys.usd)).body;
-    await shown(new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  msg-\\w+  → taken`));
+    await shown(
+      new RegExp(`  esim\\.purchased  SUCCESS  ${transactionId}  msg-\\w+  → Received; not forwarded`),
+    );
   } finally {
     listener.kill('SIGINT');
     await once(listener, 'exit');

@@ -87,7 +87,7 @@ let running: RunningInfo;
 let work: string;
 beforeAll(async () => {
   const found = await readRunningFile(join(CHECKOUT, '.data'));
-  if (found === null) throw new Error('nothing runs in this checkout: npm start first');
+  if (found === null) throw new Error('Nothing is running in this checkout: start it with npm start');
   running = found;
   work = mkdtempSync(join(tmpdir(), 'simway-pages-'));
 });

@@ -64,7 +64,7 @@ it('tells a person how much, whose it is and what follows, and does what is answ
   expect(no).toMatchObject({ code: 1 });
   for (const word of ['USD 2.30', buyer.account.accountId, 'in the wallet', 'revenue:USD debit'])
     expect(no.stdout, word).toContain(word);
-  expect(no.stderr).toContain(`Do credit-wallet to ${id}? [y/N]`);
+  expect(no.stderr).toContain(`Apply credit-wallet to ${id}? [y/N]`);
   expect(await written()).toEqual(before);
   const balance = await buyer.balanceMinor();
   expect(await here(`credit ${id} --goodwill`, 'y')).toMatchObject({ code: 0 });
@@ -167,11 +167,11 @@ it('going against the gateway’s word is announced as a second person’s to ap
   const settle = `settle ${id} --outcome won --override --evidence a-letter`;
   const seen = await here(`${settle} --dry-run`);
   expect(seen).toMatchObject({ code: 0 });
-  expect(seen.stdout).toContain('It waits for another person first.');
+  expect(seen.stdout).toContain('A second person must approve it first.');
   expect(jsonOf(await here(`${settle} --yes --json`))).toMatchObject({ outcome: 'waits-for-approval' });
   const approval = await hereFinance(stack.env, `approve ${id} --by bo --dry-run`);
   expect(approval.stdout).toContain('Dispute won');
-  expect(approval.stdout).not.toContain('another person');
+  expect(approval.stdout).not.toContain('second person');
   // Approved, and whoever did so ended before it was made: it is asked about like one that waits.
   await stack.owner
     .updateTable('operator_moves')

@@ -174,7 +174,7 @@ describe('prices', () => {
   });
 
   it.each([
-    ['prices set --yes', 'name at least one'],
+    ['prices set --yes', 'Give at least one'],
     ['prices set --user-markup lots --yes', '--user-markup'],
     ['prices set --user-markup=-1 --yes', '--user-markup'],
     ['prices preview --examples 0', '--examples'],

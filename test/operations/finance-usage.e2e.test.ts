@@ -44,12 +44,12 @@ it('lists the commands, and each tells its flags', async () => {
 });
 
 it.each([
-  ['no such command', 'stucked', 'usage:'],
+  ['no such command', 'stucked', 'Usage:'],
   ['a flag too many', 'stuck --colour red', '--colour'],
   ['a class that is none', 'stuck --class lost', 'paid-not-delivered'],
   ['a time that is none', 'stuck --older-than soon', '--older-than'],
   ['a word too many', 'show txn-1 txn-2', 'txn-2'],
-  ['no id', 'show', 'usage: show'],
+  ['no id', 'show', 'usage: npm run finance -- show'],
   ['nobody', 'replay txn-1', '--by and --reason'],
   ['no reason', 'refund txn-1 --by ada', '--reason'],
   ['neither id nor class', 'replay --currency USD --by ada --reason because', '--class'],
@@ -82,7 +82,7 @@ it('ends 2 in a shell as well, 1 for a world that is off and for a database that
     hereFinance(away, 'stuck'),
   ]);
   expect({ code: wrong.code, stdout: wrong.stdout }).toEqual({ code: 2, stdout: '' });
-  expect(off).toEqual({ code: 1, stdout: '', stderr: 'the live world is switched off\n' });
+  expect(off).toEqual({ code: 1, stdout: '', stderr: 'The live world is switched off\n' });
   expect({ code: gone.code, stdout: gone.stdout }).toEqual({ code: 1, stdout: '' });
   expect(gone.stderr).toContain('Postgres');
   expect(gone.stderr).not.toContain('hunter2');

@@ -122,7 +122,7 @@ describe('stuck, show, replay', () => {
       new RegExp(`paid-not-delivered  ${id}  USD 2\\.30  SUPPLIER_NEVER_ALLOCATED  replay`),
     );
     expect(story.stdout).toContain('needs attention: SUPPLIER_NEVER_ALLOCATED');
-    for (const word of ['wallet-held', ':hold', 'RUNNING', 'fits now', 'replay: '])
+    for (const word of ['wallet-held', ':hold', 'RUNNING', 'available actions', 'replay: '])
       expect(story.stdout, word).toContain(word);
 
     const before = await standOf(id);
@@ -288,7 +288,7 @@ describe('moves', () => {
     );
     const no = await hereFinance(stack.env, batch, { more: [...WHO, ...SEEN], answer: 'no' });
     expect(no).toMatchObject({ code: 1 });
-    expect(no.stderr).toContain('Do cancel to 2 of them? [y/N]');
+    expect(no.stderr).toContain('Apply cancel to 2 items? [y/N]');
     for (const id of ids) {
       expect(no.stdout).toContain(id);
       expect(await statusOf(id)).toBe('PROCESSING');
@@ -368,5 +368,9 @@ it('without Temporal the rows are told, and nothing is moved', async () => {
   ]);
   expect(jsonOf(list)).toEqual([]);
   expect(list.stderr).toContain('workflow-gone is left out');
-  expect(moved).toEqual({ code: 1, stdout: '', stderr: 'this needs Temporal: set TEMPORAL_ADDRESS\n' });
+  expect(moved).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'This command needs Temporal: set TEMPORAL_ADDRESS\n',
+  });
 });

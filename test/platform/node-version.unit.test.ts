@@ -1,7 +1,7 @@
 // An older Node is told what to do, and the pages name commands by the script that runs on the right one.
 import { readFileSync } from 'node:fs';
 import { expect, it, test } from 'vitest';
-import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
+import { OperatorMistake } from '../../src/cli/command.ts';
 import { requireNode } from '../../src/cli/processes/node-version.ts';
 import { projectFiles } from '../repository/source-files.ts';
 

@@ -57,13 +57,7 @@ interface Ports {
 }
 
 async function choosePorts(count: number): Promise<Ports[]> {
-  const taken: number[] = [];
-  const next = async (): Promise<number> => {
-    const port = await freePort({ except: taken });
-    taken.push(port);
-    return port;
-  };
   const ports: Ports[] = [];
-  for (let i = 0; i < count; i += 1) ports.push({ httpPort: await next(), adminPort: await next() });
+  for (let i = 0; i < count; i += 1) ports.push({ httpPort: await freePort(), adminPort: await freePort() });
   return ports;
 }

@@ -1,7 +1,5 @@
 // Finance's command line in a test: as a shell runs it, or in the test's own process, which is quicker. Must not reach around it.
-import { runFinance } from '../../src/cli/finance/index.ts';
-import { readFinanceSettings } from '../../src/platform/config/config.ts';
-import { runCommand, type CommandResult } from './commands.ts';
+import { runCommand, runHere, type CommandResult } from './commands.ts';
 
 export type FinanceEnv = Readonly<Record<string, string>>;
 
@@ -23,34 +21,16 @@ export function shellFinance(
 export interface HereOptions {
   /** Words that hold spaces. */
   readonly more?: readonly string[];
-  /** What the person at the terminal answers; without it nobody sits there. */
   readonly answer?: string;
 }
 
 /** The same, without a process. */
-export async function hereFinance(
+export function hereFinance(
   env: FinanceEnv,
   line: string,
-  { more = [], answer }: HereOptions = {},
+  { more = [], ...options }: HereOptions = {},
 ): Promise<CommandResult> {
-  const settings = readFinanceSettings(financeEnv(env));
-  let [stdout, stderr] = ['', ''];
-  const code = await runFinance(
-    settings,
-    () =>
-      Promise.resolve({ databaseUrl: env['DATABASE_URL'] ?? '', temporalAddress: settings.temporalAddress }),
-    [...wordsOf(line), ...more],
-    {
-      stdout: (text) => void (stdout += text),
-      stderr: (text) => void (stderr += text),
-      isTerminal: answer !== undefined,
-      ask: (question) => {
-        stderr += question;
-        return Promise.resolve(answer ?? '');
-      },
-    },
-  );
-  return { code, stdout, stderr };
+  return runHere(['finance', ...wordsOf(line), ...more], { env: financeEnv(env), ...options });
 }
 
 const wordsOf = (line: string): string[] => line.split(' ').filter((word) => word !== '');

@@ -5,10 +5,9 @@ import { expect, inject } from 'vitest';
 import type { ProcessContext } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { runAccountCommand } from '../../src/cli/accounts.ts';
 import type { AccountsDatabase, ApiKeysTable, WorldDatabase } from '../../src/platform/database/tables.ts';
 import { json, startAnsweringServer, type AnsweringServer } from './answering-server.ts';
-import { runCommand, type CommandResult } from './commands.ts';
+import { runCommand, runHere, type CommandResult } from './commands.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 
 export const SECRETS_KEY = 'a1'.repeat(32);
@@ -20,9 +19,11 @@ export interface Operator {
   readonly website: AnsweringServer;
   /** A command as a shell runs it. */
   run(line: string, more?: readonly string[], env?: Record<string, string>): Promise<CommandResult>;
+  /** The same without a process. */
+  here(line: string): Promise<CommandResult>;
   /** What a command that worked printed: one line, one object. */
   answerOf(running: Promise<CommandResult>): Promise<Record<string, unknown>>;
-  /** The same without a process, for what a test needs before its own command. */
+  /** What a test needs before its own command. */
   makeAccount(currency: 'NGN' | 'USD'): Promise<string>;
   makeKey(account: string): Promise<string>;
   /** For a key that is fine, of the test world. */
@@ -49,14 +50,15 @@ export async function startOperator(): Promise<Operator> {
   };
   const keyFlags = (): string =>
     `--environment test --addresses 127.0.0.1 --website ${website.baseUrl} --company M --by ada`;
-  const inProcess = async (line: string): Promise<Record<string, string>> =>
-    (await runAccountCommand(parts, line.split(' '))) as Record<string, string>;
+  const here = (line: string): Promise<CommandResult> => runHere(line.split(' '), { env: environment });
+  const inProcess = async (line: string) => (await answerOf(here(line))) as Record<string, string>;
   return {
     parts,
     accounts,
     world,
     website,
     run: (line, more = [], env = {}) => runCommand([...line.split(' '), ...more], { ...environment, ...env }),
+    here,
     answerOf,
     makeAccount: async (currency) => {
       const flags = `--name Merchant --email ops@merchant.example --currency ${currency} --by ada`;

@@ -154,7 +154,7 @@ async function bringUp(options: StackOptions, closers: (() => Promise<unknown>)[
   const supplier = await ownSupplier(options.supplier, closers);
   const apiPort = await freePort();
   const gateway = await ownGateway(options.gateway, apiPort, closers);
-  const adminPort = await freePort({ except: [apiPort] });
+  const adminPort = await freePort();
   const redisUrl = options.redisUrl === undefined ? inject('redisUrl') : options.redisUrl;
   const env: Record<string, string> = {
     DATABASE_URL: databaseUrl,

@@ -56,7 +56,7 @@ beforeAll(async () => {
     SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
   });
   for (const name of ['api', 'admin', 'worker', 'supplier', 'supplierControl', 'gateway', 'gatewayControl'])
-    ports[name] = await freePort({ except: Object.values(ports) });
+    ports[name] = await freePort();
   const owner = new URL(database.url);
   places = [
     ['postgres://simway:', `postgres://${owner.username}:`],

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleWorkflows } from '../../src/platform/temporal/bundle.ts';
 import { QUEUE_NAMES } from '../../src/platform/temporal/workers.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
-import { runRollout } from '../../src/cli/processes/rollout.ts';
+import { runRollout } from '../../src/cli/processes/jobs.ts';
 import { runWorker, type RunningWorker } from '../../src/cli/processes/worker.ts';
 import { replayAll } from '../replay/gate.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
@@ -182,8 +182,6 @@ describe('the rollout command', () => {
   it('without a build is refused in one sentence', async () => {
     const { code, stderr } = await rollout({});
     expect(code).toBe(1);
-    expect(stderr.trim().split('\n').at(-1)).toBe(
-      'rollout needs SIMWAY_DEPLOYMENT_BUILD_ID: the build to go on with',
-    );
+    expect(stderr.trim().split('\n').at(-1)).toBe('Set SIMWAY_DEPLOYMENT_BUILD_ID to the build to roll out');
   });
 });

@@ -5,9 +5,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
-import { OperatorMistake } from '../../src/cli/operator-mistake.ts';
-import { runWebhooks } from '../../src/cli/webhooks.ts';
-import { runCommand } from '../support/commands.ts';
+import type { RunningInfo } from '../../src/dev/running-file.ts';
+import { runCommand, runHere, type CommandResult } from '../support/commands.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { isSigned, startInbox, type Inbox } from '../support/webhook-inbox.ts';
@@ -47,14 +46,13 @@ async function listen(...flags: string[]): Promise<Listener> {
   const asked = Promise.withResolvers<undefined>();
   let printed = '';
   let hasEnded = false;
-  const running = runWebhooks({
-    words: ['listen', ...where(), ...flags],
-    findRunning: () => Promise.resolve(null),
-    print: (line) => (printed += `${line}\n`),
-    untilAsked: () => asked.promise,
+  const print = (text: string): void => void (printed += text);
+  const running = runHere(['webhooks', 'listen', ...where(), ...flags], {
+    terminal: { stdout: print, stderr: print, isTerminal: false, ask: () => Promise.resolve('') },
+    untilStopped: () => asked.promise,
   }).finally(() => (hasEnded = true));
   running.catch(() => undefined);
-  const stop = (): Promise<void> => {
+  const stop = (): Promise<CommandResult> => {
     asked.resolve(undefined);
     return running;
   };
@@ -87,16 +85,11 @@ async function end(child: ChildProcess, signal: 'SIGINT' | 'SIGKILL'): Promise<v
   await once(child, 'exit');
 }
 
-/** What a command prints; rejects with its mistake. */
+/** What a command prints, which is no mistake. */
 async function run(...words: string[]): Promise<string> {
-  let printed = '';
-  await runWebhooks({
-    words: [...words, ...where()],
-    findRunning: () => Promise.resolve(null),
-    print: (line) => (printed += `${line}\n`),
-    untilAsked: () => Promise.resolve(),
-  });
-  return printed;
+  const { code, stdout, stderr } = await runHere(['webhooks', ...words, ...where()], {});
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return stdout;
 }
 
 async function endpoints(): Promise<readonly { readonly id: string; readonly events: readonly string[] }[]> {
@@ -191,24 +184,23 @@ describe('messages, attempts, resend', () => {
 
 describe('mistakes', () => {
   it.each([
-    [[], /^commands:\n/],
-    [['constructor'], /^commands:\n/],
-    [['listen', '--forward', 'nowhere'], /--forward takes a URL/],
+    [['constructor'], /^unknown command 'constructor'\n[^]*npm run webhooks -- [^]*listen/],
+    [['listen', '--forward', 'nowhere'], /--forward: must be a URL/],
     [['listen', '--events', 'no.such'], /400 events\.0: must be one of /],
     [['trigger'], /trigger takes an event: esim\.purchased, /],
     [['trigger', 'esim.nothing'], /trigger takes an event: esim\.purchased, /],
-    [['trigger', 'esim.purchased'], /no endpoint asks for esim\.purchased: run /],
+    [['trigger', 'esim.purchased'], /No endpoint is subscribed to esim\.purchased: run /],
     [['trigger', 'esim.purchased', '--endpoint', 'ep-1'], /404 Webhook endpoint not found/],
     [['trigger', 'esim.purchased', '--package', 'NO-SUCH'], /404 /],
-    [['attempts'], /takes the id of a message/],
+    [['attempts'], /missing required argument 'messageId'/],
     [['resend', 'msg-1'], /404 Webhook message not found/],
     [['messages', '--status', 'SENT'], /400 status: must be one of PENDING, DELIVERED, FAILED/],
     [['messages', '--color'], /--color/],
   ])('%j', async (words, message) => {
-    const mistake = await run(...words).catch((error: unknown) => error);
-    expect(mistake).toBeInstanceOf(OperatorMistake);
-    expect((mistake as Error).message).toMatch(message);
-    expect((mistake as Error).message).not.toContain(me.apiKey);
+    const { code, stdout, stderr } = await runHere(['webhooks', ...words, ...where()], {});
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toContain(me.apiKey);
   });
 
   it('a place where nobody is, half of a place, and nothing that runs: told without our code, exit code 1', async () => {
@@ -217,48 +209,45 @@ describe('mistakes', () => {
       {},
     );
     expect(nobody.code).toBe(1);
-    expect(nobody.stderr).toBe('nothing answers at http://127.0.0.1:9: is `npm start` running?\n');
-    await expect(runWebhooks({ ...NOWHERE, words: ['messages', '--key', 'k'] })).rejects.toThrow(
-      '--api-url goes with --key',
-    );
-    await expect(runWebhooks({ ...NOWHERE, words: ['messages'] })).rejects.toThrow(
-      'nothing runs in this checkout',
-    );
-    await expect(runWebhooks({ ...NOWHERE, words: ['messages', '--account', 'eur'] })).rejects.toThrow(
-      '--account takes ngn or usd',
-    );
+    expect(nobody.stderr).toBe('Nothing answers at http://127.0.0.1:9: is `npm start` running?\n');
+    for (const [flags, message] of [
+      [['--key', 'k'], '--api-url and --key must be given together'],
+      [[], 'Nothing is running in this checkout'],
+      [['--account', 'eur'], '--account: '],
+    ] as const) {
+      const { code, stderr } = await runHere(['webhooks', 'messages', ...flags], {});
+      expect(code).toBe(1);
+      expect(stderr).toContain(message);
+    }
+    const bare = await runHere(['webhooks'], {});
+    expect({ code: bare.code, stdout: bare.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(bare.stderr).toContain('npm run webhooks -- ');
   });
 
   it('the running sandbox is used where nothing else is named, with the account that is asked for', async () => {
     const other = await stack.account();
-    const lines: string[] = [];
-    const keys = { usd: me.apiKey, ngn: other.apiKey };
-    const findRunning = () => Promise.resolve({ apiUrl: stack.apiUrl, keys });
     await listen();
     const id = /msg-\w+/.exec(await run('trigger', 'payment.received'))?.[0] ?? 'none';
-    const print = (line: string): void => void lines.push(line);
-    await runWebhooks({ ...NOWHERE, findRunning, print, words: ['messages'] });
-    await runWebhooks({ ...NOWHERE, findRunning, print, words: ['messages', '--account', 'ngn'] });
-    expect(lines).toEqual([expect.stringContaining(id), 'no messages']);
+    const beside = async (...words: string[]) =>
+      (await runHere(['webhooks', ...words], { findRunning: sandbox(other.apiKey) })).stdout;
+    expect(await beside('messages')).toContain(id);
+    expect(await beside('messages', '--account', 'ngn')).toBe('no messages\n');
   });
 
   it('a listener says which account it listens for, and how to listen for the other', async () => {
     const lines: string[] = [];
-    const findRunning = () =>
-      Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn: me.apiKey } });
-    const print = (line: string): void => void lines.push(line);
-    for (const words of [['listen'], ['listen', '--account', 'ngn'], ['listen', ...where()]])
-      await runWebhooks({ ...NOWHERE, findRunning, print, words });
+    for (const words of [['listen'], ['listen', '--account', 'ngn'], ['listen', ...where()]]) {
+      const listening = { findRunning: sandbox(me.apiKey), untilStopped: () => Promise.resolve() };
+      lines.push(...(await runHere(['webhooks', ...words], listening)).stdout.split('\n'));
+    }
     expect(lines.filter((line) => line.startsWith('account'))).toEqual([
-      'account   only USD; for the other one: --account ngn',
-      'account   only NGN; for the other one: --account usd',
-      'account   only that of --key',
+      'account   USD only; --account ngn selects the other one',
+      'account   NGN only; --account usd selects the other one',
+      'account   the one of --key',
     ]);
   });
 });
 
-const NOWHERE = {
-  findRunning: () => Promise.resolve(null),
-  print: () => undefined,
-  untilAsked: () => Promise.resolve(),
-};
+/** As npm start publishes it; only what webhook commands read. */
+const sandbox = (ngn: string) => () =>
+  Promise.resolve({ apiUrl: stack.apiUrl, keys: { usd: me.apiKey, ngn } } as RunningInfo);

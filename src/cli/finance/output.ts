@@ -1,48 +1,39 @@
 /**
- * What a command prints. With --json standard output holds one JSON value and nothing else; what is for people beside it goes to standard
- * error. Amounts in JSON are whole numbers of minor units, in tables decimals with their currency.
+ * With --json, standard output holds one JSON value and nothing else, amounts as whole numbers of minor units. Notes for people go to standard
+ * error. Tables show amounts as decimals with their currency.
  */
 import { formatAmount } from '../../domain/money.ts';
+import { UsageMistake } from '../command.ts';
+import type { Terminal } from '../context.ts';
 
-export interface Streams {
-  readonly stdout: (text: string) => void;
-  readonly stderr: (text: string) => void;
-  /** A person sits at it, and can be asked. */
-  readonly isTerminal: boolean;
-  /** Asks the person; only at a terminal. */
-  readonly ask: (question: string) => Promise<string>;
-}
-
-export interface Output extends Streams {
+export interface Output extends Terminal {
   readonly isJson: boolean;
-  /** A line for people; nothing with --json. */
+  /** Prints nothing with --json. */
   line(text: string): void;
-  /** A line beside the answer, whatever its form. */
   note(text: string): void;
+  /** Prints nothing without --json. */
   json(value: unknown): void;
-  /** Rows under their headings; nothing with --json. */
+  /** Prints nothing with --json. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): void;
 }
 
-export function createOutput(streams: Streams, isJson: boolean): Output {
+export function createOutput(terminal: Terminal, isJson: boolean): Output {
   const line = (text: string): void => {
-    if (!isJson) streams.stdout(`${text}\n`);
+    if (!isJson) terminal.stdout(`${text}\n`);
   };
   return {
-    ...streams,
+    ...terminal,
     isJson,
     line,
-    note: (text) => streams.stderr(`${text}\n`),
+    note: (text) => terminal.stderr(`${text}\n`),
     json: (value) => {
-      if (isJson) streams.stdout(`${toJson(value)}\n`);
+      if (isJson) terminal.stdout(`${toJson(value)}\n`);
     },
-    table: (headings, rows) => {
-      for (const text of layOut([headings, ...rows])) line(text);
-    },
+    table: (headings, rows) => alignColumns([headings, ...rows]).forEach(line),
   };
 }
 
-/** Whole numbers of any size are numbers in JSON too: 2^53 is no limit there. */
+/** A bigint of any size becomes a JSON number. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'bigint' ? (JSON as WithRawJson).rawJSON(inner.toString()) : inner,
@@ -52,10 +43,9 @@ export function toJson(value: unknown): string {
 /** In Node since 22, and not in the types yet. */
 type WithRawJson = typeof JSON & { rawJSON(text: string): unknown };
 
-/** Every column as wide as its widest cell. */
-function layOut(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_heading, column) =>
-    Math.max(...rows.map((row) => (row[column] ?? '').length)),
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, (row[column] ?? '').length), 0),
   );
   return rows.map((row) =>
     row
@@ -65,14 +55,30 @@ function layOut(rows: readonly (readonly string[])[]): string[] {
   );
 }
 
-/** `NGN 12.50`; nothing where there is no amount. */
+export function notConfirmed(question: string): never {
+  throw new UsageMistake(
+    `${question} There is no terminal to ask at: add --yes to do it, or --dry-run to see it; nothing was done`,
+  );
+}
+
+/** Asks the person at the terminal. Throws UsageMistake where there is none. */
+export async function isConfirmed(out: Output, isYes: boolean, question: string): Promise<boolean> {
+  if (isYes) return true;
+  if (!out.isTerminal) return notConfirmed(question);
+  const answer = await out.ask(`${question} [y/N] `);
+  if (/^y(es)?$/i.test(answer.trim())) return true;
+  out.note('nothing was done');
+  return false;
+}
+
+/** `NGN 12.50`; empty without an amount. */
 export function money(amountMinor: bigint | null | undefined, currency: string | null | undefined): string {
   if (amountMinor === null || amountMinor === undefined) return '';
   const code = currency ?? '';
   return `${code === 'USD4' ? 'USD' : code} ${formatAmount({ amountMinor, currency: code })}`.trim();
 }
 
-/** `3d 4h`, `12m`, `40s`. */
+/** `3d 4h`, `2h 12m`, `40s`. */
 export function age(seconds: number): string {
   const [days, hours, minutes] = [
     Math.trunc(seconds / 86_400),

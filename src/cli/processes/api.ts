@@ -1,4 +1,3 @@
-/** The API process: HTTP in front, no workflow code. Stops by refusing new requests, finishing the running ones, then closing pools. */
 import { composeApi, type ProcessContext } from '../../platform/composition/compose.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../platform/http/app.ts';
 import { startServer } from '../../platform/http/server.ts';
@@ -7,16 +6,16 @@ import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { observe, openAdmin } from './observing.ts';
 
-export interface RunningApi extends Lifecycle {
+interface RunningApi extends Lifecycle {
   readonly url: string;
   readonly adminUrl: string;
 }
 
-/** Starts serving; rejects when Postgres cannot be read or a port is taken. */
-export async function runApi(parts: ProcessContext): Promise<RunningApi> {
-  const { config, logger } = parts;
+/** Rejects when Postgres is not reachable or a port is taken. */
+export async function runApi(context: ProcessContext): Promise<RunningApi> {
+  const { config, logger } = context;
   const lifecycle = createLifecycle(logger, config.http.stopDeadlineMs);
-  const observed = await observe(parts, lifecycle);
+  const observed = await observe(context, lifecycle);
   const { metrics, tracing } = observed;
   const composition = composeApi(observed);
   lifecycle.onStop('pools', () => composition.close());
@@ -38,7 +37,7 @@ export async function runApi(parts: ProcessContext): Promise<RunningApi> {
       ...(tracing ? { tracing } : {}),
     });
     const server = await startServer({ app, host: config.http.host, port: config.http.port });
-    // Three quarters of the deadline for requests; the rest for what comes after.
+    // Three quarters of the deadline for open requests, the rest for what is closed after them.
     lifecycle.onStop('http server', () => server.stop(Math.trunc(config.http.stopDeadlineMs * 0.75)));
     logger.info({ url: server.url, adminUrl }, 'api listens');
     return Object.assign(lifecycle, { url: server.url, adminUrl });

@@ -1,20 +1,18 @@
-/**
- * Ordered start, drained stop. A role registers what it opened; on SIGTERM or SIGINT everything closes in reverse, under a hard deadline
- * after which the process ends anyway, so that an orchestrator never has to kill it.
- */
 import type { Logger } from '../../platform/telemetry/logger.ts';
 
 export interface Lifecycle {
-  /** Registers a step of the stop; steps run in reverse order of registration. */
+  /** Steps run in reverse order. */
   onStop(name: string, step: () => Promise<unknown>): void;
-  /** Stops now; safe to call twice. */
+  /** Safe to call twice. */
   stop(): Promise<void>;
-  /** Resolves when stopped. */
   readonly stopped: Promise<unknown>;
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
+/**
+ * Stops on SIGTERM or SIGINT, step by step. After `deadlineMs` the process ends anyway, so that an orchestrator never has to kill it.
+ */
 export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
   const steps: { name: string; step: () => Promise<unknown> }[] = [];
   const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
@@ -27,7 +25,7 @@ export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
     }
     stopping = true;
     const timer = setTimeout(() => {
-      logger.error({ deadlineMs }, 'stop took too long, ending now');
+      logger.error({ deadlineMs }, 'stopping took too long: ending now');
       process.exit(1);
     }, deadlineMs);
     for (const { name, step } of steps.toReversed()) {

@@ -1,12 +1,11 @@
-/** Which Node runs us: an older one may start, since it strips types too, and then fails in the middle of something. */
-import { OperatorMistake } from '../operator-mistake.ts';
+import { OperatorMistake } from '../command.ts';
 
 const LEAST_MAJOR = 24;
 
-/** Throws OperatorMistake, which says what to do, for a version such as `22.18.0`. */
+/** Throws OperatorMistake for an older version. Node 22 strips types too, so it would start and fail somewhere later. */
 export function requireNode(version: string): void {
   if (Number.parseInt(version, 10) >= LEAST_MAJOR) return;
   throw new OperatorMistake(
-    `this is Node ${version}, and Simway needs ${LEAST_MAJOR}: npm ci brings one along, which npm run simway -- <command> uses`,
+    `Simway needs Node ${LEAST_MAJOR}, and this is ${version}. npm ci installs it; npm run simway -- <command> uses it`,
   );
 }

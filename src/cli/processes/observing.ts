@@ -1,7 +1,3 @@
-/**
- * What every long-running process is watched by: its metrics, its traces where somebody wants them, and an admin port of its own. Traces
- * begin before anything else and end last, so that the end of a process is traced as well.
- */
 import type { ProcessContext, Check } from '../../platform/composition/compose.ts';
 import { vendorAddresses } from '../../platform/composition/shared.ts';
 import { buildAdminApp } from '../../platform/http/admin.ts';
@@ -14,16 +10,15 @@ import type { Lifecycle } from './lifecycle.ts';
 
 export type Observed = ProcessContext & { readonly metrics: Metrics };
 
-/** How long one who reads the numbers may take while everything else has ended. */
 const ADMIN_STOP_MS = 1_000;
 
-/** Answers the parts of a process that is watched from now on, until the lifecycle ends. */
-export async function observe(parts: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
-  const buildId = parts.config.deployment?.buildId ?? '';
+/** Adds metrics, and traces where they are configured. Traces start first and stop last, so that they cover the whole process. */
+export async function observe(context: ProcessContext, lifecycle: Lifecycle): Promise<Observed> {
+  const buildId = context.config.deployment?.buildId ?? '';
   const metrics = createMetrics({ processMetrics: true, build: { version: VERSION, buildId } });
-  const tracing = await startTracing(parts);
+  const tracing = await startTracing(context);
   if (tracing) lifecycle.onStop('traces', () => tracing.stop());
-  const stopWatching = watchCalls(vendorAddresses(parts.config), (call) => {
+  const stopWatching = watchCalls(vendorAddresses(context.config), (call) => {
     const startedAtMs = performance.now();
     const endSpan = tracing?.call(call);
     return (status) => {
@@ -36,10 +31,10 @@ export async function observe(parts: ProcessContext, lifecycle: Lifecycle): Prom
     stopWatching();
     return Promise.resolve();
   });
-  return { ...parts, metrics, ...(tracing ? { tracing } : {}) };
+  return { ...context, metrics, ...(tracing ? { tracing } : {}) };
 }
 
-/** Nothing of it is even loaded where nobody wants traces. */
+/** OpenTelemetry is loaded only where traces are configured. */
 async function startTracing({ config, secrets, processName }: ProcessContext): Promise<Tracing | undefined> {
   if (!config.tracing) return undefined;
   const { createOpenTelemetry } = await import('../../platform/telemetry/open-telemetry.ts');
@@ -51,14 +46,14 @@ async function startTracing({ config, secrets, processName }: ProcessContext): P
   });
 }
 
-/** Opens the admin port; answers its address. */
+/** Answers the address of the admin port. */
 export async function openAdmin(
   { config, metrics }: Observed,
   lifecycle: Lifecycle,
   admin: {
     readonly port: number;
     readonly checks: () => Promise<readonly Check[]>;
-    /** Numbers from elsewhere in this process, in the same format. */
+    /** In the same format. */
     readonly moreMetrics?: () => Promise<string>;
   },
 ): Promise<string> {
@@ -69,7 +64,7 @@ export async function openAdmin(
       metrics: {
         contentType: metrics.registry.contentType,
         metrics: async () => {
-          // Numbers from elsewhere that do not come must not take ours with them.
+          // Our own metrics are served also when the others fail.
           const more = await moreMetrics?.().catch(() => '');
           return [await metrics.registry.metrics(), more ?? ''].join('\n');
         },

@@ -1,4 +1,3 @@
-/** The worker process: Temporal workers for each world and queue it serves. Refuses to start where namespace and schema disagree. */
 import { hostname } from 'node:os';
 import { ensureSchedules } from '../../platform/temporal/schedules.ts';
 import { contextPropagation } from '../../platform/temporal/about-steps.ts';
@@ -21,7 +20,7 @@ import { readEnvironment } from '../../catalogue/store/revisions.ts';
 import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { observe, openAdmin, type Observed } from './observing.ts';
-import { OperatorMistake } from '../operator-mistake.ts';
+import { OperatorMistake } from '../command.ts';
 
 export interface RunningWorker extends Lifecycle {
   readonly adminUrl: string;
@@ -30,42 +29,40 @@ export interface RunningWorker extends Lifecycle {
 }
 
 export interface WorkerOptions {
-  /** Workflows of another file than ours, for tests of changed ones. */
+  /** For tests of changed workflows. */
   readonly workflowsPath?: string;
-  /** How often the rows are looked at for gauges. */
   readonly figuresEveryMs?: number;
   readonly stuckEveryMs?: number;
 }
 
-/** Which queues a `--queues` flag names; all without one. Throws on an unknown name. */
 export function parseQueues(flag: string | undefined): readonly QueueName[] {
   if (flag === undefined) return QUEUE_NAMES;
   return flag.split(',').map((name) => {
     const queue = QUEUE_NAMES.find((known) => known === name.trim());
-    if (!queue) throw new OperatorMistake(`--queues takes ${QUEUE_NAMES.join(', ')}; not ${name}`);
+    if (!queue) throw new OperatorMistake(`--queues: must be some of ${QUEUE_NAMES.join(', ')}; not ${name}`);
     return queue;
   });
 }
 
-/** Starts polling; rejects when a world's schema and namespace disagree or Temporal cannot be reached. */
+/** Starts Temporal workers for every world and queue. Rejects when a world's schema and namespace disagree, or Temporal is not reachable. */
 export async function runWorker(
-  parts: ProcessContext,
+  context: ProcessContext,
   queues: readonly QueueName[],
   options: WorkerOptions = {},
 ): Promise<RunningWorker> {
-  const { config, secrets, logger } = parts;
+  const { config, secrets, logger } = context;
   const lifecycle = createLifecycle(logger, config.worker.shutdownGraceMs * 2 + 5_000);
   const moreMetrics = installRuntime(logger);
-  const observed = await observe(parts, lifecycle);
-  const shared = composeRedisServices(config, secrets, logger);
-  lifecycle.onStop('redis', () => shared.close());
+  const observed = await observe(context, lifecycle);
+  const redis = composeRedisServices(config, secrets, logger);
+  lifecycle.onStop('redis', () => redis.close());
   try {
     const { workflowBundle } = config.worker;
     const isReady = options.workflowsPath === undefined && workflowBundle !== undefined;
     const bundle = await (isReady ? readBundle(workflowBundle) : bundleWorkflows(options.workflowsPath));
     const running: Running[] = [];
     for (const world of worldConfigs(config)) {
-      const composed = composeWorkerWorld(observed, world, shared);
+      const composed = composeWorkerWorld(observed, world, redis);
       lifecycle.onStop(`${world.environment} pools`, () => composed.close());
       await refuseMixedWorlds(composed);
       const workers = await startWorkers({
@@ -95,7 +92,7 @@ export async function runWorker(
     }
     const adminUrl = await openAdmin(observed, lifecycle, {
       port: config.admin.workerPort,
-      checks: () => checkAll(running, shared),
+      checks: () => checkAll(running, redis),
       moreMetrics,
     });
     const worlds = running.map(({ composed }) => composed.world.environment);
@@ -113,21 +110,21 @@ interface Running {
   readonly workers: Workers;
 }
 
-async function checkAll(running: readonly Running[], shared: RedisServices): Promise<readonly Check[]> {
+async function checkAll(running: readonly Running[], redis: RedisServices): Promise<readonly Check[]> {
   const polling = running.map(({ composed, workers }) => ({
     name: `workers ${composed.world.environment}`,
     ok: workers.arePolling(),
   }));
   const checks = running.flatMap(({ composed }) => composed.checks());
-  return [...(await Promise.all(checks)), ...polling, await shared.check()];
+  return [...(await Promise.all(checks)), ...polling, await redis.check()];
 }
 
 /** Counts over small indexes. */
 const FIGURES_EVERY_MS = 15_000;
-/** The stuck list also asks Temporal about what is open, which its servers answer slowly and not often. */
+/** The stuck list also asks Temporal for open workflows, which is slow. */
 const STUCK_EVERY_MS = 60_000;
 
-/** By the workers that do the chores, so that the buyers' connections are left to the buyers. */
+/** On the ops workers, whose connections buyers do not need. */
 function showFigures(
   { metrics, logger }: Observed,
   running: readonly Running[],
@@ -137,8 +134,8 @@ function showFigures(
   const gauges = createFigureGauges(metrics.registry);
   for (const { composed } of running) {
     const { environment } = composed.world;
-    follow(lifecycle, figuresEveryMs, {
-      look: async () => {
+    poll(lifecycle, figuresEveryMs, {
+      read: async () => {
         const figures = await readFigures(composed.db);
         gauges.show(environment, { ...figures, differences: await countOpenDifferences(composed.db) });
       },
@@ -147,8 +144,8 @@ function showFigures(
         logger.warn({ environment, error }, 'figures could not be read');
       },
     });
-    follow(lifecycle, stuckEveryMs, {
-      look: async () => gauges.showStuck(environment, (await composed.stuck()).items),
+    poll(lifecycle, stuckEveryMs, {
+      read: async () => gauges.showStuck(environment, (await composed.stuck()).items),
       failed: (error) => {
         gauges.showStuck(environment, undefined);
         logger.warn({ environment, error }, 'the stuck list could not be read');
@@ -157,29 +154,29 @@ function showFigures(
   }
 }
 
-/** A look whether a window of the gateway's list is due: one read of a small index. */
+/** Whether a window of the gateway's list is due costs one read of a small index. */
 const WATCH_EVERY_MS = 1_000;
 
 function watchPayments({ logger }: Observed, running: readonly Running[], lifecycle: Lifecycle): void {
   for (const { composed } of running) {
     const { environment } = composed.world;
     if (!composed.watchPayments) continue;
-    follow(lifecycle, WATCH_EVERY_MS, {
-      look: composed.watchPayments,
+    poll(lifecycle, WATCH_EVERY_MS, {
+      read: composed.watchPayments,
       failed: (error) => logger.warn({ environment, error }, 'payments could not be watched'),
     });
   }
 }
 
-/** Looks at once, and then again and again. */
-function follow(
+/** Starts at once. */
+function poll(
   lifecycle: Lifecycle,
   everyMs: number,
-  { look, failed }: { readonly look: () => Promise<void>; readonly failed: (error: unknown) => void },
+  { read, failed }: { readonly read: () => Promise<void>; readonly failed: (error: unknown) => void },
 ): void {
-  const first = look().catch(failed);
-  const poller = startPoller(look, everyMs, failed);
-  lifecycle.onStop('looks', async () => {
+  const first = read().catch(failed);
+  const poller = startPoller(read, everyMs, failed);
+  lifecycle.onStop('pollers', async () => {
     await first;
     await poller.stop();
   });
@@ -189,7 +186,7 @@ async function refuseMixedWorlds({ db, world }: WorkerWorld): Promise<void> {
   const environment = await readEnvironment(db);
   if (!world.namespace.endsWith(`-${environment}`)) {
     throw new Error(
-      `schema ${world.schema} is the ${environment} world, but the namespace is ${world.namespace}`,
+      `Schema ${world.schema} belongs to the ${environment} world, but the namespace is ${world.namespace}`,
     );
   }
 }

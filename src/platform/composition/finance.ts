@@ -1,7 +1,4 @@
-/**
- * What finance's commands are made of, for one world: the rows under the world's role, and Temporal where its address is known. No vendor and
- * no secret of one: what is to be done outside is done by the workers.
- */
+/** Finance's commands work on the rows of one world, and on Temporal where its address is known. They know no vendor: the workers do. */
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
 import { createOperatorEngine } from '../temporal/operator-engine.ts';
 import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
@@ -31,7 +28,7 @@ import { EngineUnavailable } from '../../domain/outcome.ts';
 
 export interface FinanceAddresses {
   readonly databaseUrl: string;
-  /** Without it only what stands in the rows is known, and nothing can be moved. */
+  /** Without it nothing can be changed, and workflows are unknown. */
   readonly temporalAddress: string | undefined;
 }
 
@@ -44,17 +41,17 @@ export interface FinanceWorld {
   readonly care: ReplayDeps;
   readonly books: Books;
   readonly differences: Differences;
-  /** By the workers, who know the vendors. */
+  /** Done by the workers. */
   readonly reconcile: ReconcileEngine['reconcile'];
   close(): Promise<void>;
 }
 
-/** A command asks one thing after the other, a batch eight at a time. */
+/** A batch works on eight items at a time. */
 const CONNECTIONS = 8;
-/** A person waits for it, and lists are longer than a buyer's. */
+/** A person waits, and lists are longer than a buyer's. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
-/** Opens lazily: nothing connects before it is needed. */
+/** Nothing connects before it is needed. */
 export function composeFinance(addresses: FinanceAddresses, config: FinanceWorldConfig): FinanceWorld {
   const { environment, schema, namespace, timings } = config;
   const db = openDatabase<WorldDatabase>({
@@ -96,7 +93,7 @@ interface Engines {
 }
 
 function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig): Engines {
-  // A command's output is its answer; what it cannot hand over is told there.
+  // A command's output is its answer, so nothing is logged beside it.
   const nowhere = { write: () => undefined };
   const events = createEvents(createLogger({ level: 'silent', destination: nowhere }));
   return {
@@ -109,9 +106,8 @@ function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWo
 }
 
 const away = (): Promise<never> =>
-  Promise.reject(new EngineUnavailable('the address of Temporal is not known: set TEMPORAL_ADDRESS'));
+  Promise.reject(new EngineUnavailable('This needs Temporal: set TEMPORAL_ADDRESS'));
 
-/** Without an address nothing can be asked, and every question says so. */
 const NO_ENGINES: Engines = {
   workflows: { findUncarried: away, ofTransaction: away },
   operator: { move: away, carryOn: away, repair: away },

@@ -1,0 +1,438 @@
+/** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
+import { z } from 'zod';
+import type { OperatorAction } from '../../accounts/roles.ts';
+import type { MoveRequest } from '../../operations/actions.ts';
+import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
+import type { ActionOutcome } from '../../operations/rules.ts';
+import type { EffectPreview } from '../../operations/store/preview.ts';
+import { findStuck } from '../../operations/stuck.ts';
+import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
+import type { FinanceWorld } from '../../platform/composition/finance.ts';
+import { defined, option, OperatorMistake, toggle, UsageMistake } from '../command.ts';
+import { amount, BY, DRY_RUN, REASON, text, WHO, YES } from '../values.ts';
+import { addFinanceCommand, type FinanceGroup } from './group.ts';
+import { moment, money, notConfirmed } from './output.ts';
+import { applyToTargets, confirmPreview, FILTER, lineOf, type Preview, type Result } from './targets.ts';
+
+interface ActionSpec {
+  readonly name: string;
+  readonly action: OperatorAction;
+  readonly summary: string;
+  readonly help?: string;
+  readonly takes?: 'amount' | 'package' | 'outcome';
+  readonly needsEvidence?: true;
+}
+
+const ACTIONS: readonly ActionSpec[] = [
+  {
+    name: 'refund',
+    action: 'refund-to-source',
+    summary: 'Sends money back the way it was paid',
+    help: 'Sends money back over the gateway to where it came from: at most what was paid and is not yet refunded.',
+    takes: 'amount',
+  },
+  {
+    name: 'credit',
+    action: 'credit-wallet',
+    summary: "Gives money back into the account's wallet",
+    help: "Gives money back into the account's wallet. --evidence says how we know that the gateway will not refund it.",
+    takes: 'amount',
+  },
+  {
+    name: 'mark-paid',
+    action: 'mark-paid',
+    summary: 'Records a payment that the gateway does not report',
+    help: 'Records a payment on the evidence of a bank statement or a ticket, and continues the purchase.',
+    takes: 'amount',
+    needsEvidence: true,
+  },
+  {
+    name: 'deliver-other',
+    action: 'deliver-other',
+    summary: 'Delivers an equal package in place of the one that does not come',
+    takes: 'package',
+  },
+  {
+    name: 'cancel',
+    action: 'cancel',
+    summary: 'Ends an open purchase, funding or charge; money that was paid goes back',
+  },
+  {
+    name: 'settle',
+    action: 'settle-claim',
+    summary: 'Records how a dispute ended, checked against the gateway',
+    help: `Records how a dispute or a claim on money ended, checked against the gateway. --dispute is required where several are
+open. --override records another outcome than the gateway's: a second person must approve it.`,
+    takes: 'outcome',
+    needsEvidence: true,
+  },
+];
+
+const COMMON = {
+  ...FILTER,
+  ...WHO,
+  evidence: option(text(500).optional(), 'where it can be seen: a statement, a ticket', 'where'),
+  key: option(text(200).optional(), 'the same key acts once', 'text'),
+  dryRun: DRY_RUN,
+  yes: YES,
+};
+const AMOUNT = {
+  amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
+  goodwill: toggle('also where the package was delivered'),
+};
+const PACKAGE = { package: option(text(100).optional(), 'the package to deliver', 'code') };
+const OUTCOME = {
+  outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
+  dispute: option(text(100).optional(), 'which one, where several are open', 'id'),
+  override: toggle("against the gateway's word"),
+};
+const ONLY = { amount: AMOUNT, package: PACKAGE, outcome: OUTCOME, nothing: {} };
+
+type ActionOptions = z.output<z.ZodObject<typeof COMMON>> &
+  Partial<z.output<z.ZodObject<typeof AMOUNT & typeof PACKAGE & typeof OUTCOME>>>;
+
+export function addActionCommands(group: FinanceGroup): void {
+  for (const spec of ACTIONS)
+    addFinanceCommand(group, {
+      syntax: `${spec.name} [transactionId]`,
+      summary: spec.summary,
+      help: `${spec.help ?? spec.summary}
+Takes one id, or --class for everything of that class on the stuck list.${spec.needsEvidence ? ' --evidence is required.' : ''}`,
+      options: z.object({ ...COMMON, ...ONLY[spec.takes ?? 'nothing'] }),
+      needsTemporal: true,
+      run: ({ args: [id], options: given, world, out }) => {
+        const options: ActionOptions = given;
+        const { amount: amountMinor, currency: code, package: packageCode, dispute, key } = options;
+        const forOneId = [amountMinor, packageCode, dispute, key];
+        if (id === undefined && forOneId.some((value) => value !== undefined))
+          throw new UsageMistake('--amount, --package, --dispute and --key need one id');
+        if (amountMinor !== undefined && code === undefined)
+          throw new UsageMistake('--amount needs --currency');
+        const requestFor = (transactionId: string) => toRequest(spec.action, transactionId, options);
+        return applyToTargets({
+          world,
+          out,
+          id,
+          // Beside an amount, the currency is the amount's and no filter.
+          filter: {
+            class: options.class,
+            olderThan: options.olderThan,
+            currency: amountMinor === undefined ? code : undefined,
+          },
+          isYes: options.yes,
+          isDryRun: options.dryRun,
+          verb: `Apply ${spec.action} to`,
+          preview: async (transactionId) =>
+            toPreview(transactionId, await world.moves.foresee(requestFor(transactionId))),
+          act: async (transactionId) =>
+            toResult(transactionId, await world.moves.make(requestFor(transactionId))),
+        });
+      },
+    });
+}
+
+function toRequest(move: OperatorAction, transactionId: string, options: ActionOptions): MoveRequest {
+  const { amount: amountMinor, currency: code, by, reason, evidence, outcome } = options;
+  return defined({
+    transactionId,
+    move,
+    by,
+    reason,
+    evidence,
+    outcome,
+    moveKey: options.key,
+    packageCode: options.package,
+    disputeId: options.dispute,
+    amount: amountMinor === undefined || code === undefined ? undefined : { amountMinor, currency: code },
+    goodwill: options.goodwill ? true : undefined,
+    overrides: options.override ? true : undefined,
+  });
+}
+
+type ActionResult = Result &
+  Partial<Omit<Extract<ActionOutcome, { outcome: 'refused' }>, 'outcome' | 'detail'>> & {
+    readonly moveId?: string;
+  };
+
+function toResult(transactionId: string, outcome: ActionOutcome): ActionResult {
+  switch (outcome.outcome) {
+    case 'done':
+      return {
+        transactionId,
+        outcome: 'done',
+        moveId: outcome.moveId,
+        detail: outcome.again ? `${outcome.did} (done before; nothing was done now)` : outcome.did,
+      };
+    case 'waits-for-approval':
+      return {
+        transactionId,
+        outcome: 'waits-for-approval',
+        moveId: outcome.moveId,
+        detail: `a second person must approve it until ${outcome.expiresAt}: approve ${outcome.moveId} --by <person>`,
+      };
+    case 'refused': {
+      const { code, detail, fits } = outcome;
+      const available =
+        fits.length === 0 ? 'no action is available' : `available actions: ${fits.join(', ')}`;
+      return { transactionId, outcome: 'refused', code, fits, detail: `${code}: ${detail}; ${available}` };
+    }
+    case 'unknown':
+      return { transactionId, outcome: 'unknown', detail: outcome.detail };
+  }
+}
+
+/** Before these refusals the gateway is asked again, since its last answer may be old. */
+const GATEWAY_IS_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
+
+function toPreview(transactionId: string, foresight: EffectPreview): Preview {
+  switch (foresight.outcome) {
+    case 'would-do':
+      return {
+        transactionId,
+        outcome: 'would-do',
+        detail: foresight.did,
+        lines: effectsOf(foresight),
+        foresight,
+      };
+    case 'refused': {
+      const isAskedAgain = GATEWAY_IS_ASKED_AGAIN.includes(foresight.code);
+      return {
+        transactionId,
+        outcome: isAskedAgain ? 'would-do' : 'refused',
+        detail: `${foresight.code}: ${foresight.detail}`,
+        lines: isAskedAgain
+          ? [`By the gateway's last answer: ${foresight.detail}. The gateway is asked again first.`]
+          : [],
+        foresight,
+      };
+    }
+    case 'done':
+    case 'waits-for-approval': {
+      const detail =
+        foresight.outcome === 'done'
+          ? `done before: ${foresight.did}`
+          : `awaits approval: ${foresight.moveId}`;
+      return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
+    }
+  }
+}
+
+type WouldDo = Extract<EffectPreview, { outcome: 'would-do' }>;
+
+const APPROVAL: Record<WouldDo['secondPerson'], readonly string[]> = {
+  always: ['A second person must approve it first.'],
+  'above-limit': ['Above the approval limit, a second person must approve it first.'],
+  never: [],
+};
+
+function effectsOf({
+  amount: total,
+  accountId,
+  email,
+  did,
+  entries,
+  refunds,
+  secondPerson,
+}: WouldDo): string[] {
+  return [
+    `Amount:   ${total === null ? 'none' : money(total.amountMinor, total.currency)}`,
+    `Account:  ${accountId}${email === null ? '' : ` (${email})`}`,
+    `Effect:   ${did}`,
+    ...refunds.map(
+      (refund) => `Refund:   ${money(refund.amountMinor, refund.currency)}, through the gateway`,
+    ),
+    ...entries.map(({ account, currency: code, debitMinor, creditMinor }) => {
+      const isDebit = debitMinor > 0n;
+      return `Ledger:   ${account} ${isDebit ? 'debit' : 'credit'} ${money(isDebit ? debitMinor : creditMinor, code)}`;
+    }),
+    ...APPROVAL[secondPerson],
+  ];
+}
+
+export function addApprovalCommands(group: FinanceGroup): void {
+  addFinanceCommand(group, {
+    syntax: 'approvals',
+    summary: 'Lists actions awaiting second approval',
+    options: z.object({}),
+    run: async ({ world, out }) => {
+      const pending = await world.moves.pendingApprovals();
+      out.json(pending);
+      if (pending.length === 0) out.line('no action awaits approval');
+      else
+        out.table(
+          ['ID', 'TRANSACTION', 'ACTION', 'AMOUNT', 'BY', 'REASON', 'UNTIL'],
+          pending.map((action) => [
+            action.moveId,
+            action.transactionId,
+            action.move,
+            money(action.amount?.amountMinor, action.amount?.currency),
+            action.by,
+            action.reason,
+            moment(action.expiresAt),
+          ]),
+        );
+      return 0;
+    },
+  });
+  addSecondPerson(group, 'approve', 'Approves a pending action and does it; you must be another person');
+  addSecondPerson(group, 'decline', 'Rejects a pending action');
+}
+
+function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summary: string): void {
+  addFinanceCommand(group, {
+    syntax: `${name} <id>`,
+    summary,
+    help: `${summary}. Takes the action's id, or the transaction's where one action is pending.`,
+    options: z.object({ by: BY, dryRun: DRY_RUN, yes: YES }),
+    needsTemporal: name === 'approve',
+    run: async ({ args: [id = ''], options: { by, dryRun: isDryRun, yes }, world, out }) => {
+      const verb = name === 'approve' ? 'Approve' : 'Decline';
+      if (!isDryRun && !yes && !out.isTerminal) notConfirmed(`${verb} ${id}?`);
+      const pending = await findPending(world, id);
+      if (isDryRun || !yes) {
+        const preview = await previewSecond(world, name, pending);
+        const question = `${verb} ${pending.moveId}?`;
+        const ended = await confirmPreview(out, preview, { isDryRun, question });
+        if (ended !== undefined) return ended;
+      }
+      const result = toResult(pending.transactionId, await world.moves[name](pending.moveId, by));
+      out.json(result);
+      out.line(lineOf(result));
+      return result.outcome === 'done' ? 0 : 1;
+    },
+  });
+}
+
+interface Pending {
+  readonly moveId: string;
+  readonly transactionId: string;
+}
+
+/** An id of an action is not checked here: approving or declining it says why it cannot be done. */
+async function findPending({ moves }: FinanceWorld, id: string): Promise<Pending> {
+  if (id.startsWith('move-')) {
+    const pending = (await moves.pendingApprovals()).find((action) => action.moveId === id);
+    return { moveId: id, transactionId: pending?.transactionId ?? id };
+  }
+  const pending = (await moves.listFor(id)).filter((action) => action.status === 'WAITS_FOR_APPROVAL');
+  const [only] = pending;
+  if (!only) throw new OperatorMistake(`No action on ${id} awaits approval`);
+  if (pending.length > 1)
+    throw new OperatorMistake(
+      `Several actions are pending: give one of ${pending.map((action) => action.moveId).join(', ')}`,
+    );
+  return only;
+}
+
+async function previewSecond(
+  { moves }: FinanceWorld,
+  name: 'approve' | 'decline',
+  { moveId, transactionId }: Pending,
+): Promise<Preview> {
+  if (name === 'decline')
+    return {
+      transactionId,
+      outcome: 'would-do',
+      detail: '',
+      lines: ['The action is not done; no money moves.'],
+    };
+  const foresight = await moves.foreseeApproved(moveId);
+  if (foresight) return toPreview(transactionId, foresight);
+  return { transactionId, outcome: 'refused', detail: `${moveId} does not await approval`, lines: [] };
+}
+
+export function addReplay(group: FinanceGroup): void {
+  addFinanceCommand(group, {
+    syntax: 'replay [id]',
+    summary: 'Retries every step that can be retried',
+    help: `Retries every step that can be retried now, and prints what it did: it applies kept gateway events, sends webhook
+messages again, checks the gateway, then the supplier, then retries the delivery. Takes one id, or --class. --dry-run needs
+neither --by nor --reason.`,
+    options: z.object({ ...FILTER, by: optional(BY), reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
+    needsTemporal: true,
+    run: ({ args: [id], options, world, out }) => {
+      const { by = '', reason = '', dryRun: isDryRun, yes: isYes, class: classes, olderThan } = options;
+      if (!isDryRun && (by === '' || reason === ''))
+        throw new UsageMistake('--by and --reason are required (your name, and why)');
+      const act = async (target: string, isPreview: boolean) =>
+        toReplayResult(target, await replay(world.care, target, { by, reason, isDryRun: isPreview }));
+      return applyToTargets({
+        world,
+        out,
+        id,
+        filter: { class: classes, olderThan, currency: options.currency },
+        isYes,
+        isDryRun,
+        verb: 'Replay',
+        act: (target) => act(target, isDryRun),
+        ...(!isDryRun && {
+          preview: async (target: string) => {
+            const seen = await act(target, true);
+            return { ...seen, lines: [`Steps:    ${seen.steps.map(({ step }) => step).join(', ')}`] };
+          },
+        }),
+      });
+    },
+  });
+}
+
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  option(schema.optional(), schema.meta()?.description ?? '', 'text');
+
+type ReplayResult = Result & Pick<Replayed, 'before' | 'after' | 'steps'>;
+
+/** The first that a step has is the outcome of the whole. */
+const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
+
+function toReplayResult(transactionId: string, replayed: Replayed | undefined): ReplayResult {
+  if (!replayed) {
+    const detail = 'No purchase found with this id';
+    return { transactionId, outcome: 'refused', detail, before: null, after: null, steps: [] };
+  }
+  const { before, after, steps } = replayed;
+  const changed = before === null || before === after ? [] : [`${before} → ${after ?? ''}`];
+  const said = steps.map(
+    ({ step, outcome, detail }) => `${step}: ${outcome}${detail === '' ? '' : ` (${detail})`}`,
+  );
+  return {
+    ...replayed,
+    outcome: WORST_FIRST.find((one) => steps.some((step) => step.outcome === one)) ?? 'nothing-to-do',
+    detail: [...said, ...changed].join('; '),
+  };
+}
+
+const NOT_UNMATCHED = 'not an unmatched gateway event, or dismissed before';
+
+export function addDismiss(group: FinanceGroup): void {
+  addFinanceCommand(group, {
+    syntax: 'dismiss [eventId]',
+    summary: 'Ignores an unmatched gateway event',
+    help: `Ignores a gateway event that belongs to none of our payments, and takes it off the list. Takes event-<number>, or --class.`,
+    options: z.object({ ...FILTER, ...WHO, dryRun: DRY_RUN, yes: YES }),
+    run: ({ args: [id], options, world, out }) => {
+      const { by, reason, dryRun: isDryRun, yes: isYes, class: classes, olderThan } = options;
+      return applyToTargets({
+        world,
+        out,
+        id,
+        filter: { class: classes, olderThan, currency: options.currency },
+        isYes,
+        isDryRun,
+        verb: 'Dismiss',
+        ...(isDryRun && { preview: (target: string) => previewDismiss(world, target) }),
+        act: async (target) =>
+          (await dismiss(world.care, target, { by, reason }))
+            ? { transactionId: target, outcome: 'done', detail: 'dismissed' }
+            : { transactionId: target, outcome: 'refused', detail: NOT_UNMATCHED },
+      });
+    },
+  });
+}
+
+async function previewDismiss({ stuck }: FinanceWorld, transactionId: string): Promise<Preview> {
+  const { items } = await findStuck(stuck, { classes: ['inbox-without-purchase'] });
+  const isListed = items.some((item) => item.transactionId === transactionId);
+  return isListed
+    ? { transactionId, outcome: 'would-do', detail: 'it leaves the list', lines: [] }
+    : { transactionId, outcome: 'refused', detail: NOT_UNMATCHED, lines: [] };
+}

@@ -1,0 +1,79 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { composeFinance, type FinanceWorld } from '../../platform/composition/finance.ts';
+import { readFinanceSettings, type FinanceSettings } from '../../platform/config/config.ts';
+import { addCommand, option, OperatorMistake, toggle, UsageMistake, type ExitCode } from '../command.ts';
+import { NOTHING_RUNS, type Cli } from '../context.ts';
+import { createOutput, type Output } from './output.ts';
+
+export interface FinanceGroup {
+  readonly cli: Cli;
+  readonly parent: Command;
+}
+
+interface FinanceCommandSpec<Options extends z.ZodObject> {
+  readonly syntax: string;
+  readonly summary: string;
+  readonly help?: string;
+  readonly options: Options;
+  /** The rows alone are not enough. */
+  readonly needsTemporal?: boolean;
+  readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode>;
+}
+
+interface FinanceRequest<Options> {
+  readonly args: readonly string[];
+  readonly options: Options;
+  readonly world: FinanceWorld;
+  readonly out: Output;
+}
+
+const COMMON = {
+  world: option(z.enum(['test', 'live']).optional(), 'required once live is switched on', 'test|live'),
+  json: toggle('prints one JSON value'),
+};
+
+/** Adds a command that works on one world, which is opened for it and closed after it. */
+export function addFinanceCommand<Options extends z.ZodObject>(
+  { cli, parent }: FinanceGroup,
+  { options: own, needsTemporal = false, run, ...spec }: FinanceCommandSpec<Options>,
+): Command {
+  return addCommand(parent, {
+    ...spec,
+    options: own.extend(COMMON),
+    run: async (given, ...args) => {
+      const options = given as z.output<Options> & z.output<z.ZodObject<typeof COMMON>>;
+      const settings = readFinanceSettings(cli.env);
+      const config = worldConfig(settings, options.world);
+      const addresses = await findAddresses(cli, settings);
+      if (needsTemporal && addresses.temporalAddress === undefined)
+        throw new OperatorMistake('This command needs Temporal: set TEMPORAL_ADDRESS');
+      const world = composeFinance(addresses, config);
+      try {
+        const out = createOutput(cli.terminal, options.json);
+        cli.exitCode = await run({ args, options, world, out });
+      } finally {
+        await world.close();
+      }
+    },
+  });
+}
+
+/** The test world, unless there is live money: then the person says which. */
+function worldConfig({ worlds }: FinanceSettings, name: 'test' | 'live' | undefined) {
+  if (name === undefined && worlds.live)
+    throw new UsageMistake('The live world is switched on: add --world live or --world test');
+  const config = worlds[name ?? 'test'];
+  if (!config) throw new OperatorMistake('The live world is switched off');
+  return config;
+}
+
+async function findAddresses({ findRunning }: Cli, { databaseUrl, temporalAddress }: FinanceSettings) {
+  if (databaseUrl !== undefined) return { databaseUrl, temporalAddress };
+  const running = await findRunning();
+  if (!running) throw new OperatorMistake(NOTHING_RUNS);
+  return {
+    databaseUrl: running.databaseUrl,
+    temporalAddress: temporalAddress ?? running.temporalAddress,
+  };
+}

@@ -1,0 +1,35 @@
+/** Jobs that run once and end. Both are safe to run again. */
+import { worldConfigs, type ProcessContext } from '../../platform/composition/compose.ts';
+import type { MigrateSettings } from '../../platform/config/config.ts';
+import { migrateDatabase } from '../../platform/database/migrate-database.ts';
+import { prepareNamespaces } from '../../platform/temporal/namespaces.ts';
+import { makeCurrent } from '../../platform/temporal/rollout.ts';
+import { OperatorMistake } from '../command.ts';
+
+/** Migrates the database, then prepares Temporal's namespaces and search attributes where an address is given. */
+export async function runMigrate(settings: MigrateSettings, log: (line: string) => void): Promise<void> {
+  const ran = await migrateDatabase(settings.databaseUrl, log);
+  log(ran === 0 ? 'the database was up to date' : `${ran} migrations ran`);
+  const { temporalAddress: address, namespaces } = settings;
+  if (address !== undefined) await prepareNamespaces({ address, namespaces, log });
+}
+
+/** Workers are up within seconds; a cluster may have to fetch their image first. */
+const WITHIN_MS = 120_000;
+
+/** Once the workers of a new build are up, open and new workflows continue on it in every world. Rejects when they do not come up. */
+export async function runRollout(
+  { config }: ProcessContext,
+  log: (line: string) => void,
+  withinMs = WITHIN_MS,
+): Promise<void> {
+  const { deployment } = config;
+  if (!deployment) throw new OperatorMistake('Set SIMWAY_DEPLOYMENT_BUILD_ID to the build to roll out');
+  for (const { namespace } of worldConfigs(config)) {
+    const { address } = config.temporal;
+    const { before } = await makeCurrent({ address, namespace, deployment, withinMs });
+    const was =
+      before === '' ? 'none before' : before === deployment.buildId ? 'as before' : `before ${before}`;
+    log(`namespace ${namespace}: ${deployment.name} ${deployment.buildId} is current, ${was}`);
+  }
+}
