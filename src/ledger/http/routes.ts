@@ -1,13 +1,12 @@
-/** The account's wallet: what is in it, and putting money into it from outside. */
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { presentFunding, presentLowBalance, presentWallet } from './present.ts';
-import { fundBody, fundingSchema, lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
+import { presentLowBalance, presentWallet } from './present.ts';
+import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
 
 const TAG = 'Wallet';
 
 export function walletRoutes(): Route[] {
-  return [balanceRoute(), fundRoute(), readLowBalanceRoute(), setLowBalanceRoute()];
+  return [balanceRoute(), readLowBalanceRoute(), setLowBalanceRoute()];
 }
 
 function balanceRoute(): Route {
@@ -28,34 +27,6 @@ function balanceRoute(): Route {
     },
     async handle({ world, principal }) {
       return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
-    },
-  });
-}
-
-function fundRoute(): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/api/wallet/fund',
-    key: 'required',
-    scope: 'purchase',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    body: fundBody,
-    errors: ['PAYMENT_METHOD_UNAVAILABLE', 'PAYMENT_FAILED', 'EXCHANGE_RATE_UNAVAILABLE'],
-    responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
-    docs: {
-      operationId: 'fundWallet',
-      tag: TAG,
-      summary: 'Put money into the wallet',
-      description:
-        'Opens a payment from outside and answers how to pay it. The wallet gets the money when it has come; ' +
-        'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
-    },
-    async handle({ world, principal, body, context, idempotency }) {
-      const { amount: amountMinor, paymentMethod } = body;
-      const command = { amountMinor, paymentMethod, ...(idempotency ? { idempotency } : {}) };
-      const opened = await world.fundWallet(principal, command, context);
-      return { status: 201, body: toJson(presentFunding(opened)) };
     },
   });
 }

@@ -9,6 +9,7 @@ import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
 import { settingsRoutes } from '../../catalogue/http/settings-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
+import { fundRoute } from '../../payments/http/funding-routes.ts';
 import { webhookEndpointRoutes } from '../../webhooks/http/endpoints/routes.ts';
 import { webhookMessageRoutes } from '../../webhooks/http/messages/routes.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
@@ -22,6 +23,7 @@ export function createRouteTable(about: {
     ...esimRoutes(),
     ...paymentRoutes(),
     ...walletRoutes(),
+    fundRoute(),
     ...webhookEndpointRoutes(),
     ...webhookMessageRoutes(),
     ...settingsRoutes(),
