@@ -8,9 +8,10 @@ import {
   findGoodRates,
   findQuarantined,
   insertRates,
+  findSetRates,
+  OPERATOR_SOURCE,
   type NewRate,
 } from '../../src/catalogue/store/rates.ts';
-import { findSetRates, OPERATOR_SOURCE } from '../../src/catalogue/store/set-rates.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** How long a quarantined observation waits to be confirmed by another source. */

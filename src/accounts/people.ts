@@ -19,7 +19,6 @@ import {
   type WhichPerson,
 } from './store/people.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import type { OneTimePassword, PersonChanges, PersonView } from './people-views.ts';
 import { oneTimePassword, type Passwords } from './passwords.ts';
 import type { Page } from '../domain/page.ts';
 
@@ -153,4 +152,29 @@ function toView(row: PersonRow, clock: Clock): PersonView {
     disabledAt: row.disabled_at,
     createdAt: row.created_at,
   };
+}
+
+/** Somebody, as those who manage people see them. */
+export interface PersonView {
+  readonly personId: string;
+  readonly email: string;
+  readonly name: string;
+  readonly role: Role;
+  readonly mustChangePassword: boolean;
+  readonly lockedUntil: Date | null;
+  readonly disabledAt: Date | null;
+  readonly createdAt: Date;
+}
+
+export interface PersonChanges {
+  readonly name?: string;
+  readonly role?: Role;
+  readonly disabled?: boolean;
+}
+
+/** A password made for somebody, shown this once. */
+export interface OneTimePassword {
+  readonly person: PersonView;
+  readonly oneTimePassword: string;
+  readonly oneTimeUntil: Date;
 }

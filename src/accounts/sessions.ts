@@ -4,7 +4,7 @@
  */
 import { hash, randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
-import { may, PERMISSION_WORDS, rolesWith } from './roles.ts';
+import { may, PERMISSION_WORDS, rolesWith, type Role } from './roles.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import { writeAudit } from './store/audit.ts';
 import {
@@ -17,10 +17,9 @@ import {
   type OpenSessionRow,
   type PersonRow,
 } from './store/people.ts';
-import type { Session } from './people-views.ts';
 import type { PeopleDeps } from './people.ts';
-import { refusePerson } from './refuse-person.ts';
 import type { SessionUseCases } from './use-cases.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
 
 export interface SessionDeps extends PeopleDeps {
   readonly events: Pick<Events, 'personLockedOut'>;
@@ -197,4 +196,40 @@ function refuseWeak({ current, next }: { readonly current: string; readonly next
     ? `must have at least ${MIN_PASSWORD_CHARACTERS} characters`
     : 'must be another one';
   throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: ${problem}` });
+}
+
+/** Who is signed in. */
+export interface Session {
+  readonly person: {
+    readonly personId: string;
+    readonly email: string;
+    readonly name: string;
+    readonly role: Role;
+  };
+  /** The password was made for them: all they can do is choose another. */
+  readonly mustChangePassword: boolean;
+  readonly expiresAt: Date;
+  /** Names the session in our rows; it opens nothing. */
+  readonly tokenSha256: Buffer;
+}
+
+/** What somebody tried, for the record. */
+export interface RefusedAttempt {
+  readonly subject: string;
+  readonly requestId: string;
+}
+
+/** FORBIDDEN, on record with who tried what. */
+export async function refusePerson(
+  db: AccountsDb,
+  { person }: Session,
+  { subject, requestId, wanted }: RefusedAttempt & { readonly wanted: string },
+): Promise<never> {
+  await writeAudit(db, {
+    actor: person.email,
+    action: 'ops.refuse',
+    subject,
+    detail: { role: person.role, wanted, requestId },
+  });
+  throw new DomainError('FORBIDDEN', `Your role ${person.role} may not ${wanted}`);
 }

@@ -1,7 +1,8 @@
 import type { Principal } from '../domain/account.ts';
-import type { Session, RefusedAttempt, PersonView, OneTimePassword, PersonChanges } from './people-views.ts';
 import type { Permission, Role } from './roles.ts';
 import type { Page } from '../domain/page.ts';
+import type { Session, RefusedAttempt } from './sessions.ts';
+import type { PersonView, OneTimePassword, PersonChanges } from './people.ts';
 
 export interface AccountUseCases {
   /** INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */

@@ -11,7 +11,6 @@ import { findGoodRates } from './store/rates.ts';
 import { readRevisions, type Revisions } from './store/revisions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-import type { RegionView } from './views.ts';
 
 export interface Catalogue {
   /** Changes with every change of catalogue, markups or rates. */
@@ -131,4 +130,8 @@ function parseRates(value: unknown): Rate[] | undefined {
     return { id, currency, micros: BigInt(micros), source, observedAtMs };
   });
   return rates.every((rate) => rate !== undefined) ? rates : undefined;
+}
+
+export interface RegionView extends Region {
+  readonly packageCount: number;
 }

@@ -5,7 +5,7 @@ import { DomainError } from '../domain/errors.ts';
 import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './pricing.ts';
 import type { Catalogue } from './memory.ts';
 import type { CatalogueDeps } from './deps.ts';
-import type { ExchangeRateView, PricedPackage } from './views.ts';
+import type { Money } from '../domain/money.ts';
 
 export type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
 
@@ -72,4 +72,19 @@ export function exchangeRateView(deps: PriceDeps, catalogue: Catalogue): Exchang
     observedAt: new Date(rate.observedAtMs),
     source: rate.source,
   };
+}
+
+export interface PricedPackage {
+  readonly item: CataloguePackage;
+  /** In the currency asked for. */
+  readonly price: Money;
+  /** US cents, with markup. */
+  readonly priceUsdMinor: bigint;
+}
+
+export interface ExchangeRateView {
+  /** Decimal text: how many NGN one USD is. */
+  readonly rate: string;
+  readonly observedAt: Date;
+  readonly source: string;
 }

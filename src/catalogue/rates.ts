@@ -1,14 +1,14 @@
 /** Exchange rates by a person's word: what is sold at, what waits for a word, and the word itself. Each is kept with who and why. */
 import { isRateJump, type Rate } from './pricing.ts';
 import type { Clock } from '../domain/clock.ts';
-import { findGoodRates } from './store/rates.ts';
 import {
+  findGoodRates,
   confirmWaitingRate,
   findWaitingRates,
   insertSetRate,
   listSetRates,
   type WaitingRate,
-} from './store/set-rates.ts';
+} from './store/rates.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
 interface RateDeps {

@@ -4,8 +4,14 @@
  */
 import { z } from 'zod';
 import { createPasswords } from '../accounts/passwords.ts';
-import { changePerson, createPerson, listPeople, resetPassword } from '../accounts/people.ts';
-import type { OneTimePassword, PersonView } from '../accounts/people-views.ts';
+import {
+  changePerson,
+  createPerson,
+  listPeople,
+  resetPassword,
+  type OneTimePassword,
+  type PersonView,
+} from '../accounts/people.ts';
 import { openAccounts, systemClock, type ProcessContext } from '../platform/composition/compose.ts';
 import { DomainError } from '../domain/errors.ts';
 import { ROLES } from '../accounts/roles.ts';

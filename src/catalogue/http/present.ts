@@ -2,9 +2,16 @@
 import type { z } from 'zod';
 import { snapshotOf, validityDays } from '../rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
-import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import type { packageDetailsSchema, packageSchema, regionSchema, topUpPackageSchema } from './schema.ts';
-import type { PricedPackage, RegionView } from '../views.ts';
+import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
+import type {
+  packageDetailsSchema,
+  packageSchema,
+  regionSchema,
+  topUpPackageSchema,
+  exchangeRateSchema,
+} from './schema.ts';
+import type { RegionView } from '../memory.ts';
+import type { PricedPackage, ExchangeRateView } from '../prices.ts';
 
 export function presentRegion(view: RegionView): Wire<z.output<typeof regionSchema>> {
   const { regionCode, regionName, regionType, countryCode, flagUrl, packageCount } = view;
@@ -85,4 +92,12 @@ function activationText(activeType: number): string {
   return activeType === 1
     ? 'Validity starts when the eSIM is installed'
     : 'Validity starts when the eSIM first connects to a network';
+}
+
+export function presentExchangeRate(view: ExchangeRateView): Wire<z.output<typeof exchangeRateSchema>> {
+  return {
+    success: true,
+    message: 'Current exchange rate',
+    data: { rate: decimalJson(view.rate), baseCurrency: 'USD', currency: 'NGN' },
+  };
 }

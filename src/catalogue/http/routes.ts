@@ -6,7 +6,13 @@ import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
-import { presentPackage, presentPackageDetails, presentRegion, presentTopUp } from './present.ts';
+import {
+  presentPackage,
+  presentPackageDetails,
+  presentRegion,
+  presentTopUp,
+  presentExchangeRate,
+} from './present.ts';
 import {
   catalogueRegions,
   packageDetailsQuery,
@@ -14,7 +20,9 @@ import {
   packageList,
   packagesQuery,
   regionsQuery,
+  exchangeRateSchema,
 } from './schema.ts';
+import { toJson } from '../../platform/http/json.ts';
 
 const TAG = 'Catalogue';
 
@@ -144,4 +152,28 @@ function packageDetailsRoute(cache: RenderCache): Route {
 
 function packageTypeOf(packageCode: string, asked: PackageType): PackageType {
   return packageCode.startsWith(TOP_UP_PREFIX) ? 'TOPUP' : asked;
+}
+
+export function settingsRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/api/settings/exchange-rate',
+      key: 'public',
+      scope: undefined,
+      shapes: ['shape-3'],
+      errors: ['EXCHANGE_RATE_UNAVAILABLE'],
+      responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
+      docs: {
+        operationId: 'getExchangeRate',
+        tag: 'Settings',
+        summary: 'Read the USD to NGN exchange rate',
+        description:
+          'Needs no key. The rate is updated periodically and can change between reading and purchase.',
+      },
+      async handle({ world }) {
+        return { status: 200, body: toJson(presentExchangeRate(await world.getExchangeRate())) };
+      },
+    }),
+  ];
 }

@@ -123,3 +123,15 @@ export const packageDetailsSchema = z
   .meta({ id: 'PackageDetails' });
 
 export const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
+
+export const exchangeRateSchema = z
+  .object({
+    success: z.literal(true),
+    message: z.string(),
+    data: z.object({
+      rate: z.number().meta({ description: '1 USD is this many NGN', example: 1534.25 }),
+      baseCurrency: z.literal('USD'),
+      currency: z.literal('NGN'),
+    }),
+  })
+  .meta({ id: 'ExchangeRate' });

@@ -2,9 +2,8 @@
 import { DomainError } from '../../domain/errors.ts';
 import { unavailableWhenAway } from '../database/availability.ts';
 import type { OpsUseCases } from './ops-use-cases.ts';
-import type { Session } from '../../accounts/people-views.ts';
 import { changePerson, createPerson, listPeople, resetPassword } from '../../accounts/people.ts';
-import { createSessions, type SessionDeps } from '../../accounts/sessions.ts';
+import { createSessions, type SessionDeps, type Session } from '../../accounts/sessions.ts';
 import type { PeopleUseCases } from '../../accounts/use-cases.ts';
 
 export function createOps(deps: SessionDeps, worlds: OpsUseCases['worlds']): OpsUseCases {
