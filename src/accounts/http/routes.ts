@@ -183,12 +183,7 @@ function changeRoute(): Route {
         'own role or disables themselves.',
     },
     async handle({ ops, params, body }) {
-      const { name, role, disabled } = body;
-      const view = await ops.people.change(ops.session, params['personId'] ?? '', {
-        ...(name === undefined ? {} : { name }),
-        ...(role === undefined ? {} : { role }),
-        ...(disabled === undefined ? {} : { disabled }),
-      });
+      const view = await ops.people.change(ops.session, params['personId'] ?? '', body);
       return { status: 200, body: toJson({ success: true, data: presentPerson(view) }) };
     },
   });

@@ -11,7 +11,6 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import { may, mayMove, ROLES, type Role } from '../../../src/accounts/roles.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
-import type { SessionUseCases } from '../../../src/accounts/use-cases.ts';
 import type { Session } from '../../../src/accounts/sessions.ts';
 import type { OneTimePassword, PersonView } from '../../../src/accounts/people.ts';
 
@@ -74,7 +73,7 @@ function noted<T>(calls: string[], call: string, answer: T): Promise<T> {
   return Promise.resolve(answer);
 }
 
-function createSessions(calls: string[], refused: string[]): SessionUseCases {
+function createSessions(calls: string[], refused: string[]): OpsUseCases['sessions'] {
   const known = new Map([...ROLES, 'NEW' as const].map((who) => [tokenOf(who), sessionOf(who)]));
   return {
     signIn: ({ email, password, address }) => {
