@@ -1,13 +1,11 @@
 /**
- * Who may do what under /ops. Pure: the door, the use cases and the tests ask these tables, and docs/OPERATIONS.md prints them. Money is
- * moved by FINANCE, deliveries by OPERATIONS, people are made by ADMIN. Whether a move fits, and whether it needs a second person, is decided
- * elsewhere, for every role alike.
+ * Who may do what under /ops; docs/OPERATIONS.md prints these tables. FINANCE moves money, OPERATIONS handles deliveries, ADMIN manages people.
+ * Whether an action is available, and whether it needs a second person, does not depend on the role.
  */
-
 export const ROLES = ['SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What routes ask for. Which moves somebody may make stands in a table of its own. */
+/** What routes require. */
 export const PERMISSIONS = ['see', 'move', 'replay', 'approve', 'reconcile', 'books', 'people'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
@@ -21,10 +19,10 @@ const ROLES_WITH: Record<Permission, readonly Role[]> = {
   people: ['ADMIN'],
 };
 
-/** In words, for refusals and the documentation. */
+/** For refusals and the documentation. */
 export const PERMISSION_WORDS: Record<Permission, string> = {
   see: 'see what is stuck, purchases and their moves',
-  // Stryker disable next-line StringLiteral: every role may, so no refusal says it
+  // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
   move: 'ask for a move',
   replay: 'replay a purchase',
   approve: 'approve or decline moves',

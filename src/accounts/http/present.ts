@@ -1,4 +1,3 @@
-/** Sessions and people → the documented shapes. Pure; a token or a password goes out only where it was just made. */
 import type { z } from 'zod';
 import { may, mayMove, PERMISSIONS, OPERATOR_ACTIONS } from '../roles.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -30,11 +29,7 @@ type PersonJson = Wire<z.output<typeof personSchema>>['data'];
 
 export function presentPerson(view: PersonView): PersonJson {
   return {
-    personId: view.personId,
-    email: view.email,
-    name: view.name,
-    role: view.role,
-    mustChangePassword: view.mustChangePassword,
+    ...view,
     lockedUntil: view.lockedUntil?.toISOString() ?? null,
     disabledAt: view.disabledAt?.toISOString() ?? null,
     createdAt: view.createdAt.toISOString(),

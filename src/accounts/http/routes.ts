@@ -1,4 +1,3 @@
-/** Signing in and out, one's own password, and the people there are. */
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
