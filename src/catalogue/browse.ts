@@ -1,4 +1,3 @@
-/** Browsing: regions, packages, one package. Everything but top-up lists comes from memory. */
 import type { Account } from '../domain/account.ts';
 import { TOP_UP_PREFIX, type RegionType } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';

@@ -1,4 +1,3 @@
-/** Regions and packages → the specification's shapes. Pure. Supplier cost never passes through here. */
 import type { z } from 'zod';
 import { snapshotOf, validityDays } from '../rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
@@ -14,33 +13,30 @@ import type { RegionView } from '../memory.ts';
 import type { PricedPackage, ExchangeRateView } from '../prices.ts';
 
 export function presentRegion(view: RegionView): Wire<z.output<typeof regionSchema>> {
-  const { regionCode, regionName, regionType, countryCode, flagUrl, packageCount } = view;
-  return { regionCode, regionName, regionType, countryCode, flagUrl, packageCount };
+  return { ...view };
 }
 
-/** Catalogue shape; the price is in the account's currency. */
 export function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
   const { item, price, priceUsdMinor } = view;
-  // The words that a buyer sees are the words that are frozen with the order.
-  const words = snapshotOf(item);
+  // The buyer sees what is stored with the order.
+  const snapshot = snapshotOf(item);
   return {
     packageCode: item.packageCode,
     packageName: item.name,
-    data: words.data,
+    data: snapshot.data,
     validity: validityDays(item.duration, item.durationUnit),
     price: moneyJson(price.amountMinor),
     currency: price.currency as AccountCurrency,
     originalPriceUSD: moneyJson(priceUsdMinor),
-    coverage: words.coverage,
-    networkProviders: words.networkProviders,
-    dataType: words.dataType,
-    speed: words.speed,
+    coverage: snapshot.coverage,
+    networkProviders: snapshot.networkProviders,
+    dataType: snapshot.dataType,
+    speed: snapshot.speed,
     activation: activationText(item.activeType),
     topUpAvailable: item.topUpAvailable,
   };
 }
 
-/** Top-up shape, as the TOPUP list has it. */
 export function presentTopUp(view: PricedPackage): Wire<z.output<typeof topUpPackageSchema>> {
   return {
     ...presentOffer(view),
@@ -52,7 +48,6 @@ export function presentTopUp(view: PricedPackage): Wire<z.output<typeof topUpPac
   };
 }
 
-/** Detail shape: the top-up shape with more about where it works. */
 export function presentPackageDetails(view: PricedPackage): Wire<z.output<typeof packageDetailsSchema>> {
   const { item } = view;
   return {
@@ -87,7 +82,6 @@ function presentOperator(operator: { readonly operatorName: string; readonly net
   return { operatorName: operator.operatorName, networkType: operator.networkType };
 }
 
-/** The supplier's number for when validity starts, as a sentence. */
 function activationText(activeType: number): string {
   return activeType === 1
     ? 'Validity starts when the eSIM is installed'

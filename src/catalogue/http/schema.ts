@@ -1,4 +1,3 @@
-/** Regions and packages as the specification's tables list them; requests are validated and the reference generated from here. */
 import { z } from 'zod';
 import { DURATION_UNITS, REGION_TYPES } from '../rules.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';

@@ -1,4 +1,3 @@
-/** Tables of the catalogue: regions, packages with their prices over time, and top-ups. */
 import type { ColumnType, Generated } from 'kysely';
 import type { DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
 import type { PackageType } from '../../domain/states.ts';
@@ -55,10 +54,10 @@ export interface PackageTopUpLooksTable {
   looked_at: Date;
 }
 
-/** A person's word on a rate; null: the configuration's counts again. */
 export interface SetRatesTable {
   id: Generated<bigint>;
   currency: string;
+  /** null: use the configured rate again. */
   rate_micros: bigint | null;
   set_by: string;
   reason: string;

@@ -1,5 +1,5 @@
 /** Every route there is. The matcher, the OpenAPI document and the tests read this one list. */
-import { catalogueRoutes, settingsRoutes } from '../../catalogue/http/routes.ts';
+import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
 import { checkoutRoutes } from '../../payments/http/return-page/routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
 import { esimRoutes } from '../../purchases/http/routes.ts';
@@ -25,7 +25,7 @@ export function createRouteTable(about: {
     fundRoute(),
     ...webhookEndpointRoutes(),
     ...webhookMessageRoutes(),
-    ...settingsRoutes(),
+    exchangeRateRoute(),
   ];
   return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];
 }
