@@ -15,7 +15,6 @@ export function presentWallet(view: WalletView): Wire<z.output<typeof walletSche
   };
 }
 
-/** From when on the wallet counts as low. */
 export function presentLowBalance(
   threshold: Money | null,
   currency: AccountCurrency,
