@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Passwords } from './passwords.ts';
-import { may, PERMISSION_WORDS, rolesWith, type Permission, type Role } from './roles.ts';
+import { may, rolesWith, describePermission, type Permission, type Role } from './roles.ts';
 import { writeAudit } from './store/audit.ts';
 import {
   countFailure,
@@ -165,7 +165,7 @@ async function authorise(
   if (session.mustChangePassword)
     throw new DomainError('FORBIDDEN', 'Choose a password of your own first: POST /ops/me/password');
   if (may(session.person.role, permission)) return;
-  const wanted = `${PERMISSION_WORDS[permission]} (that takes ${rolesWith(permission).join(' or ')})`;
+  const wanted = `${describePermission(permission)} (that takes ${rolesWith(permission).join(' or ')})`;
   await refusePerson(db, session, { ...attempt, wanted });
 }
 

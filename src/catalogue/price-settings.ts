@@ -16,40 +16,21 @@ import { ACCOUNT_TYPES, type AccountType } from '../domain/account.ts';
 /** What to change, in hundredths of a percent. */
 export type PriceChangeRequest = Partial<Omit<PricingSettings, 'id'>>;
 
-export interface PricePreview {
-  readonly before: PricingSettings;
-  readonly after: Omit<PricingSettings, 'id'>;
-  readonly examples: readonly PriceExample[];
-}
-
-/** What one package would cost an account. */
-interface PriceExample {
-  readonly packageCode: string;
-  readonly name: string;
-  readonly accountType: AccountType;
-  readonly currency: string;
-  readonly costUsdE4: bigint;
-  readonly beforeMinor: bigint;
-  readonly afterMinor: bigint;
-}
-
 export function listPrices(db: WorldDb, limit: number): Promise<PricingChange[]> {
   return listPricingSettings(db, limit);
 }
 
+export type PricePreview = Awaited<ReturnType<typeof previewPrices>>;
+
 /** Examples from the cheapest package on sale to the dearest, for both account types, in dollars and, with a rate, in naira. */
-export async function previewPrices(
-  db: WorldDb,
-  change: PriceChangeRequest,
-  examples: number,
-): Promise<PricePreview> {
+export async function previewPrices(db: WorldDb, change: PriceChangeRequest, examples: number) {
   const [before, { packages }, rates] = await Promise.all([
     findPricingSettings(db),
     readCatalogue(db),
     findGoodRates(db),
   ]);
   const { userMarkupBps, merchantMarkupBps, ngnIncrementBps } = before;
-  const after = { userMarkupBps, merchantMarkupBps, ngnIncrementBps, ...change };
+  const after: Omit<PricingSettings, 'id'> = { userMarkupBps, merchantMarkupBps, ngnIncrementBps, ...change };
   const naira = rates.find((rate) => rate.currency === 'NGN');
   const price = (item: CataloguePackage, type: AccountType, settings: PricingSettings, currency: string) => {
     const usdMinor = priceUsdMinor(item.cost, type, settings);

@@ -1,13 +1,12 @@
 import type { Clock } from '../domain/clock.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { isRateJump, type Rate } from './pricing.ts';
+import { isRateJump } from './pricing.ts';
 import {
   confirmQuarantined,
   findGoodRates,
   findQuarantined,
   insertSetRate,
   listSetRates,
-  type QuarantinedRate,
   type SetRate,
 } from './store/rates.ts';
 
@@ -21,15 +20,8 @@ const MAX_AGE_MS = 24 * 3_600_000;
 /** Fits on a screen. */
 const MOST_SET_RATES = 20;
 
-export interface RatesView {
-  readonly good: readonly (Rate & { readonly ageSeconds: number; readonly isSold: boolean })[];
-  readonly waiting: readonly QuarantinedRate[];
-  /** What operators set, newest first. */
-  readonly words: readonly (SetRate & { readonly at: Date })[];
-}
-
-/** Rates in use, rates awaiting review, and what operators set. */
-export async function listRates({ db, clock }: RateDeps): Promise<RatesView> {
+/** Rates in use, rates awaiting review (`waiting`), and what operators set (`words`). */
+export async function listRates({ db, clock }: RateDeps) {
   const nowMs = clock.now().getTime();
   const [good, waiting, words] = await Promise.all([
     findGoodRates(db),
@@ -47,12 +39,7 @@ export async function listRates({ db, clock }: RateDeps): Promise<RatesView> {
 export async function previewRate(
   { db }: RateDeps,
   { currency, micros }: Pick<SetRate, 'currency' | 'micros'>,
-): Promise<{
-  readonly currency: string;
-  readonly beforeMicros: bigint | undefined;
-  readonly afterMicros: bigint | null;
-  readonly isJump: boolean;
-}> {
+) {
   const before = (await findGoodRates(db)).find((rate) => rate.currency === currency)?.micros;
   const isJump = before !== undefined && micros !== null && isRateJump(before, micros);
   return { currency, beforeMicros: before, afterMicros: micros, isJump };

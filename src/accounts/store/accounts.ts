@@ -1,39 +1,28 @@
 import { sql, type Selectable } from 'kysely';
-import {
-  PLAN_REQUESTS_PER_MINUTE,
-  type Account,
-  type Environment,
-  type Scope,
-} from '../../domain/account.ts';
+import { PLAN_REQUESTS_PER_MINUTE, type Account, type Principal } from '../../domain/account.ts';
 import type { AccountsDb, AccountsTable } from '../../platform/database/tables.ts';
 
-export interface StoredKey {
-  readonly keyId: string;
+export interface StoredKey extends Principal {
   readonly sha256Hex: string;
-  readonly environment: Environment;
-  readonly scopes: readonly Scope[];
-  readonly allowedAddresses: readonly string[];
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  readonly account: Account;
 }
 
 export interface NewAccount extends Omit<Account, 'requestsPerMinute'> {
   readonly enterpriseRequestsPerMinute: number | null;
 }
 
-export interface NewApiKey {
+export interface NewApiKey extends Pick<
+  StoredKey,
+  'environment' | 'scopes' | 'allowedAddresses' | 'expiresAt'
+> {
   readonly id: string;
   readonly accountId: string;
-  readonly environment: Environment;
   readonly sha256: Buffer;
   readonly displayPrefix: string;
   readonly lastFour: string;
-  readonly scopes: readonly Scope[];
-  readonly allowedAddresses: readonly string[];
   readonly companyName: string;
   readonly websiteUrl: string;
-  readonly expiresAt: Date | null;
 }
 
 export async function insertAccount(db: AccountsDb, account: NewAccount): Promise<void> {

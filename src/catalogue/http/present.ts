@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { snapshotOf, validityDays } from '../rules.ts';
+import { snapshotOf, validityDays, type LocationNetwork } from '../rules.ts';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
 import type {
@@ -40,11 +40,7 @@ export function presentPackage(view: PricedPackage): Wire<z.output<typeof packag
 export function presentTopUp(view: PricedPackage): Wire<z.output<typeof topUpPackageSchema>> {
   return {
     ...presentOffer(view),
-    locationNetworkList: view.item.networks.map(({ locationName, locationCode, operatorList }) => ({
-      locationName,
-      locationCode,
-      operatorList: operatorList.map(presentOperator),
-    })),
+    locationNetworkList: view.item.networks.map(presentNetwork),
   };
 }
 
@@ -55,11 +51,9 @@ export function presentPackageDetails(view: PricedPackage): Wire<z.output<typeof
     unusedValidTime: item.unusedValidDays,
     location: item.location,
     locationCode: item.locationCode,
-    locationNetworkList: item.networks.map(({ locationName, locationLogo, locationCode, operatorList }) => ({
-      locationName,
-      locationLogo,
-      locationCode,
-      operatorList: operatorList.map(presentOperator),
+    locationNetworkList: item.networks.map((network) => ({
+      ...presentNetwork(network),
+      locationLogo: network.locationLogo,
     })),
   };
 }
@@ -78,8 +72,12 @@ function presentOffer({ item, price }: PricedPackage) {
   };
 }
 
-function presentOperator(operator: { readonly operatorName: string; readonly networkType: string }) {
-  return { operatorName: operator.operatorName, networkType: operator.networkType };
+function presentNetwork({ locationName, locationCode, operatorList }: LocationNetwork) {
+  return {
+    locationName,
+    locationCode,
+    operatorList: operatorList.map(({ operatorName, networkType }) => ({ operatorName, networkType })),
+  };
 }
 
 function activationText(activeType: number): string {

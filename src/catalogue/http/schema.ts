@@ -81,12 +81,10 @@ export const packageSchema = z
   })
   .meta({ id: 'Package' });
 
-const operatorSchema = z.object({ operatorName: z.string(), networkType: z.string() });
-
-const topUpLocationSchema = z.object({
+const networkSchema = z.object({
   locationName: z.string(),
   locationCode: z.string(),
-  operatorList: z.array(operatorSchema),
+  operatorList: z.array(z.object({ operatorName: z.string(), networkType: z.string() })),
 });
 
 export const topUpPackageSchema = z
@@ -100,7 +98,7 @@ export const topUpPackageSchema = z
     durationUnit: z.enum(DURATION_UNITS),
     speed: z.string(),
     description: z.string(),
-    locationNetworkList: z.array(topUpLocationSchema),
+    locationNetworkList: z.array(networkSchema),
   })
   .meta({ id: 'TopUpPackage' });
 
@@ -110,14 +108,7 @@ export const packageDetailsSchema = z
     unusedValidTime: z.number().int().meta({ description: 'Days to install before it lapses' }),
     location: z.string(),
     locationCode: z.string(),
-    locationNetworkList: z.array(
-      z.object({
-        locationName: z.string(),
-        locationLogo: z.string(),
-        locationCode: z.string(),
-        operatorList: z.array(operatorSchema),
-      }),
-    ),
+    locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),
   })
   .meta({ id: 'PackageDetails' });
 

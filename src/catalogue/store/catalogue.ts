@@ -23,7 +23,13 @@ const CHUNK = 500;
 export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; packages: StoredPackage[] }> {
   const regions = await db
     .selectFrom('regions')
-    .selectAll()
+    .select([
+      'region_code as regionCode',
+      'region_name as regionName',
+      'region_type as regionType',
+      'country_code as countryCode',
+      'flag_url as flagUrl',
+    ])
     .where('withdrawn_at', 'is', null)
     .orderBy('region_name')
     .execute();
@@ -36,7 +42,7 @@ export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; p
     .orderBy('duration')
     .orderBy('package_code')
     .execute();
-  return { regions: regions.map(toRegion), packages: packages.map(toPackage) };
+  return { regions, packages: packages.map(toPackage) };
 }
 
 /** The last list that the supplier gave for a BASE package; undefined when it was never asked. */
@@ -267,16 +273,6 @@ function toRegionRow(region: Region): Insertable<RegionsTable> {
     country_code: region.countryCode,
     flag_url: region.flagUrl,
     withdrawn_at: null,
-  };
-}
-
-function toRegion(row: Selectable<RegionsTable>): Region {
-  return {
-    regionCode: row.region_code,
-    regionName: row.region_name,
-    regionType: row.region_type,
-    countryCode: row.country_code,
-    flagUrl: row.flag_url,
   };
 }
 

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { lowBalanceSchema, walletSchema } from './schema.ts';
-import type { WalletView } from '../wallet.ts';
+import type { WalletView } from '../store/ledger.ts';
 
 export function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
   return {

@@ -5,80 +5,73 @@ import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
 
 const TAG = 'Wallet';
 
-export function walletRoutes(): Route[] {
-  return [balanceRoute(), readLowBalanceRoute(), setLowBalanceRoute()];
-}
-
-function balanceRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/wallet/balance',
-    key: 'required',
-    scope: 'read',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    errors: [],
-    responses: { 200: { description: 'The balance', schema: walletSchema } },
-    docs: {
-      operationId: 'getWalletBalance',
-      tag: TAG,
-      summary: 'Read the wallet balance',
-      description: 'What the account can spend now; money held for open purchases is not part of it.',
-    },
-    async handle({ world, principal }) {
-      return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
-    },
-  });
-}
+const balanceRoute = defineRoute({
+  method: 'GET',
+  path: '/api/wallet/balance',
+  key: 'required',
+  scope: 'read',
+  keyErrors: 'wallet',
+  shapes: ['shape-3'],
+  errors: [],
+  responses: { 200: { description: 'The balance', schema: walletSchema } },
+  docs: {
+    operationId: 'getWalletBalance',
+    tag: TAG,
+    summary: 'Read the wallet balance',
+    description: 'What the account can spend now; money held for open purchases is not part of it.',
+  },
+  async handle({ world, principal }) {
+    return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
+  },
+});
 
 const LOW_BALANCE = '/api/wallet/low-balance';
 
-function readLowBalanceRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: LOW_BALANCE,
-    key: 'required',
-    scope: 'read',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    errors: [],
-    responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
-    docs: {
-      operationId: 'getLowBalance',
-      tag: TAG,
-      summary: 'Read when the wallet counts as low',
-      description:
-        'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
-    },
-    async handle({ world, principal }) {
-      const threshold = await world.getLowBalance(principal);
-      return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
-    },
-  });
-}
+const readLowBalanceRoute = defineRoute({
+  method: 'GET',
+  path: LOW_BALANCE,
+  key: 'required',
+  scope: 'read',
+  keyErrors: 'wallet',
+  shapes: ['shape-3'],
+  errors: [],
+  responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
+  docs: {
+    operationId: 'getLowBalance',
+    tag: TAG,
+    summary: 'Read when the wallet counts as low',
+    description: 'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
+  },
+  async handle({ world, principal }) {
+    const threshold = await world.getLowBalance(principal);
+    return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+  },
+});
 
-function setLowBalanceRoute(): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: LOW_BALANCE,
-    key: 'required',
-    scope: 'purchase',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    body: lowBalanceBody,
-    errors: [],
-    responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },
-    docs: {
-      operationId: 'setLowBalance',
-      tag: TAG,
-      summary: 'Set when the wallet counts as low',
-      description:
-        'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
-        'again only after the balance has been at it or above. Where the balance is below it already, it is sent now.',
-    },
-    async handle({ world, principal, body }) {
-      const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);
-      return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
-    },
-  });
+const setLowBalanceRoute = defineRoute({
+  method: 'PUT',
+  path: LOW_BALANCE,
+  key: 'required',
+  scope: 'purchase',
+  keyErrors: 'wallet',
+  shapes: ['shape-3'],
+  body: lowBalanceBody,
+  errors: [],
+  responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },
+  docs: {
+    operationId: 'setLowBalance',
+    tag: TAG,
+    summary: 'Set when the wallet counts as low',
+    description:
+      'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
+      'again only after the balance has been at it or above. Where the balance is below it already, it is sent now.',
+  },
+  async handle({ world, principal, body }) {
+    const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);
+    return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+  },
+});
+
+export function walletRoutes(): Route[] {
+  return [balanceRoute, readLowBalanceRoute, setLowBalanceRoute];
 }

@@ -248,11 +248,13 @@ async function readHoldStatus(db: WorldDb, id: string) {
   return hold?.status;
 }
 
+export interface WalletView {
+  readonly balance: Money;
+  readonly updatedAt: Date;
+}
+
 /** undefined: the account has no wallet in this world. */
-export async function findWallet(
-  db: WorldDb,
-  accountId: string,
-): Promise<{ balance: Money; updatedAt: Date } | undefined> {
+export async function findWallet(db: WorldDb, accountId: string): Promise<WalletView | undefined> {
   const row = await db
     .selectFrom('wallets')
     .select(['balance_minor', 'currency', 'updated_at'])
