@@ -1,88 +1,77 @@
-/**
- * Observing exchange rates. Every observation is kept; one more than 10 % off the last good rate is quarantined until a second source
- * says much the same (decisions.md), so that one broken provider moves no price.
- */
-import { formatRateMicros, isRateJump, parseRateMicros, type Rate } from '../../src/catalogue/pricing.ts';
 import type { RateObservation, RateSource } from '../../src/catalogue/port.ts';
+import { formatRateMicros, isRateJump, parseRateMicros, type Rate } from '../../src/catalogue/pricing.ts';
 import {
   findGoodRates,
   findQuarantined,
+  findSetRates,
   insertRates,
+  OPERATOR_SOURCE,
   type NewRate,
 } from '../../src/catalogue/store/rates.ts';
-import { findSetRates, OPERATOR_SOURCE } from '../../src/catalogue/store/set-rates.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** How long a quarantined observation waits to be confirmed by another source. */
+/** How long a second source may confirm a quarantined rate. */
 const CONFIRM_WITHIN_MS = 24 * 3_600_000;
 
+/**
+ * Stores every observation of every source. One that is more than 10 % off the last good rate is quarantined until a second source reports
+ * nearly the same (decisions.md), so that one broken provider changes no price.
+ */
 export async function refreshRates(deps: ActivityDeps): Promise<string> {
-  const kept: NewRate[] = [];
+  const stored: NewRate[] = [];
   for (const source of deps.rateSources) {
     try {
       for (const observation of await observe(deps, source)) {
         const rates = await judge(deps, observation);
         await insertRates(deps.db, rates);
-        kept.push(...rates);
+        stored.push(...rates);
       }
     } catch (error) {
-      deps.events.rateSourceFailed({
-        source: source.name,
-        detail: error instanceof Error ? error.message : String(error),
-      });
+      const detail = error instanceof Error ? error.message : String(error);
+      deps.events.rateSourceFailed({ source: source.name, detail });
     }
   }
-  const quarantined = kept.filter((rate) => rate.status === 'QUARANTINED').length;
-  return `${kept.length} rates from ${deps.rateSources.length} sources, ${quarantined} quarantined`;
+  const quarantined = stored.filter((rate) => rate.status === 'QUARANTINED').length;
+  return `${stored.length} rates from ${deps.rateSources.length} sources, ${quarantined} quarantined`;
 }
 
-/** What a person set since stands in place of the configuration's, and is observed anew as it would be. */
+/** Rates that an operator set replace the configured ones. */
 async function observe({ db }: ActivityDeps, source: RateSource): Promise<RateObservation[]> {
   const observation = await source.observe();
   const set = observation.setByOperator === true ? await findSetRates(db) : new Map<string, bigint>();
   if (set.size === 0) return [observation];
-  const left = Object.entries(observation.ratesPerUsd).filter(([currency]) => !set.has(currency));
-  const words = [...set].map(([currency, micros]) => [currency, formatRateMicros(micros)] as const);
+  const configured = Object.entries(observation.ratesPerUsd).filter(([currency]) => !set.has(currency));
+  const setByOperator = [...set].map(([currency, micros]) => [currency, formatRateMicros(micros)] as const);
   return [
-    { ...observation, ratesPerUsd: Object.fromEntries(left) },
-    { ...observation, source: OPERATOR_SOURCE, ratesPerUsd: Object.fromEntries(words) },
+    { ...observation, ratesPerUsd: Object.fromEntries(configured) },
+    { ...observation, source: OPERATOR_SOURCE, ratesPerUsd: Object.fromEntries(setByOperator) },
   ];
 }
 
 async function judge(deps: ActivityDeps, observation: RateObservation): Promise<NewRate[]> {
+  const { source, observedAt, setByOperator } = observation;
   const good = new Map((await findGoodRates(deps.db)).map((rate) => [rate.currency, rate]));
   const rates = Object.entries(observation.ratesPerUsd).flatMap(([currency, text]) => {
     const micros = parseRateMicros(text);
-    return micros === undefined || !/^[A-Z]{3}$/.test(currency) || currency === 'USD'
-      ? []
-      : [{ currency, micros }];
+    const isUsable = micros !== undefined && /^[A-Z]{3}$/.test(currency) && currency !== 'USD';
+    return isUsable ? [{ currency, micros, source, observedAt }] : [];
   });
   return Promise.all(
-    rates.map(async ({ currency, micros }) => {
-      const trusted =
-        observation.setByOperator === true ||
-        (await isTrusted(deps, good.get(currency), currency, micros, observation.source));
-      if (!trusted) deps.events.rateQuarantined({ currency, source: observation.source });
-      return {
-        currency,
-        micros,
-        source: observation.source,
-        observedAt: observation.observedAt,
-        status: trusted ? ('GOOD' as const) : ('QUARANTINED' as const),
-      };
+    rates.map(async (rate) => {
+      const isTrusted = setByOperator === true || (await isPlausible(deps, good.get(rate.currency), rate));
+      if (!isTrusted) deps.events.rateQuarantined({ currency: rate.currency, source });
+      return { ...rate, status: isTrusted ? ('GOOD' as const) : ('QUARANTINED' as const) };
     }),
   );
 }
 
-async function isTrusted(
+async function isPlausible(
   { db, clock }: ActivityDeps,
   lastGood: Rate | undefined,
-  currency: string,
-  micros: bigint,
-  source: string,
+  { currency, micros, source }: Omit<NewRate, 'status'>,
 ): Promise<boolean> {
   if (!lastGood || !isRateJump(lastGood.micros, micros)) return true;
   const since = new Date(clock.now().getTime() - CONFIRM_WITHIN_MS);
-  const waiting = await findQuarantined(db, currency, since);
-  return waiting.some((other) => other.source !== source && !isRateJump(other.micros, micros));
+  const quarantined = await findQuarantined(db, since, currency);
+  return quarantined.some((other) => other.source !== source && !isRateJump(other.micros, micros));
 }

@@ -1,6 +1,6 @@
 /**
- * API keys: `<brand>_<environment>_` + 32 random base62 characters + 6 base62 characters of CRC-32, so that junk is refused without a
- * query (promise A7). The key is shown once; only its SHA-256 is kept.
+ * `<brand>_<environment>_`, 32 random base62 characters and 6 base62 characters of CRC-32, so that junk is refused without a query (promise
+ * A7). The key is shown once; only its SHA-256 is stored.
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -19,7 +19,7 @@ export function newApiKey(brand: string, environment: Environment): string {
   return body + checksum(body);
 }
 
-/** The environment a well-formed key of ours names, or undefined for anything else. Costs no query. */
+/** undefined for anything that is not a well-formed key of this brand. */
 export function environmentOfKey(brand: string, key: string): Environment | undefined {
   const match = KEY.exec(key);
   if (match?.[1] !== brand) return undefined;
@@ -27,7 +27,7 @@ export function environmentOfKey(brand: string, key: string): Environment | unde
   return checksum(body) === match[4] ? (match[2] as Environment) : undefined;
 }
 
-/** SHA-256 in hexadecimal digits, which Node makes three times as fast as bytes. */
+/** Hexadecimal, which Node produces three times as fast as bytes. */
 export function hashApiKey(key: string): string {
   return hash('sha256', key, 'hex');
 }

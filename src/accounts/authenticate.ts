@@ -1,7 +1,3 @@
-/**
- * Who is calling. Known keys are answered from memory; a poll of what changed makes expiry and revocation reach this process within 5 s
- * (promise A7). When that poll has failed for too long, every request asks Postgres instead of trusting old memory.
- */
 import { LRUCache } from 'lru-cache';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -11,7 +7,6 @@ import type { AccountsDb } from '../platform/database/tables.ts';
 import { unavailableWhenAway } from '../platform/database/availability.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-import type { AccountUseCases } from './use-cases.ts';
 
 export interface AuthenticateOptions {
   readonly db: AccountsDb;
@@ -23,22 +18,28 @@ export interface AuthenticateOptions {
 /** Half the promise, so that one failed poll still leaves time for the next. */
 const POLL_INTERVAL_MS = 2_000;
 const TRUST_MEMORY_MS = 4_500;
-/** A change becomes visible when its transaction commits, a little after the time it carries. */
+/** A change becomes visible at its commit, a little after its `changed_at`. */
 const POLL_OVERLAP_MS = 10_000;
 const MAX_KEYS = 20_000;
-/** Refused keys are remembered too, so that they cost one query in a while, and take as long whether they ever were keys or not. */
+/** Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were keys once or not. */
 const REFUSED_TTL_MS = 4_000;
 
-export interface Authenticator extends AccountUseCases {
+export interface Authenticator {
+  /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
+  authenticate(rawKey: string): Promise<Principal>;
   start(): void;
   stop(): void;
 }
 
+/**
+ * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process within 5 s (promise A7). While that
+ * poll has failed for too long, every request asks Postgres.
+ */
 export function createAuthenticator({ db, clock, brand, onError }: AuthenticateOptions): Authenticator {
   const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
   const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
   let polledAtMs = 0;
-  /** By the clock of Postgres, which is the one that changes carry: ours may be wrong. */
+  /** By the clock of Postgres, since `changed_at` is: ours may be wrong. */
   let changesReadUpTo: Date | undefined;
   let poller: Poller | undefined;
 
@@ -81,7 +82,7 @@ export function createAuthenticator({ db, clock, brand, onError }: AuthenticateO
   };
 
   return {
-    ...unavailableWhenAway<AccountUseCases>({ authenticate }),
+    ...unavailableWhenAway({ authenticate }),
     start: () => {
       poller = startPoller(poll, POLL_INTERVAL_MS, onError);
       poll().catch(onError);
@@ -96,14 +97,8 @@ function isValid(key: StoredKey, clock: Clock): boolean {
   );
 }
 
-function toPrincipal(key: StoredKey): Principal {
-  return {
-    account: key.account,
-    keyId: key.keyId,
-    environment: key.environment,
-    scopes: key.scopes,
-    allowedAddresses: key.allowedAddresses,
-  };
+function toPrincipal({ account, keyId, environment, scopes, allowedAddresses }: StoredKey): Principal {
+  return { account, keyId, environment, scopes, allowedAddresses };
 }
 
 function invalidToken(): DomainError {

@@ -1,82 +1,59 @@
-/** Making accounts and keys and funding wallets: the operator's commands until there is a dashboard. Each leaves an audit entry. */
 import { randomBytes } from 'node:crypto';
-import type { AccountCurrency } from '../domain/money.ts';
-import type { Environment, Plan, Scope, AccountType } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { findAccount, insertAccount, insertApiKey, revokeKeys } from './store/accounts.ts';
+import {
+  findAccount,
+  insertAccount,
+  insertApiKey,
+  revokeKeys,
+  type NewAccount,
+  type NewApiKey,
+} from './store/accounts.ts';
 import { writeAudit } from './store/audit.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 
-export interface CreateAccount {
-  readonly type: AccountType;
-  readonly name: string;
-  readonly email: string;
-  readonly currency: AccountCurrency;
-  readonly plan: Plan;
-  /** Enterprise only: its requests a minute. */
+export type CreateAccount = Omit<NewAccount, 'id' | 'enterpriseRequestsPerMinute'> & {
+  /** Enterprise only. */
   readonly requestsPerMinute?: number;
-}
+};
 
 /** Returns the new account's id. */
 export async function createAccount(db: AccountsDb, request: CreateAccount, actor: string): Promise<string> {
   const id = makeId('account', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
-    await insertAccount(trx, {
-      id,
-      type: request.type,
-      name: request.name,
-      email: request.email,
-      currency: request.currency,
-      plan: request.plan,
-      enterpriseRequestsPerMinute: request.plan === 'ENTERPRISE' ? (request.requestsPerMinute ?? null) : null,
-    });
+    const enterpriseRequestsPerMinute =
+      request.plan === 'ENTERPRISE' ? (request.requestsPerMinute ?? null) : null;
+    await insertAccount(trx, { ...request, id, enterpriseRequestsPerMinute });
     await writeAudit(trx, { actor, action: 'account.create', subject: id, detail: { ...request } });
   });
   return id;
 }
 
-export interface CreateKey {
-  readonly accountId: string;
-  readonly environment: Environment;
+export type CreateKey = Omit<NewApiKey, 'id' | 'sha256' | 'displayPrefix' | 'lastFour'> & {
   readonly brand: string;
-  readonly scopes: readonly Scope[];
-  readonly allowedAddresses: readonly string[];
-  readonly companyName: string;
-  readonly websiteUrl: string;
-  readonly expiresAt: Date | null;
-}
+};
 
-/** Returns the key itself, for the only time. Throws when the account is unknown. Takes the company's website as it is told. */
+/** Returns the key itself, for the only time. Throws NOT_FOUND. Does not check the company's website. */
 export async function createKey(
   db: AccountsDb,
   request: CreateKey,
   actor: string,
 ): Promise<{ keyId: string; apiKey: string }> {
-  const apiKey = newApiKey(request.brand, request.environment);
+  const { brand, accountId, environment, scopes } = request;
+  const apiKey = newApiKey(brand, environment);
   const keyId = makeId('key', randomBytes(16).toString('hex'));
   await db.transaction().execute(async (trx) => {
-    if (!(await findAccount(trx, request.accountId))) throw noAccount(request.accountId);
+    if (!(await findAccount(trx, accountId))) throw noAccount(accountId);
     await insertApiKey(trx, {
+      ...request,
       id: keyId,
-      accountId: request.accountId,
-      environment: request.environment,
       sha256: Buffer.from(hashApiKey(apiKey), 'hex'),
-      displayPrefix: `${request.brand}_${request.environment}_`,
+      displayPrefix: `${brand}_${environment}_`,
       lastFour: apiKey.slice(-4),
-      scopes: request.scopes,
-      allowedAddresses: request.allowedAddresses,
-      companyName: request.companyName,
-      websiteUrl: request.websiteUrl,
-      expiresAt: request.expiresAt,
     });
-    await writeAudit(trx, {
-      actor,
-      action: 'key.create',
-      subject: keyId,
-      detail: { accountId: request.accountId, environment: request.environment, scopes: request.scopes },
-    });
+    const detail = { accountId, environment, scopes };
+    await writeAudit(trx, { actor, action: 'key.create', subject: keyId, detail });
   });
   return { keyId, apiKey };
 }
@@ -89,12 +66,8 @@ export async function revoke(
 ): Promise<number> {
   return db.transaction().execute(async (trx) => {
     const revoked = await revokeKeys(trx, which);
-    await writeAudit(trx, {
-      actor,
-      action: 'key.revoke',
-      subject: 'keyId' in which ? which.keyId : which.accountId,
-      detail: { revoked },
-    });
+    const subject = 'keyId' in which ? which.keyId : which.accountId;
+    await writeAudit(trx, { actor, action: 'key.revoke', subject, detail: { revoked } });
     return revoked;
   });
 }

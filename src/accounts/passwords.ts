@@ -1,55 +1,55 @@
 /**
- * Passwords of people: scrypt, its parameters and salt kept beside the hash, so that they can be raised for new passwords while old ones go on
- * working. One is hashed at a time: each takes 32 MiB and a fifth of a second, and a flood of guesses must not take either from requests.
+ * scrypt, with its cost and salt stored beside the hash, so that the cost can be raised for new passwords while old ones keep working. One
+ * password is hashed at a time: each takes 32 MiB and a fifth of a second, and a flood of guesses must not take either from requests.
  */
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 
-/** `logN` 15, `r` 8: 32 MiB; three times over, which is OWASP's figure for that much memory. */
 export interface ScryptCost {
   readonly logN: number;
   readonly r: number;
   readonly p: number;
 }
 
+/** 32 MiB, three times over: OWASP's figure for that much memory. */
 const COST: ScryptCost = { logN: 15, r: 8, p: 3 };
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** Some four seconds of waiting: nobody signs in that often but an attacker. */
+/** About four seconds of waiting; only an attacker signs in that often. */
 const MOST_WAITING = 20;
 const RETRY_AFTER_SECONDS = 5;
 
 const STORED = /^scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w-]+)\$([\w-]+)$/;
 
-/** Without letters that are taken for others: it is read to people, or copied by hand. */
+/** Without letters that look alike: people read it aloud or copy it by hand. */
 const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz';
 const ONE_TIME_GROUPS = 4;
 const GROUP_LENGTH = 5;
 
 export interface Passwords {
   hash(password: string): Promise<string>;
-  /** undefined, where there is nobody whose password it could be, takes as long as a wrong one. */
+  /** `stored` is undefined where the person is unknown; the answer is false, after the same work. */
   isRight(stored: string | undefined, password: string): Promise<boolean>;
 }
 
 export function createPasswords({ cost = COST }: { readonly cost?: ScryptCost } = {}): Passwords {
-  const inTurn = createTurns();
-  // Nobody knows a password for it: there is none.
-  const nobodys = write(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
+  const inQueue = createQueue();
+  // A random hash that no password fits.
+  const unmatched = write(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   return {
     hash: async (password) => {
       const salt = randomBytes(SALT_BYTES);
-      return write(cost, salt, await inTurn(() => derive(password, salt, cost)));
+      return write(cost, salt, await inQueue(() => derive(password, salt, cost)));
     },
     isRight: async (stored, password) => {
-      const { salt, hash, cost: itsCost } = read(stored ?? nobodys);
-      const found = await inTurn(() => derive(password, salt, itsCost));
+      const { salt, hash, cost: storedCost } = read(stored ?? unmatched);
+      const found = await inQueue(() => derive(password, salt, storedCost));
       return timingSafeEqual(found, hash) && stored !== undefined;
     },
   };
 }
 
-/** A password for somebody who is to choose their own. About 113 bits. */
+/** About 113 bits. */
 export function oneTimePassword(): string {
   const letter = (): string => ALPHABET.charAt(randomInt(ALPHABET.length));
   const group = (): string => Array.from({ length: GROUP_LENGTH }, letter).join('');
@@ -59,7 +59,7 @@ export function oneTimePassword(): string {
 function derive(password: string, salt: Buffer, { logN, r, p }: ScryptCost): Promise<Buffer> {
   const N = 2 ** logN;
   return new Promise((resolve, reject) => {
-    // The same letters, however the keyboard composed them.
+    // NFKC, since keyboards compose the same letters differently.
     scrypt(password.normalize('NFKC'), salt, HASH_BYTES, { N, r, p, maxmem: 256 * N * r }, (error, hash) =>
       error ? reject(error) : resolve(hash),
     );
@@ -80,8 +80,8 @@ function read(stored: string): { readonly cost: ScryptCost; readonly salt: Buffe
   };
 }
 
-/** One after the other, in the order in which they came. SERVICE_UNAVAILABLE when too many wait. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+/** Runs one at a time, in order of arrival. Throws SERVICE_UNAVAILABLE when too many wait. */
+function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
   return async (work) => {

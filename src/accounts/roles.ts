@@ -1,39 +1,26 @@
 /**
- * Who may do what under /ops. Pure: the door, the use cases and the tests ask these tables, and docs/OPERATIONS.md prints them. Money is
- * moved by FINANCE, deliveries by OPERATIONS, people are made by ADMIN. Whether a move fits, and whether it needs a second person, is decided
- * elsewhere, for every role alike.
+ * Who may do what under /ops; docs/OPERATIONS.md prints these tables. FINANCE moves money, OPERATIONS handles deliveries, ADMIN manages people.
+ * Whether an action is available, and whether it needs a second person, does not depend on the role.
  */
-
 export const ROLES = ['SUPPORT', 'OPERATIONS', 'FINANCE', 'ADMIN'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What routes ask for. Which moves somebody may make stands in a table of its own. */
-export const PERMISSIONS = ['see', 'move', 'replay', 'approve', 'reconcile', 'books', 'people'] as const;
-export type Permission = (typeof PERMISSIONS)[number];
+/** What routes require; `words` are for refusals and the documentation. */
+const PERMISSION_TABLE = {
+  see: { roles: ROLES, words: 'see what is stuck, purchases and their moves' },
+  // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
+  move: { roles: ROLES, words: 'ask for a move' },
+  replay: { roles: ['OPERATIONS', 'FINANCE', 'ADMIN'], words: 'replay a purchase' },
+  approve: { roles: ['FINANCE', 'ADMIN'], words: 'approve or decline moves' },
+  reconcile: { roles: ['FINANCE', 'ADMIN'], words: 'see, look for and close differences' },
+  books: { roles: ['FINANCE', 'ADMIN'], words: 'read the books' },
+  people: { roles: ['ADMIN'], words: 'manage people' },
+} as const satisfies Record<string, { readonly roles: readonly Role[]; readonly words: string }>;
 
-const ROLES_WITH: Record<Permission, readonly Role[]> = {
-  see: ROLES,
-  move: ROLES,
-  replay: ['OPERATIONS', 'FINANCE', 'ADMIN'],
-  approve: ['FINANCE', 'ADMIN'],
-  reconcile: ['FINANCE', 'ADMIN'],
-  books: ['FINANCE', 'ADMIN'],
-  people: ['ADMIN'],
-};
+export type Permission = keyof typeof PERMISSION_TABLE;
+export const PERMISSIONS = Object.keys(PERMISSION_TABLE) as Permission[];
 
-/** In words, for refusals and the documentation. */
-export const PERMISSION_WORDS: Record<Permission, string> = {
-  see: 'see what is stuck, purchases and their moves',
-  // Stryker disable next-line StringLiteral: every role may, so no refusal says it
-  move: 'ask for a move',
-  replay: 'replay a purchase',
-  approve: 'approve or decline moves',
-  reconcile: 'see, look for and close differences',
-  books: 'read the books',
-  people: 'manage people',
-};
-
-const ROLES_THAT_MOVE: Record<OperatorAction, readonly Role[]> = {
+const ROLES_THAT_MOVE = {
   'look-at-gateway': ROLES,
   'look-at-supplier': ROLES,
   'retry-delivery': ['OPERATIONS', 'FINANCE', 'ADMIN'],
@@ -43,29 +30,14 @@ const ROLES_THAT_MOVE: Record<OperatorAction, readonly Role[]> = {
   'credit-wallet': ['FINANCE', 'ADMIN'],
   cancel: ['OPERATIONS', 'FINANCE', 'ADMIN'],
   'settle-claim': ['FINANCE', 'ADMIN'],
-};
+} as const satisfies Record<string, readonly Role[]>;
 
-export const rolesWith = (permission: Permission): readonly Role[] => ROLES_WITH[permission];
+export type OperatorAction = keyof typeof ROLES_THAT_MOVE;
+export const OPERATOR_ACTIONS = Object.keys(ROLES_THAT_MOVE) as [OperatorAction, ...OperatorAction[]];
+
+export const describePermission = (permission: Permission): string => PERMISSION_TABLE[permission].words;
+export const rolesWith = (permission: Permission): readonly Role[] => PERMISSION_TABLE[permission].roles;
 export const rolesThatMove = (move: OperatorAction): readonly Role[] => ROLES_THAT_MOVE[move];
 
-export function may(role: Role, permission: Permission): boolean {
-  return ROLES_WITH[permission].includes(role);
-}
-
-export function mayMove(role: Role, move: OperatorAction): boolean {
-  return ROLES_THAT_MOVE[move].includes(role);
-}
-
-export const OPERATOR_ACTIONS = [
-  'look-at-gateway',
-  'look-at-supplier',
-  'retry-delivery',
-  'deliver-other',
-  'mark-paid',
-  'refund-to-source',
-  'credit-wallet',
-  'cancel',
-  'settle-claim',
-] as const;
-
-export type OperatorAction = (typeof OPERATOR_ACTIONS)[number];
+export const may = (role: Role, permission: Permission): boolean => rolesWith(permission).includes(role);
+export const mayMove = (role: Role, move: OperatorAction): boolean => rolesThatMove(move).includes(role);

@@ -1,97 +1,93 @@
-/**
- * Signing in and being signed in. Guarantee: an unknown person, a wrong password, a locked and a disabled person get the same answer after
- * the same work; a session is asked about in Postgres at every request, so that what ends it ends it at once on every process.
- */
 import { hash, randomBytes } from 'node:crypto';
+import type { Clock } from '../domain/clock.ts';
 import { DomainError } from '../domain/errors.ts';
-import { may, PERMISSION_WORDS, rolesWith } from './roles.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
+import type { Passwords } from './passwords.ts';
+import { may, rolesWith, describePermission, type Permission, type Role } from './roles.ts';
 import { writeAudit } from './store/audit.ts';
 import {
-  changePerson,
   countFailure,
   findPerson,
   openSession,
   revokeSessions,
+  updatePerson,
   useSession,
   type OpenSessionRow,
   type PersonRow,
 } from './store/people.ts';
-import type { Session } from './people-views.ts';
-import type { PeopleDeps } from './people.ts';
-import { refusePerson } from './refuse-person.ts';
-import type { SessionUseCases } from './use-cases.ts';
 
-export interface SessionDeps extends PeopleDeps {
+export interface SessionDeps {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly passwords: Passwords;
   readonly events: Pick<Events, 'personLockedOut'>;
 }
 
-/** A working day; whoever works longer signs in again. */
+export interface Session {
+  readonly person: {
+    readonly personId: string;
+    readonly email: string;
+    readonly name: string;
+    readonly role: Role;
+  };
+  /** The person signed in with a one-time password and can do nothing but choose another. */
+  readonly mustChangePassword: boolean;
+  readonly expiresAt: Date;
+  readonly tokenSha256: Buffer;
+}
+
+/** What somebody tried, for the audit log. */
+export interface RefusedAttempt {
+  readonly subject: string;
+  readonly requestId: string;
+}
+
+/** A working day. */
 export const SESSION_MS = 12 * 3_600_000;
-/** A screen that was left is of no use to whoever comes by. */
+/** Limits what a stranger can do at a screen that was left open. */
 export const SESSION_IDLE_MS = 30 * 60_000;
-/** Ten guesses of a password of twelve characters are worth nothing; ten mistakes of its owner are rare. */
-export const MOST_FAILED_LOGINS = 10;
+/** Ten guesses at a password of twelve characters are harmless, and owners rarely mistype ten times. */
+const MOST_FAILED_LOGINS = 10;
 export const LOCK_MS = 15 * 60_000;
-export const MIN_PASSWORD_CHARACTERS = 12;
+const MIN_PASSWORD_CHARACTERS = 12;
 
 const TOKEN_BYTES = 32;
-/** `ops_` and 32 bytes in base64url: nothing that could be an API key. */
+/** `ops_` and 32 bytes in base64url, so that no token looks like an API key. */
 const TOKEN = /^ops_[\w-]{43}$/;
 
-const LIMITS = { mostFailures: MOST_FAILED_LOGINS, lockMs: LOCK_MS };
 const NOT_CHANGED = 'The present password is wrong, or changing it is not possible for now';
 const NOT_SIGNED_IN = 'E-mail address or password is wrong, or signing in is not possible for now';
 
-export function createSessions(deps: SessionDeps): SessionUseCases {
-  return {
-    signIn: (request) => signIn(deps, request),
-    authenticate: (token) => authenticate(deps, token),
-    authorise: async (session, permission, about) => {
-      const { role } = session.person;
-      if (session.mustChangePassword) {
-        throw new DomainError('FORBIDDEN', 'Choose a password of your own first: POST /ops/me/password');
-      }
-      if (may(role, permission)) return;
-      const wanted = `${PERMISSION_WORDS[permission]} (that takes ${rolesWith(permission).join(' or ')})`;
-      await refusePerson(deps.db, session, { ...about, wanted });
-    },
-    signOut: async (session) => {
-      const { db, clock } = deps;
-      await db.transaction().execute(async (trx) => {
-        await revokeSessions(trx, { tokenSha256: session.tokenSha256 }, clock.now());
-        await writeAudit(trx, {
-          actor: session.person.email,
-          action: 'session.close',
-          subject: session.person.personId,
-        });
-      });
-    },
-    changePassword: (session, passwords) => changePassword(deps, session, passwords),
-  };
-}
+/** Bound to their dependencies in platform/composition. */
+export const sessionUseCases = { signIn, authenticate, authorise, signOut, changePassword };
 
+/**
+ * Returns the token, for the only time. Throws UNAUTHORIZED. An unknown person, a wrong password, a locked and a disabled person get the same
+ * answer after the same work, so that nobody can probe for addresses.
+ */
 async function signIn(
   deps: SessionDeps,
-  { email, password, address }: Parameters<SessionUseCases['signIn']>[0],
-): ReturnType<SessionUseCases['signIn']> {
+  request: { readonly email: string; readonly password: string; readonly address: string },
+): Promise<{ readonly token: string; readonly session: Session }> {
   const { db, clock, passwords } = deps;
-  const row = await findPerson(db, { email: email.toLowerCase() });
-  const isRight = await passwords.isRight(row?.password_hash, password);
-  // Somebody who cannot come in is not asked about again: that would take longer with the right password.
-  const signedIn = row && isRight && mayComeIn(row, clock.now()) && (await open(deps, row, address));
-  if (signedIn) return signedIn;
-  await noteFailure(deps, { email: email.toLowerCase(), personId: row?.id, address });
+  const email = request.email.toLowerCase();
+  const row = await findPerson(db, { email });
+  const isRight = await passwords.isRight(row?.password_hash, request.password);
+  // No further query for somebody who is locked out: the right password would then take longer than a wrong one.
+  const opened = row && isRight && maySignIn(row, clock.now()) && (await open(deps, row, request.address));
+  if (opened) return opened;
+  await recordFailure(deps, { email, personId: row?.id, address: request.address });
   throw new DomainError('UNAUTHORIZED', NOT_SIGNED_IN);
 }
 
-function mayComeIn(row: PersonRow, now: Date): boolean {
+function maySignIn(row: PersonRow, now: Date): boolean {
   const { disabled_at: disabledAt, locked_until: lockedUntil, one_time_until: oneTimeUntil } = row;
   const isOver = oneTimeUntil !== null && oneTimeUntil <= now;
   return disabledAt === null && !isOver && (lockedUntil === null || lockedUntil <= now);
 }
 
-/** undefined: between looking and opening somebody was locked out, disabled or given another password. */
+/** undefined: since the check the person was locked out or disabled, or got another password. */
 async function open(
   { db, clock }: SessionDeps,
   row: PersonRow,
@@ -101,15 +97,9 @@ async function open(
   const tokenSha256 = hash('sha256', token, 'buffer');
   const now = clock.now();
   const expiresAt = new Date(now.getTime() + SESSION_MS);
+  const opening = { tokenSha256, personId: row.id, passwordHash: row.password_hash, address, now, expiresAt };
   const isOpen = await db.transaction().execute(async (trx) => {
-    const opened = await openSession(trx, {
-      tokenSha256,
-      personId: row.id,
-      passwordHash: row.password_hash,
-      address,
-      now,
-      expiresAt,
-    });
+    const opened = await openSession(trx, opening);
     if (opened)
       await writeAudit(trx, {
         actor: row.email,
@@ -120,18 +110,18 @@ async function open(
     return opened;
   });
   if (!isOpen) return undefined;
-  const session = toSession({ ...row, person_id: row.id, expires_at: expiresAt }, tokenSha256);
-  return { token, session };
+  return { token, session: toSession({ ...row, person_id: row.id, expires_at: expiresAt }, tokenSha256) };
 }
 
-/** The same statements whether there is such a person or not. */
-async function noteFailure(
+/** Runs the same statements whether the person exists or not. */
+async function recordFailure(
   { db, clock, events }: SessionDeps,
   { email, personId, address }: { email: string; personId: string | undefined; address: string },
 ): Promise<void> {
+  const limits = { mostFailures: MOST_FAILED_LOGINS, lockMs: LOCK_MS };
   const lockedOut = await db.transaction().execute(async (trx) => {
-    const locked = await countFailure(trx, email, LIMITS, clock.now());
-    // What was typed is not kept: it may be the password, in the wrong field.
+    const locked = await countFailure(trx, email, limits, clock.now());
+    // An unknown address is not recorded: it may be a password, typed into the wrong field.
     await writeAudit(trx, {
       actor: personId === undefined ? 'unknown' : email,
       action: 'session.refuse',
@@ -143,6 +133,10 @@ async function noteFailure(
   if (lockedOut !== undefined) events.personLockedOut({ personId: lockedOut, address });
 }
 
+/**
+ * Throws INVALID_TOKEN for a token that is malformed (no query), unknown, expired, idle for too long or revoked. Every request asks Postgres,
+ * so that revoking a session ends it on every process at once.
+ */
 async function authenticate({ db, clock }: SessionDeps, token: string): Promise<Session> {
   const tokenSha256 = hash('sha256', token, 'buffer');
   const row = TOKEN.test(token)
@@ -161,35 +155,69 @@ function toSession(row: OpenSessionRow, tokenSha256: Buffer): Session {
   };
 }
 
+/** Throws FORBIDDEN where the role lacks the permission, and records the attempt. */
+async function authorise(
+  { db }: SessionDeps,
+  session: Session,
+  permission: Permission,
+  attempt: RefusedAttempt,
+): Promise<void> {
+  if (session.mustChangePassword)
+    throw new DomainError('FORBIDDEN', 'Choose a password of your own first: POST /ops/me/password');
+  if (may(session.person.role, permission)) return;
+  const wanted = `${describePermission(permission)} (that takes ${rolesWith(permission).join(' or ')})`;
+  await refusePerson(db, session, { ...attempt, wanted });
+}
+
+/** Throws FORBIDDEN, after the attempt is in the audit log. */
+export async function refusePerson(
+  db: AccountsDb,
+  { person }: Session,
+  { subject, requestId, wanted }: RefusedAttempt & { readonly wanted: string },
+): Promise<never> {
+  await writeAudit(db, {
+    actor: person.email,
+    action: 'ops.refuse',
+    subject,
+    detail: { role: person.role, wanted, requestId },
+  });
+  throw new DomainError('FORBIDDEN', `Your role ${person.role} may not ${wanted}`);
+}
+
+async function signOut({ db, clock }: SessionDeps, { person, tokenSha256 }: Session): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await revokeSessions(trx, { tokenSha256 }, clock.now());
+    await writeAudit(trx, { actor: person.email, action: 'session.close', subject: person.personId });
+  });
+}
+
+/** Ends the person's other sessions. Throws VALIDATION_ERROR, and UNAUTHORIZED where the present password is wrong. */
 async function changePassword(
   deps: SessionDeps,
   { person, tokenSha256 }: Session,
-  { current, next, address }: Parameters<SessionUseCases['changePassword']>[1],
+  { current, next, address }: { readonly current: string; readonly next: string; readonly address: string },
 ): Promise<void> {
   const { db, clock, passwords } = deps;
+  const { personId, email } = person;
   refuseWeak({ current, next });
-  const row = await findPerson(db, { id: person.personId });
+  const row = await findPerson(db, { id: personId });
   const isRight = await passwords.isRight(row?.password_hash, current);
-  if (!row || !isRight || !mayComeIn(row, clock.now())) {
-    // Guessing counts here as it does at the door.
-    await noteFailure(deps, { email: person.email, personId: person.personId, address });
+  if (!row || !isRight || !maySignIn(row, clock.now())) {
+    // A guess here counts like a guess at signing in.
+    await recordFailure(deps, { email, personId, address });
     throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
   }
   const password = { hash: await passwords.hash(next), oneTimeUntil: null, replaces: row.password_hash };
   await db.transaction().execute(async (trx) => {
-    // It may have been reset while the new one was hashed.
-    if (!(await changePerson(trx, person.personId, { password })))
+    // False where it was reset while the new one was hashed.
+    if (!(await updatePerson(trx, personId, { password })))
       throw new DomainError('UNAUTHORIZED', NOT_CHANGED);
-    await revokeSessions(trx, { personId: person.personId, except: tokenSha256 }, clock.now());
-    await writeAudit(trx, {
-      actor: person.email,
-      action: 'person.change-password',
-      subject: person.personId,
-    });
+    await revokeSessions(trx, { personId, except: tokenSha256 }, clock.now());
+    await writeAudit(trx, { actor: email, action: 'person.change-password', subject: personId });
   });
 }
 
-/** Length is what counts; rules about kinds of characters only make passwords worse. */
+/** Only length counts: rules about kinds of characters lead to worse passwords. */
 function refuseWeak({ current, next }: { readonly current: string; readonly next: string }): void {
   const isShort = next.length < MIN_PASSWORD_CHARACTERS;
   if (!isShort && next !== current) return;

@@ -1,13 +1,12 @@
-/** Browsing: regions, packages, one package. Everything but top-up lists comes from memory. */
 import type { Account } from '../domain/account.ts';
 import { TOP_UP_PREFIX, type RegionType } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PackageType } from '../domain/states.ts';
 import type { StoredPackage } from './store/catalogue.ts';
-import { createPricer } from './prices.ts';
+import { createPricer, type PricedPackage } from './prices.ts';
 import type { TopUps } from './top-ups.ts';
 import type { CatalogueDeps } from './deps.ts';
-import type { PricedPackage, RegionView } from './views.ts';
+import type { RegionView } from './memory.ts';
 
 type BrowseDeps = Pick<CatalogueDeps, 'catalogue' | 'clock' | 'settings'> & { readonly topUps: TopUps };
 

@@ -1,7 +1,5 @@
-/**
- * The catalogue, markups and rates of one world, in memory. Reads cost no query; a poll of the revision counters tells when to read
- * again, so a change reaches every process within a second. With Postgres gone the last known state is served.
- */
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import { UNLISTED_REGION_CODE, type Region } from './rules.ts';
 import type { PricingSettings, Rate } from './pricing.ts';
 import type { JsonCache } from '../platform/json-cache.ts';
@@ -11,7 +9,10 @@ import { findGoodRates } from './store/rates.ts';
 import { readRevisions, type Revisions } from './store/revisions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-import type { RegionView } from './views.ts';
+
+export interface RegionView extends Region {
+  readonly packageCount: number;
+}
 
 export interface Catalogue {
   /** Changes with every change of catalogue, markups or rates. */
@@ -30,16 +31,16 @@ export interface Catalogue {
 }
 
 export interface CatalogueMemory {
-  /** Synchronous; throws when start() has not finished. */
+  /** Throws before start() has finished. */
   current(): Catalogue;
   /** Reads once and keeps polling. Throws when the first read fails. */
   start(): Promise<void>;
-  /** Looks for changes now. */
+  /** Reads what changed, now. */
   refresh(): Promise<void>;
   stop(): void;
 }
 
-export interface CatalogueMemoryOptions {
+interface CatalogueMemoryOptions {
   readonly db: WorldDb;
   readonly rateCache: JsonCache;
   readonly onError: (error: unknown) => void;
@@ -50,6 +51,10 @@ const POLL_INTERVAL_MS = 1_000;
 /** The cache key carries the revision, so an entry is never wrong, only unused; an hour keeps the cache small. */
 const RATE_CACHE_TTL_MS = 3_600_000;
 
+/**
+ * Keeps one world's catalogue, markups and rates in memory, so that reads cost no query. A poll of the revision counters brings a change to
+ * every process within a second. Without Postgres the last known state is served.
+ */
 export function createCatalogueMemory(options: CatalogueMemoryOptions): CatalogueMemory {
   let loaded: { revisions: Revisions; catalogue: Catalogue } | undefined;
   let poller: Poller | undefined;
@@ -57,8 +62,8 @@ export function createCatalogueMemory(options: CatalogueMemoryOptions): Catalogu
   const refresh = async (): Promise<void> => {
     const revisions = await readRevisions(options.db);
     const before = loaded;
-    if (before && sameRevisions(before.revisions, revisions)) return;
-    const goods =
+    if (isDeepStrictEqual(before?.revisions, revisions)) return;
+    const offer =
       before && before.revisions.catalogue === revisions.catalogue
         ? before.catalogue
         : arrange(await readCatalogue(options.db));
@@ -69,7 +74,7 @@ export function createCatalogueMemory(options: CatalogueMemoryOptions): Catalogu
         : readRates(options.db, options.rateCache, revisions.rates),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
-    loaded = { revisions, catalogue: { ...goods, revision, settings, rates } };
+    loaded = { revisions, catalogue: { ...offer, revision, settings, rates } };
   };
 
   return {
@@ -86,13 +91,9 @@ export function createCatalogueMemory(options: CatalogueMemoryOptions): Catalogu
   };
 }
 
-function sameRevisions(a: Revisions, b: Revisions): boolean {
-  return a.catalogue === b.catalogue && a.pricing === b.pricing && a.rates === b.rates;
-}
+type Offer = Pick<Catalogue, 'regions' | 'regionCodes' | 'byRegion' | 'byCode'>;
 
-type Goods = Pick<Catalogue, 'regions' | 'regionCodes' | 'byRegion' | 'byCode'>;
-
-function arrange({ regions, packages }: { regions: Region[]; packages: StoredPackage[] }): Goods {
+function arrange({ regions, packages }: { regions: Region[]; packages: StoredPackage[] }): Offer {
   const onSale = packages.filter((item) => !item.withdrawn && item.regionCode !== UNLISTED_REGION_CODE);
   const byRegion = Map.groupBy(onSale, (item) => item.regionCode);
   return {
@@ -107,28 +108,21 @@ function arrange({ regions, packages }: { regions: Region[]; packages: StoredPac
 
 async function readRates(db: WorldDb, cache: JsonCache, revision: string): Promise<Map<string, Rate>> {
   const cacheKey = `rates:${revision}`;
-  const cached = parseRates(await cache.get(cacheKey));
-  const rates = cached ?? (await findGoodRates(db));
-  if (!cached) {
-    await cache.set(
-      cacheKey,
-      rates.map((rate) => ({ ...rate, micros: String(rate.micros) })),
-      RATE_CACHE_TTL_MS,
-    );
+  const cached = cachedRates.safeParse(await cache.get(cacheKey));
+  const rates: Rate[] = cached.data ?? (await findGoodRates(db));
+  if (!cached.success) {
+    const asJson = rates.map((rate) => ({ ...rate, micros: String(rate.micros) }));
+    await cache.set(cacheKey, asJson, RATE_CACHE_TTL_MS);
   }
   return new Map(rates.map((rate) => [rate.currency, rate]));
 }
 
-/** What another process cached, or undefined for anything that is not a list of rates. */
-function parseRates(value: unknown): Rate[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const rates = value.map((entry: Partial<Record<keyof Rate, unknown>>) => {
-    const { id, currency, micros, source, observedAtMs } = entry;
-    if (typeof id !== 'string' || typeof currency !== 'string' || typeof micros !== 'string')
-      return undefined;
-    if (typeof source !== 'string' || typeof observedAtMs !== 'number' || !/^\d+$/.test(micros))
-      return undefined;
-    return { id, currency, micros: BigInt(micros), source, observedAtMs };
-  });
-  return rates.every((rate) => rate !== undefined) ? rates : undefined;
-}
+const cachedRates = z.array(
+  z.object({
+    id: z.string(),
+    currency: z.string(),
+    micros: z.string().regex(/^\d+$/).transform(BigInt),
+    source: z.string(),
+    observedAtMs: z.number(),
+  }),
+);

@@ -1,7 +1,7 @@
 import { Unavailable } from '../domain/outcome.ts';
 import type { CataloguePackage, Region } from './rules.ts';
 
-/** A question to the supplier that got no answer. */
+/** The supplier did not answer. */
 export class SupplierUnavailable extends Unavailable {}
 
 export interface SupplierCatalogue {
@@ -19,18 +19,17 @@ export interface PackageSupplier {
   topUps(packageCode: string): Promise<readonly CataloguePackage[]>;
 }
 
-/** Where exchange rates come from. Each source is an adapter; which ones run is configuration. */
 export interface RateObservation {
   readonly source: string;
-  /** ISO 4217 → how much of it one US dollar is, as decimal text; never through floating point. */
+  /** ISO 4217 → how much of it one US dollar is, as decimal text: floating point would lose digits. */
   readonly ratesPerUsd: Readonly<Record<string, string>>;
   readonly observedAt: Date;
-  /** Set by the operator, whose word needs no second source. */
+  /** Set by an operator, so it needs no second source. */
   readonly setByOperator?: true;
 }
 
 export interface RateSource {
   readonly name: string;
-  /** Throws when the provider cannot be reached or says something that is no rate. */
+  /** Throws when the provider cannot be reached or answers anything that is not a rate. */
   observe(): Promise<RateObservation>;
 }

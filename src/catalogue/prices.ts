@@ -1,15 +1,29 @@
-/** Prices as a caller sees them: the account's markup, the wanted currency, and a refusal where the rate is too old to sell at. */
 import type { Account } from '../domain/account.ts';
+import type { Money } from '../domain/money.ts';
 import type { CataloguePackage } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import { convertUsdMinor, formatRateMicros, priceUsdMinor, type Rate } from './pricing.ts';
 import type { Catalogue } from './memory.ts';
 import type { CatalogueDeps } from './deps.ts';
-import type { ExchangeRateView, PricedPackage } from './views.ts';
 
-export type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
+export interface PricedPackage {
+  readonly item: CataloguePackage;
+  /** In the currency asked for. */
+  readonly price: Money;
+  /** US cents, with markup. */
+  readonly priceUsdMinor: bigint;
+}
 
-/** A pricer for one caller and currency; refuses at once when it cannot price (unknown currency, rate too old). */
+export interface ExchangeRateView {
+  /** Decimal text: how many NGN one USD is. */
+  readonly rate: string;
+  readonly observedAt: Date;
+  readonly source: string;
+}
+
+type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
+
+/** Prices packages for one caller in one currency. Throws like sellingRate. */
 export function createPricer(
   deps: PriceDeps,
   catalogue: Catalogue,
@@ -30,7 +44,7 @@ export function createPricer(
   };
 }
 
-/** The rate to sell at now. VALIDATION_ERROR: no such currency here. EXCHANGE_RATE_UNAVAILABLE: the last good one is too old. */
+/** Throws VALIDATION_ERROR where the currency has no rate, EXCHANGE_RATE_UNAVAILABLE where its last good rate is too old to sell at. */
 export function sellingRate(deps: PriceDeps, catalogue: Catalogue, currency: string): Rate {
   const rate = catalogue.rates.get(currency);
   if (!rate) {
@@ -47,10 +61,7 @@ function isTooOld(deps: PriceDeps, rate: Rate): boolean {
   return deps.clock.now().getTime() - rate.observedAtMs > deps.settings.rateMaxAgeMs;
 }
 
-/**
- * What rendered prices depend on: the catalogue's revision, and which rates have grown too old to sell at since, which no change in the
- * database tells.
- */
+/** Changes with the catalogue's revision, and when a rate grows too old to sell at, which changes no row. */
 export function priceRevision(deps: PriceDeps, catalogue: Catalogue): string {
   let revision = catalogue.revision;
   for (const rate of catalogue.rates.values()) if (isTooOld(deps, rate)) revision += `:${rate.currency}`;
@@ -64,7 +75,6 @@ function rateUnavailable(currency: string): DomainError {
   });
 }
 
-/** The USD to NGN rate as the public endpoint tells it. */
 export function exchangeRateView(deps: PriceDeps, catalogue: Catalogue): ExchangeRateView {
   const rate = sellingRate(deps, catalogue, 'NGN');
   return {

@@ -1,11 +1,11 @@
 /**
- * Prices, exactly as decisions.md states them: USD price = cost × (1 + markup), half up to the cent; another currency = that rounded
- * USD price × rate × (1 + increment), half up to its minor unit. Pure, integers only.
+ * Prices as decisions.md states them. USD price = cost × (1 + markup), rounded half up to the cent. Another currency = that rounded USD price ×
+ * rate × (1 + increment), rounded half up to its minor unit. Integers only.
  */
 import { divideHalfUp, type Currency, type Money } from '../domain/money.ts';
 import type { AccountType } from '../domain/account.ts';
 
-/** Supplier cost: US dollars × 10,000, as the supplier counts. */
+/** US dollars × 10,000, the supplier's unit. */
 export type CostUsdE4 = bigint;
 
 const BPS = 10_000n;
@@ -41,13 +41,13 @@ export function parseRateMicros(text: string): bigint | undefined {
   return micros > 0n ? micros : undefined;
 }
 
-/** `1534250000n` → `"1534.25"`: the shortest decimal that says the same. */
+/** `1534250000n` → `"1534.25"`, without trailing zeros. */
 export function formatRateMicros(micros: bigint): string {
   const fraction = (micros % MICROS).toString().padStart(6, '0').replace(/0+$/, '');
   return `${micros / MICROS}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Price in US cents for an account type (no account: the User markup). */
+/** In US cents. */
 export function priceUsdMinor(cost: CostUsdE4, accountType: AccountType, settings: PricingSettings): bigint {
   const markupBps = BigInt(accountType === 'MERCHANT' ? settings.merchantMarkupBps : settings.userMarkupBps);
   return divideHalfUp(cost * (BPS + markupBps), COST_UNITS_PER_CENT * BPS);

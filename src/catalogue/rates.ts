@@ -1,84 +1,59 @@
-/** Exchange rates by a person's word: what is sold at, what waits for a word, and the word itself. Each is kept with who and why. */
-import { isRateJump, type Rate } from './pricing.ts';
 import type { Clock } from '../domain/clock.ts';
-import { findGoodRates } from './store/rates.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { isRateJump } from './pricing.ts';
 import {
-  confirmWaitingRate,
-  findWaitingRates,
+  confirmQuarantined,
+  findGoodRates,
+  findQuarantined,
   insertSetRate,
   listSetRates,
-  type WaitingRate,
-} from './store/set-rates.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
+  type SetRate,
+} from './store/rates.ts';
 
 interface RateDeps {
   readonly db: WorldDb;
   readonly clock: Clock;
 }
 
-/** Observations older than this are sold at by nobody (decisions.md), so there is nothing to confirm. */
-const WORTH_MS = 24 * 3_600_000;
-/** As many words as fit on a screen. */
-const MOST_WORDS = 20;
+/** No sale uses an older rate (decisions.md), so an older observation is not worth confirming. */
+const MAX_AGE_MS = 24 * 3_600_000;
+/** Fits on a screen. */
+const MOST_SET_RATES = 20;
 
-export interface RatesView {
-  readonly good: readonly (Rate & { readonly ageSeconds: number; readonly isSold: boolean })[];
-  readonly waiting: readonly WaitingRate[];
-  readonly words: Awaited<ReturnType<typeof listSetRates>>;
-}
-
-export async function listRates({ db, clock }: RateDeps): Promise<RatesView> {
+/** Rates in use, rates awaiting review (`waiting`), and what operators set (`words`). */
+export async function listRates({ db, clock }: RateDeps) {
   const nowMs = clock.now().getTime();
   const [good, waiting, words] = await Promise.all([
     findGoodRates(db),
-    findWaitingRates(db, new Date(nowMs - WORTH_MS)),
-    listSetRates(db, MOST_WORDS),
+    findQuarantined(db, new Date(nowMs - MAX_AGE_MS)),
+    listSetRates(db, MOST_SET_RATES),
   ]);
-  return {
-    good: good.map((rate) => {
-      const ageMs = nowMs - rate.observedAtMs;
-      return { ...rate, ageSeconds: Math.max(0, Math.trunc(ageMs / 1_000)), isSold: ageMs <= WORTH_MS };
-    }),
-    waiting,
-    words,
-  };
+  const withAge = good.map((rate) => {
+    const ageMs = nowMs - rate.observedAtMs;
+    return { ...rate, ageSeconds: Math.max(0, Math.trunc(ageMs / 1_000)), isSold: ageMs <= MAX_AGE_MS };
+  });
+  return { good: withAge, waiting, words };
 }
 
-export interface RateChange {
-  readonly currency: string;
-  readonly beforeMicros: bigint | undefined;
-  readonly afterMicros: bigint | null;
-  /** More than the tenth that would keep an observation in quarantine. */
-  readonly isJump: boolean;
-}
-
-/** What setting a rate would change. */
+/** What setting a rate would change. `isJump`: from a rate source, this change would be quarantined. */
 export async function previewRate(
   { db }: RateDeps,
-  { currency, micros }: { readonly currency: string; readonly micros: bigint | null },
-): Promise<RateChange> {
+  { currency, micros }: Pick<SetRate, 'currency' | 'micros'>,
+) {
   const before = (await findGoodRates(db)).find((rate) => rate.currency === currency)?.micros;
   const isJump = before !== undefined && micros !== null && isRateJump(before, micros);
   return { currency, beforeMicros: before, afterMicros: micros, isJump };
 }
 
-/** Sold at within a second, and observed anew in place of the configuration's until the next word; null gives it back to the configuration. */
-export async function setRate(
-  { db, clock }: RateDeps,
-  rate: {
-    readonly currency: string;
-    readonly micros: bigint | null;
-    readonly by: string;
-    readonly reason: string;
-  },
-): Promise<void> {
+/** Takes effect within a second and replaces the configured rate until changed; null restores the configured rate. */
+export async function setRate({ db, clock }: RateDeps, rate: SetRate): Promise<void> {
   await insertSetRate(db, rate, clock.now());
 }
 
-/** Lets an observation out of quarantine. undefined: there is none that is worth confirming. */
+/** Accepts a quarantined rate. undefined: none with this id that is recent enough to use. */
 export function confirmRate(
   { db, clock }: RateDeps,
   confirm: { readonly id: bigint; readonly by: string; readonly reason: string },
 ): Promise<'confirmed' | 'already' | undefined> {
-  return confirmWaitingRate(db, { ...confirm, since: new Date(clock.now().getTime() - WORTH_MS) });
+  return confirmQuarantined(db, { ...confirm, since: new Date(clock.now().getTime() - MAX_AGE_MS) });
 }

@@ -1,7 +1,3 @@
-/**
- * What is for sale, in our words: regions, packages and the operators behind them. Filled from a supplier's catalogue, priced per
- * account elsewhere (pricing.ts). Volumes are bytes, durations whole units.
- */
 import type { CostUsdE4 } from './pricing.ts';
 import type { PackageType } from '../domain/states.ts';
 
@@ -51,13 +47,13 @@ export interface CataloguePackage {
   readonly networks: readonly LocationNetwork[];
 }
 
-/** Unlisted goods can be bought by code but appear in no list and no count: ISO 3166's user-assigned code ZZ is never a place. */
+/** Packages of this region can be bought by code but appear in no list and no count. ISO 3166 never assigns ZZ to a place. */
 export const UNLISTED_REGION_CODE = 'ZZ';
 
 const GIB = 1_073_741_824;
 const MIB = 1_048_576;
 
-/** Allowance as people read it: `5 GB`, `500 MB`, with `/day` for daily plans, `Unlimited` for daily unlimited. */
+/** `5 GB`, `500 MB`, with `/day` for daily plans; `Unlimited` for daily unlimited. */
 export function allowanceText(volumeBytes: number, dataType: number): string {
   if (dataType === 4) return 'Unlimited';
   const size = volumeBytes >= GIB ? `${trimmed(volumeBytes, GIB)} GB` : `${trimmed(volumeBytes, MIB)} MB`;
@@ -70,7 +66,7 @@ function trimmed(bytes: number, unit: number): string {
 
 const DAYS_PER_UNIT: Record<DurationUnit, number> = { DAY: 1, HOUR: 1 / 24, MONTH: 30 };
 
-/** Validity in days, never less than one: the specification's `validity` is a number of days. */
+/** At least one day. */
 export function validityDays(duration: number, unit: DurationUnit): number {
   return Math.max(1, Math.trunc(duration * DAYS_PER_UNIT[unit] + 0.5));
 }
@@ -78,7 +74,7 @@ export function validityDays(duration: number, unit: DurationUnit): number {
 /** `TOPUP_` in front of a code names the top-up form of a package (specification, package details). */
 export const TOP_UP_PREFIX = 'TOPUP_';
 
-/** What an eSIM was bought as, frozen with the order. */
+/** What the buyer was shown, stored with the order. */
 export interface PackageSnapshot {
   readonly data: string;
   readonly coverage: readonly string[];
@@ -87,7 +83,6 @@ export interface PackageSnapshot {
   readonly speed: string;
 }
 
-/** Freezes what a buyer was shown about a package. */
 export function snapshotOf(item: CataloguePackage): PackageSnapshot {
   return {
     data: allowanceText(item.volumeBytes, item.dataType),
@@ -98,7 +93,7 @@ export function snapshotOf(item: CataloguePackage): PackageSnapshot {
   };
 }
 
-/** Every operator once, in the supplier's order. */
+/** Each operator once, in the supplier's order. */
 export function operatorNames(item: CataloguePackage): string[] {
   return [
     ...new Set(
@@ -114,7 +109,6 @@ const DATA_TYPE_LABELS: Record<number, string> = {
   4: 'Data only, unlimited daily',
 };
 
-/** The supplier's number as people read it. */
 export function dataTypeLabel(dataType: number): string {
   return DATA_TYPE_LABELS[dataType] ?? 'Data only';
 }

@@ -2,8 +2,14 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
 import { createPasswords } from '../accounts/passwords.ts';
-import { changePerson, createPerson, listPeople, resetPassword } from '../accounts/people.ts';
-import type { OneTimePassword, PersonView } from '../accounts/people-views.ts';
+import {
+  changePerson,
+  createPerson,
+  listPeople,
+  resetPassword,
+  type OneTimePassword,
+  type PersonView,
+} from '../accounts/people.ts';
 import { ROLES } from '../accounts/roles.ts';
 import { openAccounts, systemClock } from '../platform/composition/compose.ts';
 import { addCommand, option } from './command.ts';

@@ -1,13 +1,15 @@
-/** Accounts, plans and what an API key allows, as the rest of the service sees them. */
 import type { AccountCurrency } from './money.ts';
 
 export const ENVIRONMENTS = ['live', 'test'] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
+export const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
+export type AccountType = (typeof ACCOUNT_TYPES)[number];
+
 export const PLANS = ['STANDARD', 'PREMIUM', 'ENTERPRISE'] as const;
 export type Plan = (typeof PLANS)[number];
 
-/** Requests a minute; Enterprise carries its own number on the account. */
+/** Enterprise accounts have a number of their own. */
 export const PLAN_REQUESTS_PER_MINUTE = { STANDARD: 100, PREMIUM: 500 } as const;
 
 export const SCOPES = ['read', 'purchase'] as const;
@@ -32,6 +34,3 @@ export interface Principal {
   /** Single addresses or CIDR ranges, IPv4 or IPv6, 1 to 10. */
   readonly allowedAddresses: readonly string[];
 }
-
-export const ACCOUNT_TYPES = ['USER', 'MERCHANT'] as const;
-export type AccountType = (typeof ACCOUNT_TYPES)[number];

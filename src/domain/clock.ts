@@ -1,4 +1,4 @@
-/** The time, handed in so that tests can move it. */
+/** Passed in, so that tests can set the time. */
 export interface Clock {
   now(): Date;
 }

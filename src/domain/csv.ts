@@ -1,9 +1,8 @@
-/** Tables as comma-separated values, RFC 4180: fields are quoted where they must be, lines end in CRLF. Pure. */
-
-/** Spreadsheets take text that begins so for a formula; numbers below zero are none. */
+/** Spreadsheets read such a field as a formula, except for negative numbers. */
 const FORMULA = /^[=+\-@\t\r]/;
 const NEGATIVE_NUMBER = /^-\d+(\.\d+)?$/;
 
+/** RFC 4180, with CRLF. */
 export function csvOf(columns: readonly string[], rows: readonly (readonly string[])[]): string {
   return [columns, ...rows].map((row) => `${row.map(fieldOf).join(',')}\r\n`).join('');
 }

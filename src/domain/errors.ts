@@ -1,7 +1,4 @@
-/**
- * The closed vocabulary of everything that can be refused. Codes are shared by the API, the workflows, the database rows and the
- * docs; `docs/ERRORS.md` is tested to list exactly these. HTTP statuses live in http/, not here.
- */
+/** The API, the workflows, database rows and the docs share these. A test compares them with `docs/ERRORS.md`. */
 export const ERROR_CODES = [
   'VALIDATION_ERROR',
   'INVALID_JSON',
@@ -43,7 +40,7 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** A refusal that a caller can act on. `details` is safe to show; `retryAfterSeconds` goes out as Retry-After. */
+/** A refusal that a caller can act on. Callers see `details`, and `retryAfterSeconds` as Retry-After. */
 export class DomainError extends Error {
   readonly code: ErrorCode;
   readonly details: string | undefined;

@@ -1,8 +1,3 @@
-/**
- * Money is a whole number of minor units with its currency. Every amount is a bigint from the database to the edge, so nothing is
- * ever rounded by the machine (promise M9); decimals exist only as text.
- */
-
 /** Currencies that wallets are kept in. */
 export const ACCOUNT_CURRENCIES = ['NGN', 'USD'] as const;
 export type AccountCurrency = (typeof ACCOUNT_CURRENCIES)[number];
@@ -10,6 +5,7 @@ export type AccountCurrency = (typeof ACCOUNT_CURRENCIES)[number];
 /** ISO 4217 alphabetic code; every currency is shown with two decimals at the edge. */
 export type Currency = string;
 
+/** Every amount is a bigint from the database to the HTTP edge, so floating point never rounds it (promise M9). */
 export interface Money {
   readonly amountMinor: bigint;
   readonly currency: Currency;
@@ -17,22 +13,20 @@ export interface Money {
 
 const DECIMAL = /^(-?)(\d{1,18})(?:\.(\d{1,2}))?$/;
 
-/** `{amountMinor: 1234n}` → `"12.34"`. */
+/** `1234n` → `"12.34"`. */
 export function formatMinor(amountMinor: bigint): string {
-  // Stryker disable next-line EqualityOperator: zero is the same with either sign
-  const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(3, '0');
-  return `${amountMinor < 0n ? '-' : ''}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  return formatDecimal(amountMinor, 2);
 }
 
-/** The supplier's unit: US dollars × 10,000. */
-const USD4_PLACES = 4;
-
-/** As an amount of a ledger currency is written: two decimals, and four for USD4. */
+/** Of a ledger currency. USD4, US dollars × 10,000, is the supplier's unit. */
 export function formatAmount({ amountMinor, currency }: Money): string {
-  if (currency !== 'USD4') return formatMinor(amountMinor);
+  return formatDecimal(amountMinor, currency === 'USD4' ? 4 : 2);
+}
+
+function formatDecimal(amount: bigint, places: number): string {
   // Stryker disable next-line EqualityOperator: zero is the same with either sign
-  const digits = (amountMinor < 0n ? -amountMinor : amountMinor).toString().padStart(USD4_PLACES + 1, '0');
-  return `${amountMinor < 0n ? '-' : ''}${digits.slice(0, -USD4_PLACES)}.${digits.slice(-USD4_PLACES)}`;
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(places + 1, '0');
+  return `${amount < 0n ? '-' : ''}${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
 /** `"12.3"` → `1230n`; undefined when the text is no decimal with at most two places. */
@@ -45,7 +39,7 @@ export function parseMinor(text: string): bigint | undefined {
   return match[1] === '-' ? -minor : minor;
 }
 
-/** numerator ÷ denominator for non-negative numbers, the half rounded up. */
+/** numerator ÷ denominator for non-negative numbers, rounded half up. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   if (denominator <= 0n || numerator < 0n) throw new RangeError('divideHalfUp takes n >= 0 and d > 0');
   return (2n * numerator + denominator) / (2n * denominator);

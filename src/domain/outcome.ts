@@ -1,12 +1,10 @@
-/** What calls across a network end as: effects in three ways, never two; reads with their answer, or by throwing. */
-
-/** How an effect outside ends. A time-out is unknown, and unknown is asked about, never assumed. */
+/** How an effect outside ends. A timeout is `unknown`: its result must be looked up, never assumed. */
 export type Outcome<T, Refusal> =
   | { readonly outcome: 'done'; readonly value: T }
   | { readonly outcome: 'refused'; readonly reason: Refusal; readonly detail: string }
   | { readonly outcome: 'unknown'; readonly detail: string; readonly retryAfterMs?: number };
 
-/** A read that could not be answered. `retryable` is false where asking again cannot help (credentials). */
+/** A read that got no answer. `retryable` is false where a retry cannot help (credentials). */
 export class Unavailable extends Error {
   readonly retryable: boolean;
   readonly retryAfterMs: number | undefined;
@@ -21,10 +19,7 @@ export class Unavailable extends Error {
   }
 }
 
-/** Nothing was started: the caller may safely be told to try again. */
+/** Temporal did not accept the request, so nothing was started and a retry is safe. */
 export class EngineUnavailable extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = 'EngineUnavailable';
-  }
+  override readonly name = 'EngineUnavailable';
 }

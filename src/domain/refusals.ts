@@ -1,7 +1,6 @@
-/** Why a purchase or a funding ends without what was wanted. A closed list: rows, workflows and answers use these words. */
 import type { ErrorCode } from './errors.ts';
 
-/** Why a purchase ends without its goods, machine-readable, each with the error code its caller gets. */
+/** Why a purchase or a funding fails, each with the error code that its caller gets. Rows, workflows and answers use these names. */
 export const FAILURE_REASONS = {
   INSUFFICIENT_BALANCE: 'INSUFFICIENT_BALANCE',
   PACKAGE_WITHDRAWN: 'PACKAGE_UNAVAILABLE',
@@ -21,13 +20,13 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = keyof typeof FAILURE_REASONS;
 
-/** `detail` is for logs and operators only. */
+/** Only logs and operators see `detail`. */
 export interface Refusal {
   readonly reason: FailureReason;
   readonly detail: string;
 }
 
-/** A reason read back from a row: anything unknown there is a bug worth an exception. */
+/** For a reason read from a row. Throws RangeError. */
 export function asFailureReason(text: string): FailureReason {
   if (Object.hasOwn(FAILURE_REASONS, text)) return text as FailureReason;
   throw new RangeError(`unknown failure reason ${text}`);

@@ -1,7 +1,3 @@
-/**
- * The states of a purchase and of an eSIM with their legal moves. The workflow asks these tables and SQL repeats them as
- * `where status in (…)`, so a late or doubled step changes nothing.
- */
 export const PURCHASE_STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const;
 export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number];
 
@@ -25,14 +21,15 @@ export type PackageType = (typeof PACKAGE_TYPES)[number];
 export const PAYMENT_METHODS = ['WALLET', 'CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 
-// Stryker disable next-line ArrayDeclaration: a state that does not exist is never asked for
-const NOTHING_MORE: readonly never[] = [];
+// Stryker disable next-line ArrayDeclaration: no caller passes a status that does not exist
+const FINAL: readonly never[] = [];
 
+/** SQL repeats these as `where status in (…)`, so that a late or repeated step changes nothing. */
 const PURCHASE_MOVES: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
   PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
   PROCESSING: ['SUCCESS', 'FAILED'],
-  SUCCESS: NOTHING_MORE,
-  FAILED: NOTHING_MORE,
+  SUCCESS: FINAL,
+  FAILED: FINAL,
 };
 
 /** The statuses a purchase may be in just before it becomes `to`. */
@@ -40,7 +37,7 @@ export function purchaseStatusesBefore(to: PurchaseStatus): PurchaseStatus[] {
   return PURCHASE_STATUSES.filter((from) => PURCHASE_MOVES[from].includes(to));
 }
 
-/** eSIM states that the supplier may still change, so a read looks again. */
+/** The supplier may still change these, so a read refreshes them. */
 export const MOVING_ESIM_STATUSES: readonly EsimStatus[] = ['CREATED', 'ACTIVE', 'SUSPENDED'];
 
 const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
@@ -48,12 +45,12 @@ const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
   CREATED: ['ACTIVE', 'EXPIRED', 'CANCELLED', 'SUSPENDED'],
   ACTIVE: ['EXPIRED', 'CANCELLED', 'SUSPENDED'],
   SUSPENDED: ['CREATED', 'ACTIVE', 'EXPIRED', 'CANCELLED'],
-  EXPIRED: NOTHING_MORE,
-  FAILED: NOTHING_MORE,
-  CANCELLED: NOTHING_MORE,
+  EXPIRED: FINAL,
+  FAILED: FINAL,
+  CANCELLED: FINAL,
 };
 
-/** Whether the supplier's word may move a delivered eSIM from one state to another (staying is always fine). */
+/** Whether the supplier may move a delivered eSIM to that status, or leave it there. */
 export function canEsimMove(from: EsimStatus, to: EsimStatus): boolean {
   return from === to || ESIM_MOVES[from].includes(to);
 }
@@ -61,5 +58,4 @@ export function canEsimMove(from: EsimStatus, to: EsimStatus): boolean {
 /** Methods that go through a payment gateway. */
 export type OutsideMethod = Exclude<PaymentMethod, 'WALLET'>;
 
-/** What money is for: a purchase, or the wallet itself. */
 export type PaymentPurpose = 'purchase' | 'funding';

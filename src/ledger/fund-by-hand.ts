@@ -6,17 +6,17 @@ import { DomainError } from '../domain/errors.ts';
 import { ensureWallet, fundWallet, findWallet, findFunded } from './store/ledger.ts';
 import { writeAudit } from '../accounts/store/audit.ts';
 
-export interface FundWallet {
+interface FundWallet {
   readonly accountId: string;
   readonly amount: Money;
   readonly reason: string;
-  /** Once per reference: repeating a command does not pay twice. */
+  /** Each reference pays once, however often the command is repeated. */
   readonly reference: string;
 }
 
 /**
- * Credits a wallet, making it first where needed. Throws when the account is unknown or keeps another currency, and when the reference has
- * paid something else before: saying that this is paid would be a lie.
+ * Credits a wallet and creates it where needed. Throws NOT_FOUND for an unknown account, VALIDATION_ERROR where the account has another currency
+ * or the reference paid something else before. Returns the new balance.
  */
 export async function fund(
   dbs: { readonly accounts: AccountsDb; readonly world: WorldDb },
@@ -35,27 +35,22 @@ export async function fund(
     amount: request.amount,
     reason: request.reason,
   });
-  // Somebody may have used it since we looked.
+  // The reference may have been used since the first check.
   if (outcome === 'already') await refuseOtherUse(dbs.world, request);
+  const { amount, reference, reason } = request;
   await writeAudit(dbs.accounts, {
     actor,
     action: 'wallet.fund',
     subject: account.id,
-    detail: {
-      amountMinor: String(request.amount.amountMinor),
-      currency: request.amount.currency,
-      reference: request.reference,
-      reason: request.reason,
-      outcome,
-    },
+    detail: { ...amount, amountMinor: String(amount.amountMinor), reference, reason, outcome },
   });
   const wallet = await findWallet(dbs.world, account.id);
   return wallet?.balance ?? { amountMinor: 0n, currency: account.currency };
 }
 
-export const fundingKey = ({ reference }: FundWallet): string => `fund:${reference}`;
+const fundingKey = ({ reference }: FundWallet): string => `fund:${reference}`;
 
-export async function refuseOtherUse(world: WorldDb, request: FundWallet): Promise<void> {
+async function refuseOtherUse(world: WorldDb, request: FundWallet): Promise<void> {
   const funded = await findFunded(world, fundingKey(request));
   if (!funded) return;
   const { accountId, amount } = funded;

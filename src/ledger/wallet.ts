@@ -1,18 +1,37 @@
-/** The wallet's balance: what can be spent now; money on hold is not in it. An account without a wallet here has nothing yet. */
 import type { Principal } from '../domain/account.ts';
-import { findWallet } from './store/ledger.ts';
-import type { LedgerDeps } from './deps.ts';
-import type { WalletView } from './views.ts';
+import type { Money } from '../domain/money.ts';
+import type { WebhookDeps } from '../webhooks/deps.ts';
+import { newPendingMessages } from '../webhooks/store/messages.ts';
+import { findWallet, type WalletView } from './store/ledger.ts';
+import * as thresholds from './store/low-balance.ts';
 
+/** What can be spent now, without money on hold. An account without a wallet in this world has 0. */
 export async function getWallet(
-  deps: Pick<LedgerDeps, 'db' | 'clock'>,
-  principal: Principal,
+  { db, clock }: Pick<WebhookDeps, 'db' | 'clock'>,
+  { account }: Principal,
 ): Promise<WalletView> {
-  const wallet = await findWallet(deps.db, principal.account.id);
-  return (
-    wallet ?? {
-      balance: { amountMinor: 0n, currency: principal.account.currency },
-      updatedAt: deps.clock.now(),
-    }
-  );
+  const wallet = await findWallet(db, account.id);
+  return wallet ?? { balance: { amountMinor: 0n, currency: account.currency }, updatedAt: clock.now() };
+}
+
+/** The amount below which `wallet.low_balance` is sent; null: it is never sent. */
+export async function getLowBalance(
+  { db }: Pick<WebhookDeps, 'db'>,
+  { account }: Principal,
+): Promise<Money | null> {
+  const found = await thresholds.findLowBalance(db, account.id);
+  return found ? { amountMinor: found.thresholdMinor, currency: account.currency } : null;
+}
+
+/** Returns the new threshold. Where the wallet is already below it, the webhook is sent now. */
+export async function setLowBalance(
+  { db, clock, webhookEngine }: Pick<WebhookDeps, 'db' | 'clock' | 'webhookEngine'>,
+  { account }: Principal,
+  thresholdMinor: bigint | null,
+): Promise<Money | null> {
+  const pending = newPendingMessages();
+  const wallet = { accountId: account.id, currency: account.currency };
+  await thresholds.setLowBalance(db, wallet, thresholdMinor, clock.now(), pending);
+  if (pending.ids.length > 0) await webhookEngine.deliver(pending.ids);
+  return thresholdMinor === null ? null : { amountMinor: thresholdMinor, currency: account.currency };
 }

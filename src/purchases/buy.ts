@@ -16,13 +16,12 @@ import { askEngine, ifReachable, refused, requireAccepted } from '../payments/en
 import { esimView } from '../esims/esim-view.ts';
 import { checkAgain } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import { createPricer } from '../catalogue/prices.ts';
+import { createPricer, type PricedPackage } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { RequestContext } from '../platform/http/request-context.ts';
 import type { PurchaseDeps } from './deps.ts';
-import type { PricedPackage } from '../catalogue/views.ts';
 import type { PurchaseView, BuyCommand } from './views.ts';
 
 export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };

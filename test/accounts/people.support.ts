@@ -2,7 +2,8 @@
 import { afterAll, beforeEach } from 'vitest';
 import { createPasswords, type Passwords } from '../../src/accounts/passwords.ts';
 import { createPerson } from '../../src/accounts/people.ts';
-import { createSessions } from '../../src/accounts/sessions.ts';
+import { sessionUseCases } from '../../src/accounts/sessions.ts';
+import { bindAll } from '../../src/platform/composition/bind.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import type { Role } from '../../src/accounts/roles.ts';
 import { openBooks } from '../support/books.ts';
@@ -41,7 +42,7 @@ export async function openOffice() {
     passwords,
     events: { personLockedOut: ({ personId }: { personId: string }) => void lockedOut.push(personId) },
   };
-  const sessions = createSessions(deps);
+  const sessions = bindAll(deps, sessionUseCases);
   let made = 0;
   const person = async (role: Role = 'SUPPORT') => {
     made += 1;

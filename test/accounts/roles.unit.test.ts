@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   may,
   mayMove,
-  PERMISSION_WORDS,
+  describePermission,
   PERMISSIONS,
   ROLES,
   rolesThatMove,
@@ -74,7 +74,7 @@ describe('docs/OPERATIONS.md', () => {
 
   test('prints who has which permission', () => {
     for (const permission of PERMISSIONS.filter((one) => one !== 'move')) {
-      const row = rows.find(([what]) => what === PERMISSION_WORDS[permission]);
+      const row = rows.find(([what]) => what === describePermission(permission));
       expect(granted(row?.slice(1) ?? []), permission).toEqual(rolesWith(permission));
     }
   });

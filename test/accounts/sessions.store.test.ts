@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { changePerson, resetPassword } from '../../src/accounts/people.ts';
-import { createSessions, LOCK_MS, SESSION_IDLE_MS, SESSION_MS } from '../../src/accounts/sessions.ts';
+import { LOCK_MS, SESSION_IDLE_MS, SESSION_MS, sessionUseCases } from '../../src/accounts/sessions.ts';
+import { bindAll } from '../../src/platform/composition/bind.ts';
 import type { DomainError } from '../../src/domain/errors.ts';
 import type { AccountsDb } from '../../src/platform/database/tables.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
@@ -74,7 +75,7 @@ describe('a session', () => {
     'is not opened by "%s", which costs no query',
     async (token) => {
       const { db, statements } = countingStatements(books.accounts);
-      const counted = createSessions({ ...deps, db });
+      const counted = bindAll({ ...deps, db }, sessionUseCases);
       expect(await codeOf(counted.authenticate(token))).toBe('INVALID_TOKEN');
       expect(statements()).toBe(0);
     },
@@ -171,7 +172,7 @@ describe('wrong passwords', () => {
     ] as const) {
       const { db, statements } = countingStatements(books.accounts);
       const hashedBefore = passwords.hashed;
-      const refusal = await createSessions({ ...deps, db })
+      const refusal = await bindAll({ ...deps, db }, sessionUseCases)
         .signIn({ email, password, address: ADDRESS })
         .catch((error: unknown) => error);
       const { code, message, details } = refusal as DomainError;

@@ -63,9 +63,10 @@ describe('exchange rates', () => {
     const quarantined = { status: 'QUARANTINED', source: 'odd' } as const;
     await insertRates(books.world, [rate('NGN', 9n, 2, quarantined), rate('EUR', 7n, 2, quarantined)]);
     expect(await good()).toEqual({ NGN: 1n });
-    expect(await findQuarantined(books.world, 'NGN', at(2))).toEqual([{ micros: 9n, source: 'odd' }]);
-    expect(await findQuarantined(books.world, 'NGN', at(3))).toEqual([]);
-    expect(await findQuarantined(books.world, 'GHS', at(0))).toEqual([]);
+    expect(await findQuarantined(books.world, at(2), 'NGN')).toMatchObject([{ micros: 9n, source: 'odd' }]);
+    expect(await findQuarantined(books.world, at(2))).toMatchObject([{ micros: 7n }, { micros: 9n }]);
+    expect(await findQuarantined(books.world, at(3), 'NGN')).toEqual([]);
+    expect(await findQuarantined(books.world, at(0), 'GHS')).toEqual([]);
   });
 
   it('wake every process when one is good, and only then', async () => {

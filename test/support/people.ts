@@ -3,7 +3,7 @@
 import { createPerson } from '../../src/accounts/people.ts';
 import { createPasswords } from '../../src/accounts/passwords.ts';
 import type { Role } from '../../src/accounts/roles.ts';
-import { changePerson } from '../../src/accounts/store/people.ts';
+import { updatePerson } from '../../src/accounts/store/people.ts';
 import type { Answer, Stack } from './stack.ts';
 
 export interface Person {
@@ -46,7 +46,7 @@ export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Ro
   const deps = { db: stack.accounts, clock, passwords };
   const { person } = await createPerson(deps, { email, name: `${role} ${made}`, role }, 'a test');
   const hash = await passwords.hash(PASSWORD);
-  await changePerson(stack.accounts, person.personId, { password: { hash, oneTimeUntil: null } });
+  await updatePerson(stack.accounts, person.personId, { password: { hash, oneTimeUntil: null } });
   const { token } = dataOf(await signIn(stack, { email, password: PASSWORD }));
   if (typeof token !== 'string') throw new Error(`${email} could not sign in`);
   return {

@@ -1,9 +1,9 @@
-/** Sessions and people → the documented shapes. Pure; a token or a password goes out only where it was just made. */
 import type { z } from 'zod';
-import type { OneTimePassword, PersonView, Session } from '../people-views.ts';
 import { may, mayMove, PERMISSIONS, OPERATOR_ACTIONS } from '../roles.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type { meSchema, oneTimePasswordSchema, personSchema, sessionSchema } from './schema.ts';
+import type { Session } from '../sessions.ts';
+import type { OneTimePassword, PersonView } from '../people.ts';
 
 export function presentNewSession(token: string, session: Session): Wire<z.output<typeof sessionSchema>> {
   return { success: true, data: { token, ...signedIn(session) } };
@@ -29,11 +29,7 @@ type PersonJson = Wire<z.output<typeof personSchema>>['data'];
 
 export function presentPerson(view: PersonView): PersonJson {
   return {
-    personId: view.personId,
-    email: view.email,
-    name: view.name,
-    role: view.role,
-    mustChangePassword: view.mustChangePassword,
+    ...view,
     lockedUntil: view.lockedUntil?.toISOString() ?? null,
     disabledAt: view.disabledAt?.toISOString() ?? null,
     createdAt: view.createdAt.toISOString(),

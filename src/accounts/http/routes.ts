@@ -1,4 +1,3 @@
-/** Signing in and out, one's own password, and the people there are. */
 import { isId } from '../../domain/ids.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
@@ -30,187 +29,157 @@ const personId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'There is no such person' },
 };
 
-export function peopleRoutes(): Route[] {
-  return [
-    signInRoute(),
-    signOutRoute(),
-    meRoute(),
-    passwordRoute(),
-    listRoute(),
-    createRoute(),
-    changeRoute(),
-    resetRoute(),
-  ];
-}
-
-function signInRoute(): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/ops/sessions',
-    key: 'login',
-    scope: undefined,
-    shapes: ['shape-3'],
-    body: signInBody,
-    errors: [],
-    responses: { 201: { description: 'Signed in', schema: sessionSchema } },
-    docs: {
-      operationId: 'signIn',
-      tag: ME,
-      summary: 'Sign in',
-      description:
-        'At most 10 tries a minute from one address. 10 wrong passwords in a row lock somebody out for 15 minutes. Whether an address is ' +
-        'unknown, a password wrong, or somebody locked or disabled: the answer is the same.',
-    },
-    async handle({ ops, body }) {
-      const { token, session } = await ops.sessions.signIn({ ...body, address: ops.clientAddress });
-      return { status: 201, body: toJson(presentNewSession(token, session)) };
-    },
-  });
-}
-
-function signOutRoute(): Route {
-  return defineOpsRoute({
-    method: 'DELETE',
-    path: '/ops/sessions/current',
-    permission: 'own',
-    responses: { 200: { description: 'Signed out', schema: doneSchema } },
-    docs: {
-      operationId: 'signOut',
-      tag: ME,
-      summary: 'Sign out',
-      description: 'Ends this session on every process at once. Other sessions of yours go on.',
-    },
-    async handle({ ops }) {
-      await ops.sessions.signOut(ops.session);
-      return { status: 200, body: DONE };
-    },
-  });
-}
-
 const DONE = toJson({ success: true, data: { done: true } });
 
-function meRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: '/ops/me',
-    permission: 'own',
-    responses: { 200: { description: 'Who is signed in', schema: meSchema } },
-    docs: {
-      operationId: 'getMe',
-      tag: ME,
-      summary: 'Read who is signed in',
-      description: 'With what your role may do, so that a screen can show what leads somewhere.',
-    },
-    handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session)) }),
-  });
-}
+const signInRoute = defineRoute({
+  method: 'POST',
+  path: '/ops/sessions',
+  key: 'login',
+  scope: undefined,
+  shapes: ['shape-3'],
+  body: signInBody,
+  errors: [],
+  responses: { 201: { description: 'Signed in', schema: sessionSchema } },
+  docs: {
+    operationId: 'signIn',
+    tag: ME,
+    summary: 'Sign in',
+    description:
+      'At most 10 tries a minute from one address. 10 wrong passwords in a row lock somebody out for 15 minutes. Whether an address is ' +
+      'unknown, a password wrong, or somebody locked or disabled: the answer is the same.',
+  },
+  async handle({ ops, body }) {
+    const { token, session } = await ops.sessions.signIn({ ...body, address: ops.clientAddress });
+    return { status: 201, body: toJson(presentNewSession(token, session)) };
+  },
+});
 
-function passwordRoute(): Route {
-  return defineOpsRoute({
-    method: 'POST',
-    path: '/ops/me/password',
-    permission: 'own',
-    body: changePasswordBody,
-    responses: { 200: { description: 'Changed', schema: doneSchema } },
-    docs: {
-      operationId: 'changePassword',
-      tag: ME,
-      summary: 'Change your password',
-      description: 'Ends your other sessions. A wrong present password counts like one at the door.',
-    },
-    async handle({ ops, body }) {
-      const { currentPassword: current, newPassword: next } = body;
-      await ops.sessions.changePassword(ops.session, { current, next, address: ops.clientAddress });
-      return { status: 200, body: DONE };
-    },
-  });
-}
+const signOutRoute = defineOpsRoute({
+  method: 'DELETE',
+  path: '/ops/sessions/current',
+  permission: 'own',
+  responses: { 200: { description: 'Signed out', schema: doneSchema } },
+  docs: {
+    operationId: 'signOut',
+    tag: ME,
+    summary: 'Sign out',
+    description: 'Ends this session on every process at once. Other sessions of yours go on.',
+  },
+  async handle({ ops }) {
+    await ops.sessions.signOut(ops.session);
+    return { status: 200, body: DONE };
+  },
+});
 
-function listRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: PEOPLE,
-    permission: 'people',
-    query: peopleQuery,
-    responses: { 200: { description: 'One page, oldest first', schema: peoplePageSchema } },
-    docs: {
-      operationId: 'listPeople',
-      tag: TAG,
-      summary: 'List people',
-      description: 'Everybody there ever was: people are disabled, and never removed.',
-    },
-    async handle({ ops, query }) {
-      return { status: 200, body: toJson(presentPage(await ops.people.list(query), presentPerson)) };
-    },
-  });
-}
+const meRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/me',
+  permission: 'own',
+  responses: { 200: { description: 'Who is signed in', schema: meSchema } },
+  docs: {
+    operationId: 'getMe',
+    tag: ME,
+    summary: 'Read who is signed in',
+    description: 'With what your role may do, so that a screen can show what leads somewhere.',
+  },
+  handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session)) }),
+});
 
-function createRoute(): Route {
-  return defineOpsRoute({
-    method: 'POST',
-    path: PEOPLE,
-    permission: 'people',
-    body: createPersonBody,
-    responses: { 201: { description: 'They can sign in', schema: oneTimePasswordSchema } },
-    docs: {
-      operationId: 'createPerson',
-      tag: TAG,
-      summary: 'Add somebody',
-      description: 'The one-time password is good for 72 hours, and for nothing but choosing another.',
-    },
-    async handle({ ops, body }) {
-      const made = await ops.people.create(ops.session, body);
-      return { status: 201, body: toJson(presentOneTimePassword(made)) };
-    },
-  });
-}
+const passwordRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/me/password',
+  permission: 'own',
+  body: changePasswordBody,
+  responses: { 200: { description: 'Changed', schema: doneSchema } },
+  docs: {
+    operationId: 'changePassword',
+    tag: ME,
+    summary: 'Change your password',
+    description: 'Ends your other sessions. A wrong present password counts like one at the door.',
+  },
+  async handle({ ops, body }) {
+    const { currentPassword: current, newPassword: next } = body;
+    await ops.sessions.changePassword(ops.session, { current, next, address: ops.clientAddress });
+    return { status: 200, body: DONE };
+  },
+});
 
-function changeRoute(): Route {
-  return defineOpsRoute({
-    method: 'PATCH',
-    path: ONE,
-    permission: 'people',
-    params: { personId },
-    body: changePersonBody,
-    errors: ['NOT_FOUND'],
-    responses: { 200: { description: 'As they now are', schema: personSchema } },
-    docs: {
-      operationId: 'changePerson',
-      tag: TAG,
-      summary: 'Change somebody',
-      description:
-        'Changes what is given and leaves the rest. Another role, or being disabled, signs them out everywhere. Nobody changes their ' +
-        'own role or disables themselves.',
-    },
-    async handle({ ops, params, body }) {
-      const { name, role, disabled } = body;
-      const view = await ops.people.change(ops.session, params['personId'] ?? '', {
-        ...(name === undefined ? {} : { name }),
-        ...(role === undefined ? {} : { role }),
-        ...(disabled === undefined ? {} : { disabled }),
-      });
-      return { status: 200, body: toJson({ success: true, data: presentPerson(view) }) };
-    },
-  });
-}
+const listRoute = defineOpsRoute({
+  method: 'GET',
+  path: PEOPLE,
+  permission: 'people',
+  query: peopleQuery,
+  responses: { 200: { description: 'One page, oldest first', schema: peoplePageSchema } },
+  docs: {
+    operationId: 'listPeople',
+    tag: TAG,
+    summary: 'List people',
+    description: 'Everybody there ever was: people are disabled, and never removed.',
+  },
+  async handle({ ops, query }) {
+    return { status: 200, body: toJson(presentPage(await ops.people.list(query), presentPerson)) };
+  },
+});
 
-function resetRoute(): Route {
-  return defineOpsRoute({
-    method: 'POST',
-    path: `${ONE}/reset-password`,
-    permission: 'people',
-    params: { personId },
-    errors: ['NOT_FOUND'],
-    responses: { 200: { description: 'A new one-time password', schema: oneTimePasswordSchema } },
-    docs: {
-      operationId: 'resetPassword',
-      tag: TAG,
-      summary: 'Make somebody a new password',
-      description: 'Ends a lock and every session of theirs. Your own is changed by yourself.',
-    },
-    async handle({ ops, params }) {
-      const made = await ops.people.resetPassword(ops.session, params['personId'] ?? '');
-      return { status: 200, body: toJson(presentOneTimePassword(made)) };
-    },
-  });
+const createRoute = defineOpsRoute({
+  method: 'POST',
+  path: PEOPLE,
+  permission: 'people',
+  body: createPersonBody,
+  responses: { 201: { description: 'They can sign in', schema: oneTimePasswordSchema } },
+  docs: {
+    operationId: 'createPerson',
+    tag: TAG,
+    summary: 'Add somebody',
+    description: 'The one-time password is good for 72 hours, and for nothing but choosing another.',
+  },
+  async handle({ ops, body }) {
+    const made = await ops.people.create(ops.session, body);
+    return { status: 201, body: toJson(presentOneTimePassword(made)) };
+  },
+});
+
+const changeRoute = defineOpsRoute({
+  method: 'PATCH',
+  path: ONE,
+  permission: 'people',
+  params: { personId },
+  body: changePersonBody,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'As they now are', schema: personSchema } },
+  docs: {
+    operationId: 'changePerson',
+    tag: TAG,
+    summary: 'Change somebody',
+    description:
+      'Changes what is given and leaves the rest. Another role, or being disabled, signs them out everywhere. Nobody changes their ' +
+      'own role or disables themselves.',
+  },
+  async handle({ ops, params, body }) {
+    const view = await ops.people.change(ops.session, params['personId'] ?? '', body);
+    return { status: 200, body: toJson({ success: true, data: presentPerson(view) }) };
+  },
+});
+
+const resetRoute = defineOpsRoute({
+  method: 'POST',
+  path: `${ONE}/reset-password`,
+  permission: 'people',
+  params: { personId },
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'A new one-time password', schema: oneTimePasswordSchema } },
+  docs: {
+    operationId: 'resetPassword',
+    tag: TAG,
+    summary: 'Make somebody a new password',
+    description: 'Ends a lock and every session of theirs. Your own is changed by yourself.',
+  },
+  async handle({ ops, params }) {
+    const made = await ops.people.resetPassword(ops.session, params['personId'] ?? '');
+    return { status: 200, body: toJson(presentOneTimePassword(made)) };
+  },
+});
+
+export function peopleRoutes(): Route[] {
+  return [signInRoute, signOutRoute, meRoute, passwordRoute, listRoute, createRoute, changeRoute, resetRoute];
 }

@@ -1,4 +1,3 @@
-/** Signing in, oneself, and other people: what is asked for, and what is answered. */
 import { z } from 'zod';
 import { PERMISSIONS, ROLES, OPERATOR_ACTIONS } from '../roles.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
@@ -22,7 +21,7 @@ const nameField = textField({
   example: 'Ada Lovelace',
 });
 
-/** Whatever was typed: whether anybody has it is not told here. */
+/** Takes any text: a stricter schema would show which addresses and passwords are possible. */
 export const signInBody = z
   .object({
     email: textField({

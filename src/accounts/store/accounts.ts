@@ -1,54 +1,36 @@
-/** Accounts and their API keys. A key is looked up by its SHA-256; the key itself is never stored. */
 import { sql, type Selectable } from 'kysely';
-import {
-  PLAN_REQUESTS_PER_MINUTE,
-  type Account,
-  type Environment,
-  type Scope,
-} from '../../domain/account.ts';
+import { PLAN_REQUESTS_PER_MINUTE, type Account, type Principal } from '../../domain/account.ts';
 import type { AccountsDb, AccountsTable } from '../../platform/database/tables.ts';
 
-export interface StoredKey {
-  readonly keyId: string;
+export interface StoredKey extends Principal {
   readonly sha256Hex: string;
-  readonly environment: Environment;
-  readonly scopes: readonly Scope[];
-  readonly allowedAddresses: readonly string[];
   readonly expiresAt: Date | null;
   readonly revokedAt: Date | null;
-  readonly account: Account;
 }
 
 export interface NewAccount extends Omit<Account, 'requestsPerMinute'> {
   readonly enterpriseRequestsPerMinute: number | null;
 }
 
-export interface NewApiKey {
+export interface NewApiKey extends Pick<
+  StoredKey,
+  'environment' | 'scopes' | 'allowedAddresses' | 'expiresAt'
+> {
   readonly id: string;
   readonly accountId: string;
-  readonly environment: Environment;
   readonly sha256: Buffer;
   readonly displayPrefix: string;
   readonly lastFour: string;
-  readonly scopes: readonly Scope[];
-  readonly allowedAddresses: readonly string[];
   readonly companyName: string;
   readonly websiteUrl: string;
-  readonly expiresAt: Date | null;
 }
 
 export async function insertAccount(db: AccountsDb, account: NewAccount): Promise<void> {
+  const { id, type, name, email, currency, plan } = account;
+  const enterprise = { enterprise_requests_per_minute: account.enterpriseRequestsPerMinute };
   await db
     .insertInto('accounts')
-    .values({
-      id: account.id,
-      type: account.type,
-      name: account.name,
-      email: account.email,
-      currency: account.currency,
-      plan: account.plan,
-      enterprise_requests_per_minute: account.enterpriseRequestsPerMinute,
-    })
+    .values({ id, type, name, email, currency, plan, ...enterprise })
     .execute();
 }
 
@@ -57,7 +39,7 @@ export async function findAccount(db: AccountsDb, id: string): Promise<Account |
   return row && toAccount(row);
 }
 
-/** Accounts by e-mail address; several may share one. */
+/** Several accounts may share an e-mail address. */
 export async function findAccountsByEmail(db: AccountsDb, email: string): Promise<Account[]> {
   const rows = await db
     .selectFrom('accounts')
@@ -107,13 +89,13 @@ export async function findKey(db: AccountsDb, sha256: Buffer): Promise<StoredKey
   return row && toStoredKey(row);
 }
 
-/** What time it is for the rows' own times. */
+/** The clock that `changed_at` is written by. */
 export async function readDatabaseTime(db: AccountsDb): Promise<Date> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(db);
   return rows[0]?.now ?? new Date(0);
 }
 
-/** Keys that changed since, their account's changes included: what each process polls so that revocation reaches it in time. */
+/** Keys that changed since then, or whose account did. */
 export async function findKeysChangedSince(db: AccountsDb, since: Date): Promise<StoredKey[]> {
   const rows = await selectKeys(db)
     .where((eb) => eb.or([eb('api_keys.changed_at', '>=', since), eb('accounts.changed_at', '>=', since)]))
@@ -137,15 +119,7 @@ function selectKeys(db: AccountsDb) {
     ]);
 }
 
-type KeyRow = Selectable<AccountsTable> & {
-  key_id: string;
-  key_sha256: Buffer;
-  environment: Environment;
-  scopes: Scope[];
-  allowed_addresses: string[];
-  expires_at: Date | null;
-  revoked_at: Date | null;
-};
+type KeyRow = Awaited<ReturnType<ReturnType<typeof selectKeys>['executeTakeFirstOrThrow']>>;
 
 function toStoredKey(row: KeyRow): StoredKey {
   return {
@@ -161,16 +135,8 @@ function toStoredKey(row: KeyRow): StoredKey {
 }
 
 function toAccount(row: Selectable<AccountsTable>): Account {
-  return {
-    id: row.id,
-    type: row.type,
-    name: row.name,
-    email: row.email,
-    currency: row.currency,
-    plan: row.plan,
-    requestsPerMinute:
-      row.plan === 'ENTERPRISE'
-        ? (row.enterprise_requests_per_minute ?? 0)
-        : PLAN_REQUESTS_PER_MINUTE[row.plan],
-  };
+  const { id, type, name, email, currency, plan } = row;
+  const requestsPerMinute =
+    plan === 'ENTERPRISE' ? (row.enterprise_requests_per_minute ?? 0) : PLAN_REQUESTS_PER_MINUTE[plan];
+  return { id, type, name, email, currency, plan, requestsPerMinute };
 }

@@ -1,4 +1,3 @@
-/** The audit log: who did what to whom, written beside the change it tells of. */
 import type { AccountsDb } from '../../platform/database/tables.ts';
 
 export interface AuditEntry {
@@ -9,14 +8,10 @@ export interface AuditEntry {
   readonly detail?: Readonly<Record<string, unknown>>;
 }
 
-export async function writeAudit(db: AccountsDb, entry: AuditEntry): Promise<void> {
+/** Call it in the transaction of the change itself. */
+export async function writeAudit(db: AccountsDb, { detail = {}, ...entry }: AuditEntry): Promise<void> {
   await db
     .insertInto('audit_log')
-    .values({
-      actor: entry.actor,
-      action: entry.action,
-      subject: entry.subject,
-      detail: JSON.stringify(entry.detail ?? {}),
-    })
+    .values({ ...entry, detail: JSON.stringify(detail) })
     .execute();
 }

@@ -1,37 +1,15 @@
-/**
- * People and their sessions. Guarantee: a session is opened only for somebody who is neither locked nor disabled at that moment and whose
- * password is still the one that was checked, however many try at once. Nobody is removed, and no e-mail address changes hands.
- */
-import { sql, type Selectable } from 'kysely';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import type { Role } from '../roles.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
-import type { PeopleTable } from './tables.ts';
+import type { PeopleTable, SessionsTable } from './tables.ts';
 
 export type PersonRow = Selectable<PeopleTable>;
 
-export interface NewPerson {
-  readonly id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly passwordHash: string;
-  readonly oneTimeUntil: Date;
-}
-
-/** False: somebody has this e-mail address already. */
-export async function insertPerson(db: AccountsDb, person: NewPerson): Promise<boolean> {
+/** False: somebody already has this e-mail address. */
+export async function insertPerson(db: AccountsDb, person: Insertable<PeopleTable>): Promise<boolean> {
   const result = await db
     .insertInto('people')
-    .values({
-      id: person.id,
-      email: person.email,
-      name: person.name,
-      role: person.role,
-      password_hash: person.passwordHash,
-      one_time_until: person.oneTimeUntil,
-      locked_until: null,
-      disabled_at: null,
-    })
+    .values(person)
     .onConflict((conflict) => conflict.column('email').doNothing())
     .executeTakeFirst();
   return Number(result.numInsertedOrUpdatedRows) === 1;
@@ -47,8 +25,8 @@ export function findPerson(db: AccountsDb, which: WhichPerson): Promise<PersonRo
     .executeTakeFirst();
 }
 
-/** In the order in which they came. */
-export function listPeople(
+/** Oldest first. */
+export function readPeople(
   db: AccountsDb,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<PersonRow[]> {
@@ -70,83 +48,66 @@ export async function countPeople(db: AccountsDb): Promise<number> {
   return Number(count);
 }
 
-export interface PersonChange {
-  readonly name?: string;
-  readonly role?: Role;
-  /** null: enabled again. */
-  readonly disabledAt?: Date | null;
+export interface PersonUpdate {
+  readonly name?: string | undefined;
+  readonly role?: Role | undefined;
+  /** null enables the person again. */
+  readonly disabledAt?: Date | null | undefined;
   readonly password?: {
     readonly hash: string;
     readonly oneTimeUntil: Date | null;
-    /** The hash of the one before; absent: whatever it was. */
+    /** Update only while this is still the stored hash. */
     readonly replaces?: string;
   };
 }
 
-/** A new password also ends a lock. False: nobody has this id, or not the password that was to be replaced. */
-export async function changePerson(
+/** A new password also ends a lock. False: no such person, or `replaces` is no longer the stored hash. */
+export async function updatePerson(
   db: AccountsDb,
   id: string,
-  { name, role, disabledAt, password }: PersonChange,
+  { name, role, disabledAt, password }: PersonUpdate,
 ): Promise<boolean> {
   const replaces = password?.replaces;
+  const unlocked = password && {
+    password_hash: password.hash,
+    one_time_until: password.oneTimeUntil,
+    failed_logins: 0,
+    locked_until: null,
+  };
   const result = await db
     .updateTable('people')
-    .set((eb) => ({
-      changed_at: eb.fn<Date>('clock_timestamp'),
-      ...(name === undefined ? {} : { name }),
-      ...(role === undefined ? {} : { role }),
-      ...(disabledAt === undefined ? {} : { disabled_at: disabledAt }),
-      ...(password === undefined
-        ? {}
-        : {
-            password_hash: password.hash,
-            one_time_until: password.oneTimeUntil,
-            failed_logins: 0,
-            locked_until: null,
-          }),
-    }))
+    // Kysely leaves out columns whose value is undefined.
+    .set({ name, role, disabled_at: disabledAt, ...unlocked, changed_at: sql<Date>`clock_timestamp()` })
     .where('id', '=', id)
     .$if(replaces !== undefined, (query) => query.where('password_hash', '=', replaces ?? ''))
     .executeTakeFirst();
   return Number(result.numUpdatedRows) === 1;
 }
 
-/** Ends a person's sessions, all or all but one; returns how many were open. */
+/** Revokes one session, or all of a person's but one; returns how many were open. */
 export async function revokeSessions(
   db: AccountsDb,
   which: { readonly personId: string; readonly except?: Buffer } | { readonly tokenSha256: Buffer },
   now: Date,
 ): Promise<number> {
-  const result = await db
-    .updateTable('sessions')
-    .set({ revoked_at: now })
-    .where('revoked_at', 'is', null)
-    .where((eb) =>
-      'tokenSha256' in which
-        ? eb('token_sha256', '=', which.tokenSha256)
-        : which.except
-          ? eb.and([eb('person_id', '=', which.personId), eb('token_sha256', '<>', which.except)])
-          : eb('person_id', '=', which.personId),
-    )
-    .executeTakeFirst();
+  const open = db.updateTable('sessions').set({ revoked_at: now }).where('revoked_at', 'is', null);
+  const chosen =
+    'tokenSha256' in which
+      ? open.where('token_sha256', '=', which.tokenSha256)
+      : open.where('person_id', '=', which.personId);
+  const except = 'personId' in which ? which.except : undefined;
+  const result = await (except ? chosen.where('token_sha256', '<>', except) : chosen).executeTakeFirst();
   return Number(result.numUpdatedRows);
 }
 
-export interface FailureLimits {
-  /** So many wrong passwords in a row lock somebody out. */
-  readonly mostFailures: number;
-  readonly lockMs: number;
-}
-
 /**
- * Counts a wrong password of whoever has this e-mail address, if anybody; while locked nothing is counted, so that guessing on does not keep
- * somebody out for ever. Returns who was locked out by it.
+ * Counts a wrong password for the person with this e-mail address, if there is one. Counts nothing during a lock, so that further guesses do not
+ * lock the owner out for ever. Returns the id of a person who is locked out by this failure.
  */
 export async function countFailure(
   db: AccountsDb,
   email: string,
-  { mostFailures, lockMs }: FailureLimits,
+  { mostFailures, lockMs }: { readonly mostFailures: number; readonly lockMs: number },
   now: Date,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string; is_locked: boolean }>`
@@ -162,17 +123,20 @@ export async function countFailure(
 export interface NewSession {
   readonly tokenSha256: Buffer;
   readonly personId: string;
-  /** What the password was checked against. */
+  /** The hash that the password was checked against. */
   readonly passwordHash: string;
   readonly address: string;
   readonly now: Date;
   readonly expiresAt: Date;
 }
 
-/** How long sessions that have ended are kept, for whoever asks when somebody was here. */
-const KEPT_MS = 30 * 24 * 3_600_000;
+/** Ended sessions are kept so that an inquiry can see when somebody was signed in. */
+const KEEP_ENDED_MS = 30 * 24 * 3_600_000;
 
-/** False: the person was locked or disabled meanwhile, or the password is another one by now. */
+/**
+ * Opens a session only if the person is neither locked nor disabled at this moment and still has the password that was checked, however many
+ * requests arrive at once. False: not opened.
+ */
 export async function openSession(db: AccountsDb, session: NewSession): Promise<boolean> {
   const { personId, now } = session;
   const { rows } = await sql<{ person_id: string }>`
@@ -182,7 +146,7 @@ export async function openSession(db: AccountsDb, session: NewSession): Promise<
          and (locked_until is null or locked_until <= ${now}) and (one_time_until is null or one_time_until > ${now})
       returning id
     ), forgotten as (
-      delete from sessions where person_id = ${personId} and expires_at < ${new Date(now.getTime() - KEPT_MS)}
+      delete from sessions where person_id = ${personId} and expires_at < ${new Date(now.getTime() - KEEP_ENDED_MS)}
     )
     insert into sessions (token_sha256, person_id, address, created_at, last_seen_at, expires_at)
     select ${session.tokenSha256}, id, ${session.address}, ${now}, ${now}, ${session.expiresAt} from admitted
@@ -190,17 +154,10 @@ export async function openSession(db: AccountsDb, session: NewSession): Promise<
   return rows.length === 1;
 }
 
-/** A session that is good, and whose it is. */
-export interface OpenSessionRow {
-  readonly person_id: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly one_time_until: Date | null;
-  readonly expires_at: Date;
-}
+export type OpenSessionRow = Pick<PersonRow, 'email' | 'name' | 'role' | 'one_time_until'> &
+  Pick<Selectable<SessionsTable>, 'person_id' | 'expires_at'>;
 
-/** Finds a session that is good, and notes that it was used: from here it may be idle for so long again. */
+/** Finds a valid session and restarts its idle time. */
 export async function useSession(
   db: AccountsDb,
   tokenSha256: Buffer,

@@ -1,4 +1,3 @@
-/** People who operate the service, and their sessions, as Kysely sees them. */
 import type { Generated } from 'kysely';
 import type { Role } from '../roles.ts';
 
@@ -9,7 +8,7 @@ export interface PeopleTable {
   name: string;
   role: Role;
   password_hash: string;
-  /** The password was made for them, and is good until then. */
+  /** The password is a one-time password that expires then. */
   one_time_until: Date | null;
   failed_logins: Generated<number>;
   locked_until: Date | null;

@@ -1,4 +1,3 @@
-/** Regions and packages: read often, the same for many, so bodies are rendered once per catalogue revision. */
 import { TOP_UP_PREFIX } from '../rules.ts';
 import type { Account } from '../../domain/account.ts';
 import type { PackageType } from '../../domain/states.ts';
@@ -6,7 +5,13 @@ import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
-import { presentPackage, presentPackageDetails, presentRegion, presentTopUp } from './present.ts';
+import {
+  presentPackage,
+  presentPackageDetails,
+  presentRegion,
+  presentTopUp,
+  presentExchangeRate,
+} from './present.ts';
 import {
   catalogueRegions,
   packageDetailsQuery,
@@ -14,10 +19,13 @@ import {
   packageList,
   packagesQuery,
   regionsQuery,
+  exchangeRateSchema,
 } from './schema.ts';
+import { toJson } from '../../platform/http/json.ts';
 
 const TAG = 'Catalogue';
 
+/** Many callers read the same lists, so each body is rendered once per catalogue revision. */
 export function catalogueRoutes(cache: RenderCache): Route[] {
   return [regionsRoute(cache), packagesRoute(cache), packageDetailsRoute(cache)];
 }
@@ -77,15 +85,15 @@ function packagesRoute(cache: RenderCache): Route {
       const { account } = principal;
       const { regionCode, packageCode = '', currency, regionType } = query;
       if (query.type === 'TOPUP') {
-        const words = ['top-ups', account.type, currency, regionCode, packageCode];
+        const cacheKey = ['top-ups', account.type, currency, regionCode, packageCode];
         const render = async () =>
           (await world.listTopUps(account, { regionCode, packageCode, currency })).map(presentTopUp);
-        return { status: 200, body: await cache.body(world, words, render) };
+        return { status: 200, body: await cache.body(world, cacheKey, render) };
       }
-      const words = ['packages', account.type, account.currency, regionCode, regionType];
+      const cacheKey = ['packages', account.type, account.currency, regionCode, regionType];
       const filter = regionType === undefined ? { regionCode } : { regionCode, regionType };
       const render = async () => (await world.listPackages(account, filter)).map(presentPackage);
-      return { status: 200, body: await cache.body(world, words, render) };
+      return { status: 200, body: await cache.body(world, cacheKey, render) };
     },
   });
 }
@@ -94,7 +102,7 @@ function isTopUpList(raw: RawInput): boolean {
   return raw.query.get('type') === 'TOPUP';
 }
 
-/** The specification's own words for what is missing. */
+/** The specification's texts for missing fields. */
 function missingForPackages(raw: RawInput): MissingFields | undefined {
   const needed = isTopUpList(raw) ? ['regionCode', 'packageCode'] : ['regionCode'];
   const fields = needed.filter((name) => (raw.query.get(name) ?? '') === '');
@@ -132,16 +140,38 @@ function packageDetailsRoute(cache: RenderCache): Route {
       const packageCode = params['packageCode'] ?? '';
       const packageType = packageTypeOf(packageCode, query.type);
       const account: Account | undefined = principal?.account;
-      const words = ['package', account?.type, query.currency, packageType, packageCode];
+      const cacheKey = ['package', account?.type, query.currency, packageType, packageCode];
       const render = async () =>
         presentPackageDetails(
           await world.getPackage(account, { packageCode, packageType, currency: query.currency }),
         );
-      return { status: 200, body: await cache.body(world, words, render) };
+      return { status: 200, body: await cache.body(world, cacheKey, render) };
     },
   });
 }
 
 function packageTypeOf(packageCode: string, asked: PackageType): PackageType {
   return packageCode.startsWith(TOP_UP_PREFIX) ? 'TOPUP' : asked;
+}
+
+export function exchangeRateRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/api/settings/exchange-rate',
+    key: 'public',
+    scope: undefined,
+    shapes: ['shape-3'],
+    errors: ['EXCHANGE_RATE_UNAVAILABLE'],
+    responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
+    docs: {
+      operationId: 'getExchangeRate',
+      tag: 'Settings',
+      summary: 'Read the USD to NGN exchange rate',
+      description:
+        'Needs no key. The rate is updated periodically and can change between reading and purchase.',
+    },
+    async handle({ world }) {
+      return { status: 200, body: toJson(presentExchangeRate(await world.getExchangeRate())) };
+    },
+  });
 }

@@ -1,4 +1,3 @@
-/** Regions and packages as the specification's tables list them; requests are validated and the reference generated from here. */
 import { z } from 'zod';
 import { DURATION_UNITS, REGION_TYPES } from '../rules.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
@@ -82,12 +81,10 @@ export const packageSchema = z
   })
   .meta({ id: 'Package' });
 
-const operatorSchema = z.object({ operatorName: z.string(), networkType: z.string() });
-
-const topUpLocationSchema = z.object({
+const networkSchema = z.object({
   locationName: z.string(),
   locationCode: z.string(),
-  operatorList: z.array(operatorSchema),
+  operatorList: z.array(z.object({ operatorName: z.string(), networkType: z.string() })),
 });
 
 export const topUpPackageSchema = z
@@ -101,7 +98,7 @@ export const topUpPackageSchema = z
     durationUnit: z.enum(DURATION_UNITS),
     speed: z.string(),
     description: z.string(),
-    locationNetworkList: z.array(topUpLocationSchema),
+    locationNetworkList: z.array(networkSchema),
   })
   .meta({ id: 'TopUpPackage' });
 
@@ -111,15 +108,20 @@ export const packageDetailsSchema = z
     unusedValidTime: z.number().int().meta({ description: 'Days to install before it lapses' }),
     location: z.string(),
     locationCode: z.string(),
-    locationNetworkList: z.array(
-      z.object({
-        locationName: z.string(),
-        locationLogo: z.string(),
-        locationCode: z.string(),
-        operatorList: z.array(operatorSchema),
-      }),
-    ),
+    locationNetworkList: z.array(networkSchema.extend({ locationLogo: z.string() })),
   })
   .meta({ id: 'PackageDetails' });
 
 export const packageList = z.union([z.array(packageSchema), z.array(topUpPackageSchema)]);
+
+export const exchangeRateSchema = z
+  .object({
+    success: z.literal(true),
+    message: z.string(),
+    data: z.object({
+      rate: z.number().meta({ description: '1 USD is this many NGN', example: 1534.25 }),
+      baseCurrency: z.literal('USD'),
+      currency: z.literal('NGN'),
+    }),
+  })
+  .meta({ id: 'ExchangeRate' });

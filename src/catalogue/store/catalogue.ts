@@ -1,7 +1,4 @@
-/**
- * The catalogue in Postgres: what a supplier sells, when each price was valid, and what was withdrawn. Processes serve it from memory
- * and look at its revision to know when to read it again.
- */
+import { isDeepStrictEqual } from 'node:util';
 import { sql, type Insertable, type Selectable } from 'kysely';
 import type { CataloguePackage, Region } from '../rules.ts';
 import { bumpRevision } from './revisions.ts';
@@ -19,14 +16,20 @@ export interface CatalogueChange {
   readonly withdrawn: number;
 }
 
-/** Rows in one insert: 20 columns each stay well under Postgres's 65,535 parameters. */
+/** Rows of one insert: 20 columns each, well under Postgres's 65,535 parameters. */
 const CHUNK = 500;
 
-/** BASE packages and regions, withdrawn packages included (they are told from unknown ones). */
+/** Regions and BASE packages. Includes withdrawn packages, so that callers can tell them from unknown ones. */
 export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; packages: StoredPackage[] }> {
   const regions = await db
     .selectFrom('regions')
-    .selectAll()
+    .select([
+      'region_code as regionCode',
+      'region_name as regionName',
+      'region_type as regionType',
+      'country_code as countryCode',
+      'flag_url as flagUrl',
+    ])
     .where('withdrawn_at', 'is', null)
     .orderBy('region_name')
     .execute();
@@ -39,10 +42,10 @@ export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; p
     .orderBy('duration')
     .orderBy('package_code')
     .execute();
-  return { regions: regions.map(toRegion), packages: packages.map(toPackage) };
+  return { regions, packages: packages.map(toPackage) };
 }
 
-/** Top-ups last seen for a BASE package and when we looked; undefined when we never did. */
+/** The last list that the supplier gave for a BASE package; undefined when it was never asked. */
 export async function readTopUps(
   db: WorldDb,
   packageCode: string,
@@ -63,7 +66,7 @@ export async function readTopUps(
   return { lookedAt: look.looked_at, packages: rows.map(toPackage) };
 }
 
-/** A top-up package that some list named before, whatever its code looks like. */
+/** A top-up from any stored list, whatever its code looks like. */
 export async function findTopUpPackage(db: WorldDb, code: string): Promise<StoredPackage | undefined> {
   const row = await db
     .selectFrom('packages')
@@ -75,7 +78,6 @@ export async function findTopUpPackage(db: WorldDb, code: string): Promise<Store
   return row && toPackage(row);
 }
 
-/** Keeps what the supplier just said about a package's top-ups. */
 export async function replaceTopUps(
   db: WorldDb,
   packageCode: string,
@@ -84,7 +86,7 @@ export async function replaceTopUps(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
-    const topUps = eachOnce(listed);
+    const topUps = withoutDuplicates(listed);
     await writePackages(trx, topUps, now);
     await trx.deleteFrom('package_top_ups').where('package_code', '=', packageCode).execute();
     if (topUps.length > 0) {
@@ -107,7 +109,7 @@ export async function replaceTopUps(
   });
 }
 
-/** Takes over a supplier's whole catalogue; what is gone from it is withdrawn, not removed. One transaction. */
+/** Stores a supplier's whole catalogue. What it no longer lists is withdrawn, not removed. */
 export async function replaceCatalogue(
   db: WorldDb,
   catalogue: { readonly regions: readonly Region[]; readonly packages: readonly CataloguePackage[] },
@@ -116,11 +118,11 @@ export async function replaceCatalogue(
   return db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
     const regionsChanged = await writeRegions(trx, catalogue.regions, now);
-    const packages = eachOnce(catalogue.packages);
+    const packages = withoutDuplicates(catalogue.packages);
     const written = await writePackages(trx, packages, now);
     const gone = await withdrawMissing(trx, packages, now);
     const change = { ...written, withdrawn: gone };
-    // A catalogue that stayed the same must not empty every process's caches.
+    // An unchanged catalogue must not empty every process's caches.
     if (change.added + change.changed + change.repriced + change.withdrawn + regionsChanged > 0)
       await bumpRevision(trx, 'catalogue');
     return change;
@@ -138,7 +140,7 @@ export async function countPackages(db: WorldDb): Promise<number> {
   return Number(row.total);
 }
 
-/** One writer of packages at a time: lists of different origin name the same top-ups. */
+/** One writer of packages at a time: several lists name the same top-ups. */
 async function lockCatalogue(trx: WorldDb): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('catalogue'))`.execute(trx);
 }
@@ -186,7 +188,7 @@ async function writePackages(
   const added = packages.filter((item) => !known.has(item.packageCode));
   const changed = packages.filter((item) => {
     const row = known.get(item.packageCode);
-    return row !== undefined && (row.withdrawn_at !== null || !sameValue(row, toRow(item)));
+    return row !== undefined && !sameValue(row, toRow(item));
   });
   const repriced = changed.filter((item) => known.get(item.packageCode)?.cost_usd_e4 !== item.cost);
   for (const chunk of chunks([...added, ...changed])) await upsertPackages(trx, chunk);
@@ -196,9 +198,10 @@ async function writePackages(
 
 async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[]): Promise<void> {
   const rows = packages.map(toRow);
-  const columns = Object.keys(rows[0] ?? {}).filter(
+  // Setting the key as well would take a lock that waits for purchases.
+  const columns = (Object.keys(rows[0] ?? {}) as (keyof PackagesTable)[]).filter(
     (column) => column !== 'package_code',
-  ) as (keyof PackagesTable)[];
+  );
   await trx
     .insertInto('packages')
     .values(rows)
@@ -212,7 +215,7 @@ async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[
     .execute();
 }
 
-/** A price is valid until the next one begins; where the clock stood still or went back, that is a millisecond after its own start. */
+/** A price is valid until the next one starts, and for at least a millisecond, even if the clock stood still or went back. */
 async function recordPrices(
   trx: WorldDb,
   added: readonly CataloguePackage[],
@@ -251,8 +254,8 @@ async function withdrawMissing(
   return Number(result.numUpdatedRows);
 }
 
-/** A list that names a package twice must not stop the rest: its last word counts. */
-function eachOnce(packages: readonly CataloguePackage[]): CataloguePackage[] {
+/** Where a list names a package twice, the last entry counts. */
+function withoutDuplicates(packages: readonly CataloguePackage[]): CataloguePackage[] {
   return [...new Map(packages.map((item) => [item.packageCode, item])).values()];
 }
 
@@ -270,16 +273,6 @@ function toRegionRow(region: Region): Insertable<RegionsTable> {
     country_code: region.countryCode,
     flag_url: region.flagUrl,
     withdrawn_at: null,
-  };
-}
-
-function toRegion(row: Selectable<RegionsTable>): Region {
-  return {
-    regionCode: row.region_code,
-    regionName: row.region_name,
-    regionType: row.region_type,
-    countryCode: row.country_code,
-    flagUrl: row.flag_url,
   };
 }
 
@@ -333,19 +326,11 @@ export function toPackage(row: Selectable<PackagesTable>): StoredPackage {
   };
 }
 
-/** jsonb keeps its own key order, so networks are compared as values, everything else as it stands. */
+/** jsonb does not keep the order of keys, so networks are compared as values. */
 function sameValue(row: Selectable<PackagesTable>, next: Insertable<PackagesTable>): boolean {
   return (Object.keys(next) as (keyof PackagesTable)[]).every((column) =>
     column === 'networks'
-      ? canonical(row.networks) === canonical(JSON.parse(next.networks))
+      ? isDeepStrictEqual(row.networks, JSON.parse(next.networks))
       : row[column] === next[column],
-  );
-}
-
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
   );
 }

@@ -1,16 +1,35 @@
-/** Markups and the NGN increment, with their history: the newest row rules, and none is ever changed. */
-import { sql } from 'kysely';
+import { sql, type Selectable } from 'kysely';
+import type { PricingSettingsTable, WorldDb } from '../../platform/database/tables.ts';
 import type { PricingSettings } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
+
+/** Settings with who set them and why. The newest row applies; rows are never changed. */
+export interface PricingChange extends PricingSettings {
+  readonly by: string;
+  readonly reason: string;
+  readonly validFrom: Date;
+}
 
 export async function findPricingSettings(db: WorldDb): Promise<PricingSettings> {
-  const row = await db
-    .selectFrom('pricing_settings')
-    .selectAll()
-    .orderBy('valid_from', 'desc')
-    .limit(1)
-    .executeTakeFirstOrThrow();
+  return toSettings(await newestFirst(db).limit(1).executeTakeFirstOrThrow());
+}
+
+/** Newest first. */
+export async function listPricingSettings(db: WorldDb, limit: number): Promise<PricingChange[]> {
+  const rows = await newestFirst(db).limit(limit).execute();
+  return rows.map((row) => ({
+    ...toSettings(row),
+    by: row.set_by,
+    reason: row.reason,
+    validFrom: row.valid_from,
+  }));
+}
+
+function newestFirst(db: WorldDb) {
+  return db.selectFrom('pricing_settings').selectAll().orderBy('valid_from', 'desc');
+}
+
+function toSettings(row: Selectable<PricingSettingsTable>): PricingSettings {
   return {
     id: row.id,
     userMarkupBps: row.user_markup_bps,
@@ -19,35 +38,9 @@ export async function findPricingSettings(db: WorldDb): Promise<PricingSettings>
   };
 }
 
-/** Settings with who set them and why. */
-export interface PricingChange extends PricingSettings {
-  readonly by: string;
-  readonly reason: string;
-  readonly validFrom: Date;
-}
-
-/** The newest first. */
-export async function listPricingSettings(db: WorldDb, limit: number): Promise<PricingChange[]> {
-  const rows = await db
-    .selectFrom('pricing_settings')
-    .selectAll()
-    .orderBy('valid_from', 'desc')
-    .limit(limit)
-    .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    userMarkupBps: row.user_markup_bps,
-    merchantMarkupBps: row.merchant_markup_bps,
-    ngnIncrementBps: row.ngn_increment_bps,
-    by: row.set_by,
-    reason: row.reason,
-    validFrom: row.valid_from,
-  }));
-}
-
 /**
- * Makes these the settings, if `before` still are: a person saw what would change. `changed-meanwhile`: somebody was faster, nothing was
- * written. Every process sells at them within a second.
+ * Takes effect in every process within a second. `changed-meanwhile`: the settings with the id `before`, which the operator saw, no longer
+ * apply; nothing was written.
  */
 export async function insertPricingSettings(
   db: WorldDb,
@@ -55,7 +48,7 @@ export async function insertPricingSettings(
   before: string,
 ): Promise<'set' | 'changed-meanwhile'> {
   return db.transaction().execute(async (trx) => {
-    // Takes the lock that whoever else changes prices needs.
+    // First, since it locks out every other change of prices.
     await bumpRevision(trx, 'pricing');
     if ((await findPricingSettings(trx)).id !== before) return 'changed-meanwhile';
     await trx
@@ -67,7 +60,7 @@ export async function insertPricingSettings(
         ngn_increment_bps: change.ngnIncrementBps,
         set_by: change.by,
         reason: change.reason,
-        // Not when the transaction began: one that began later may have been faster.
+        // now() is the transaction's start, and a transaction that started later may have committed first.
         valid_from: sql`clock_timestamp()`,
       })
       .execute();

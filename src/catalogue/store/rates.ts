@@ -1,7 +1,10 @@
-/** Exchange rates: every observation is kept with its source and time; only GOOD ones are sold at. */
+import type { Selectable } from 'kysely';
+import type { ExchangeRatesTable, WorldDb } from '../../platform/database/tables.ts';
 import type { Rate } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
+
+/** The `source` of rates that an operator set. */
+export const OPERATOR_SOURCE = 'operator';
 
 export interface NewRate {
   readonly currency: string;
@@ -9,6 +12,14 @@ export interface NewRate {
   readonly source: string;
   readonly observedAt: Date;
   readonly status: 'GOOD' | 'QUARANTINED';
+}
+
+export interface SetRate {
+  readonly currency: string;
+  /** null: use the configured rate again. */
+  readonly micros: bigint | null;
+  readonly by: string;
+  readonly reason: string;
 }
 
 /** The latest good rate of every currency. */
@@ -22,48 +33,125 @@ export async function findGoodRates(db: WorldDb): Promise<Rate[]> {
     .orderBy('observed_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  return rows.map((row) => ({
-    id: String(row.id),
-    currency: row.currency,
-    micros: row.rate_micros,
-    source: row.source,
-    observedAtMs: row.observed_at.getTime(),
-  }));
+  return rows.map((row) => ({ ...toRate(row), observedAtMs: row.observed_at.getTime() }));
 }
 
-/** Quarantined observations of a currency newer than `since`, for a second source to agree with. */
+export type QuarantinedRate = Omit<Rate, 'observedAtMs'> & { readonly observedAt: Date };
+
+/** Quarantined observations since a time, newest first; of one currency or of all. */
 export async function findQuarantined(
   db: WorldDb,
-  currency: string,
   since: Date,
-): Promise<{ micros: bigint; source: string }[]> {
+  currency?: string,
+): Promise<QuarantinedRate[]> {
   const rows = await db
     .selectFrom('exchange_rates')
-    .select(['rate_micros', 'source'])
-    .where('currency', '=', currency)
+    .select(['id', 'currency', 'rate_micros', 'source', 'observed_at'])
     .where('status', '=', 'QUARANTINED')
     .where('observed_at', '>=', since)
+    .$if(currency !== undefined, (query) => query.where('currency', '=', currency ?? ''))
+    .orderBy('id', 'desc')
     .execute();
-  return rows.map((row) => ({ micros: row.rate_micros, source: row.source }));
+  return rows.map((row) => ({ ...toRate(row), observedAt: row.observed_at }));
 }
 
-/** Keeps observations; a good one makes every process look again. */
+function toRate(row: Pick<Selectable<ExchangeRatesTable>, 'id' | 'currency' | 'rate_micros' | 'source'>) {
+  return { id: String(row.id), currency: row.currency, micros: row.rate_micros, source: row.source };
+}
+
+/** Stores observations. A good one makes every process reload its rates. */
 export async function insertRates(db: WorldDb, rates: readonly NewRate[]): Promise<void> {
   if (rates.length === 0) return;
   await db.transaction().execute(async (trx) => {
     await trx
       .insertInto('exchange_rates')
       .values(
-        rates.map((rate) => ({
-          currency: rate.currency,
-          rate_micros: rate.micros,
-          source: rate.source,
-          observed_at: rate.observedAt,
-          status: rate.status,
-          confirmed_by: null,
+        rates.map(({ currency, micros, source, observedAt, status }) => ({
+          currency,
+          source,
+          status,
+          rate_micros: micros,
+          observed_at: observedAt,
         })),
       )
       .execute();
     if (rates.some((rate) => rate.status === 'GOOD')) await bumpRevision(trx, 'rates');
+  });
+}
+
+/** Records the operator's decision, and the rate as an observation of now, so that prices use it within a second. */
+export async function insertSetRate(
+  db: WorldDb,
+  { currency, micros, by, reason }: SetRate,
+  now: Date,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx.insertInto('set_rates').values({ currency, rate_micros: micros, set_by: by, reason }).execute();
+    if (micros === null) return;
+    await trx
+      .insertInto('exchange_rates')
+      .values({
+        currency,
+        rate_micros: micros,
+        source: OPERATOR_SOURCE,
+        observed_at: now,
+        status: 'GOOD',
+        confirmed_by: by,
+        confirmed_reason: reason,
+      })
+      .execute();
+    await bumpRevision(trx, 'rates');
+  });
+}
+
+/** The rates that operators set and that still apply, in micros by currency. */
+export async function findSetRates(db: WorldDb): Promise<Map<string, bigint>> {
+  const rows = await db
+    .selectFrom('set_rates')
+    .distinctOn('currency')
+    .select(['currency', 'rate_micros'])
+    .orderBy('currency')
+    .orderBy('id', 'desc')
+    .execute();
+  return new Map(rows.flatMap((row) => (row.rate_micros === null ? [] : [[row.currency, row.rate_micros]])));
+}
+
+/** Newest first. */
+export function listSetRates(db: WorldDb, limit: number): Promise<(SetRate & { readonly at: Date })[]> {
+  return db
+    .selectFrom('set_rates')
+    .select(['currency', 'rate_micros as micros', 'set_by as by', 'reason', 'set_at as at'])
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
+/** Marks a quarantined observation as good. undefined: no observation with this id since that time. */
+export async function confirmQuarantined(
+  db: WorldDb,
+  {
+    id,
+    by,
+    reason,
+    since,
+  }: { readonly id: bigint; readonly by: string; readonly reason: string; readonly since: Date },
+): Promise<'confirmed' | 'already' | undefined> {
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('exchange_rates')
+      .select('status')
+      .where('id', '=', id)
+      .where('observed_at', '>=', since)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!row) return undefined;
+    if (row.status === 'GOOD') return 'already';
+    await trx
+      .updateTable('exchange_rates')
+      .set({ status: 'GOOD', confirmed_by: by, confirmed_reason: reason })
+      .where('id', '=', id)
+      .execute();
+    await bumpRevision(trx, 'rates');
+    return 'confirmed';
   });
 }

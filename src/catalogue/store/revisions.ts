@@ -1,7 +1,7 @@
-/** Counters that change with the catalogue, the markups and the rates: one small query tells a process whether its memory is old. */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
+/** Counters that change with the catalogue, the markups and the rates. One small query tells a process whether its memory is out of date. */
 export interface Revisions {
   readonly catalogue: string;
   readonly pricing: string;
@@ -14,12 +14,12 @@ export async function readRevisions(db: WorldDb): Promise<Revisions> {
   return { catalogue: of('catalogue'), pricing: of('pricing'), rates: of('rates') };
 }
 
-/** Call in the transaction of the change itself. */
+/** Call it in the transaction of the change itself. */
 export async function bumpRevision(db: WorldDb, name: 'catalogue' | 'pricing' | 'rates'): Promise<void> {
   await sql`update revisions set revision = revision + 1 where name = ${name}`.execute(db);
 }
 
-/** Which world this schema says it is: a worker compares it with its namespace before it starts. */
+/** The world this schema belongs to; a worker compares it with its namespace before it starts. */
 export async function readEnvironment(db: WorldDb): Promise<string> {
   const row = await db.selectFrom('world').select('environment').executeTakeFirst();
   if (!row) throw new Error('the schema names no world: run migrate first');

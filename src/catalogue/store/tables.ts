@@ -1,5 +1,4 @@
-/** Tables of the catalogue: regions, packages with their prices over time, and top-ups. */
-import type { ColumnType } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 import type { DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
 import type { PackageType } from '../../domain/states.ts';
 
@@ -53,4 +52,14 @@ export interface PackageTopUpsTable {
 export interface PackageTopUpLooksTable {
   package_code: string;
   looked_at: Date;
+}
+
+export interface SetRatesTable {
+  id: Generated<bigint>;
+  currency: string;
+  /** null: use the configured rate again. */
+  rate_micros: bigint | null;
+  set_by: string;
+  reason: string;
+  set_at: Generated<Date>;
 }

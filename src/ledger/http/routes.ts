@@ -1,113 +1,77 @@
-/** The account's wallet: what is in it, and putting money into it from outside. */
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { presentFunding, presentLowBalance, presentWallet } from './present.ts';
-import { fundBody, fundingSchema, lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
+import { presentLowBalance, presentWallet } from './present.ts';
+import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
 
 const TAG = 'Wallet';
 
-export function walletRoutes(): Route[] {
-  return [balanceRoute(), fundRoute(), readLowBalanceRoute(), setLowBalanceRoute()];
-}
-
-function balanceRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/wallet/balance',
-    key: 'required',
-    scope: 'read',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    errors: [],
-    responses: { 200: { description: 'The balance', schema: walletSchema } },
-    docs: {
-      operationId: 'getWalletBalance',
-      tag: TAG,
-      summary: 'Read the wallet balance',
-      description: 'What the account can spend now; money held for open purchases is not part of it.',
-    },
-    async handle({ world, principal }) {
-      return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
-    },
-  });
-}
-
-function fundRoute(): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/api/wallet/fund',
-    key: 'required',
-    scope: 'purchase',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    body: fundBody,
-    errors: ['PAYMENT_METHOD_UNAVAILABLE', 'PAYMENT_FAILED', 'EXCHANGE_RATE_UNAVAILABLE'],
-    responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
-    docs: {
-      operationId: 'fundWallet',
-      tag: TAG,
-      summary: 'Put money into the wallet',
-      description:
-        'Opens a payment from outside and answers how to pay it. The wallet gets the money when it has come; ' +
-        'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
-    },
-    async handle({ world, principal, body, context, idempotency }) {
-      const { amount: amountMinor, paymentMethod } = body;
-      const command = { amountMinor, paymentMethod, ...(idempotency ? { idempotency } : {}) };
-      const opened = await world.fundWallet(principal, command, context);
-      return { status: 201, body: toJson(presentFunding(opened)) };
-    },
-  });
-}
+const balanceRoute = defineRoute({
+  method: 'GET',
+  path: '/api/wallet/balance',
+  key: 'required',
+  scope: 'read',
+  keyErrors: 'wallet',
+  shapes: ['shape-3'],
+  errors: [],
+  responses: { 200: { description: 'The balance', schema: walletSchema } },
+  docs: {
+    operationId: 'getWalletBalance',
+    tag: TAG,
+    summary: 'Read the wallet balance',
+    description: 'What the account can spend now; money held for open purchases is not part of it.',
+  },
+  async handle({ world, principal }) {
+    return { status: 200, body: toJson(presentWallet(await world.getWallet(principal))) };
+  },
+});
 
 const LOW_BALANCE = '/api/wallet/low-balance';
 
-function readLowBalanceRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: LOW_BALANCE,
-    key: 'required',
-    scope: 'read',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    errors: [],
-    responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
-    docs: {
-      operationId: 'getLowBalance',
-      tag: TAG,
-      summary: 'Read when the wallet counts as low',
-      description:
-        'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
-    },
-    async handle({ world, principal }) {
-      const threshold = await world.getLowBalance(principal);
-      return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
-    },
-  });
-}
+const readLowBalanceRoute = defineRoute({
+  method: 'GET',
+  path: LOW_BALANCE,
+  key: 'required',
+  scope: 'read',
+  keyErrors: 'wallet',
+  shapes: ['shape-3'],
+  errors: [],
+  responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
+  docs: {
+    operationId: 'getLowBalance',
+    tag: TAG,
+    summary: 'Read when the wallet counts as low',
+    description: 'The amount below which `wallet.low_balance` is sent to webhook endpoints that ask for it.',
+  },
+  async handle({ world, principal }) {
+    const threshold = await world.getLowBalance(principal);
+    return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+  },
+});
 
-function setLowBalanceRoute(): Route {
-  return defineRoute({
-    method: 'PUT',
-    path: LOW_BALANCE,
-    key: 'required',
-    scope: 'purchase',
-    keyErrors: 'wallet',
-    shapes: ['shape-3'],
-    body: lowBalanceBody,
-    errors: [],
-    responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },
-    docs: {
-      operationId: 'setLowBalance',
-      tag: TAG,
-      summary: 'Set when the wallet counts as low',
-      description:
-        'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
-        'again only after the balance has been at it or above. Where the balance is below it already, it is sent now.',
-    },
-    async handle({ world, principal, body }) {
-      const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);
-      return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
-    },
-  });
+const setLowBalanceRoute = defineRoute({
+  method: 'PUT',
+  path: LOW_BALANCE,
+  key: 'required',
+  scope: 'purchase',
+  keyErrors: 'wallet',
+  shapes: ['shape-3'],
+  body: lowBalanceBody,
+  errors: [],
+  responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },
+  docs: {
+    operationId: 'setLowBalance',
+    tag: TAG,
+    summary: 'Set when the wallet counts as low',
+    description:
+      'Whenever the balance falls below this amount, `wallet.low_balance` is sent once to webhook endpoints that ask for it; ' +
+      'again only after the balance has been at it or above. Where the balance is below it already, it is sent now.',
+  },
+  async handle({ world, principal, body }) {
+    const threshold = await world.setLowBalance(principal, body.amount === 0n ? null : body.amount);
+    return { status: 200, body: toJson(presentLowBalance(threshold, principal.account.currency)) };
+  },
+});
+
+export function walletRoutes(): Route[] {
+  return [balanceRoute, readLowBalanceRoute, setLowBalanceRoute];
 }

@@ -1,13 +1,10 @@
-/**
- * The ledger's verbs: hold, post, void, transfer. Each is one statement, so it is whole or absent, and each is keyed, so doing it twice
- * is doing it once. Positive amounts credit the account they name. Balances move by trigger (migrations/world ledger).
- */
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { CROSSING, crossingOf, enqueueLowBalance, type Crossing } from './low-balance.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
+/** A positive amount credits the account. */
 export interface LedgerEntry {
   readonly account: string;
   readonly currency: string;
@@ -15,7 +12,7 @@ export interface LedgerEntry {
 }
 
 export interface Transfer {
-  /** Unique for ever: `<transactionId>:<step>`. */
+  /** Unique for ever, so that a repeated transfer changes nothing: `<transactionId>:<step>`. */
   readonly operationKey: string;
   readonly kind: string;
   readonly transactionId?: string;
@@ -23,10 +20,9 @@ export interface Transfer {
   readonly entries: readonly LedgerEntry[];
 }
 
-/** Ledger account of an account's wallet. */
 export const walletAccount = (accountId: string): string => `wallet:${accountId}`;
 
-/** Makes an account's wallet if there is none; funds nothing. Its balance row comes with the ledger account, by trigger. */
+/** Creates an empty wallet if there is none; a trigger adds its balance row. */
 export async function ensureWallet(db: WorldDb, accountId: string, currency: AccountCurrency): Promise<void> {
   await db
     .insertInto('ledger_accounts')
@@ -35,7 +31,7 @@ export async function ensureWallet(db: WorldDb, accountId: string, currency: Acc
     .execute();
 }
 
-/** What becomes of money that changes its currency: `from` is given up for `to`, over the exchange accounts. Nothing where both are one. */
+/** Exchanges `from` for `to` over the exchange accounts. No entries where both have the same currency. */
 export function exchangeEntries(from: Money, to: Money): LedgerEntry[] {
   if (from.currency === to.currency) return [];
   return [
@@ -44,7 +40,7 @@ export function exchangeEntries(from: Money, to: Money): LedgerEntry[] {
   ];
 }
 
-/** Makes the accounts of ours that a payment in a currency is booked on, where it is the first in it. */
+/** Creates the accounts that payments in a currency are booked on, if there are none. */
 export async function ensureSystemAccounts(db: WorldDb, currency: string): Promise<void> {
   await db
     .insertInto('ledger_accounts')
@@ -60,7 +56,7 @@ export async function ensureSystemAccounts(db: WorldDb, currency: string): Promi
     .execute();
 }
 
-/** Books a transfer whose entries net to zero per currency. `already`: its operation key was used before, nothing was written. */
+/** The entries must net to zero in each currency. `already`: the operation key was used before; nothing was written. */
 export async function transfer(db: WorldDb, request: Transfer): Promise<'done' | 'already'> {
   const entries = sql.join(
     request.entries.map(
@@ -79,33 +75,30 @@ export async function transfer(db: WorldDb, request: Transfer): Promise<'done' |
   return result.numAffectedRows === 0n ? 'already' : 'done';
 }
 
-/**
- * Reserves money on a wallet at once. `insufficient`: nothing was written. The id is the purchase's transactionId. That it leaves little is
- * told with it, in the caller's transaction.
- */
-export async function placeHold(
-  db: WorldDb,
-  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
-  written: PendingMessages = newPendingMessages(),
-): Promise<'held' | 'already' | 'insufficient'> {
-  const { currency } = hold.amount;
-  const { rows } = await sql<Crossing>`with ${holding(hold)} select ${CROSSING} from booked`.execute(db);
-  const [booked] = rows;
-  if (booked) {
-    const { id, accountId } = hold;
-    const because = { key: id, subject: id, accountId, currency: currency as AccountCurrency };
-    await enqueueLowBalance(db, because, booked, written);
-    return 'held';
-  }
-  const existing = await db.selectFrom('holds').select('id').where('id', '=', hold.id).executeTakeFirst();
-  return existing ? 'already' : 'insufficient';
+export interface NewHold {
+  /** The purchase's transactionId. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly amount: Money;
 }
 
-/** Queries for a `with` that place a hold: `hold` has a row where they do, beside `low` for a crossing. Nothing where `only` does not hold. */
-export function holding(
-  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
-  only: RawBuilder<boolean> = sql<boolean>`true`,
-): RawBuilder<unknown> {
+/** Reserves money and enqueues the low-balance webhook with it. `insufficient`: nothing was written. */
+export async function placeHold(
+  db: WorldDb,
+  hold: NewHold,
+  written: PendingMessages = newPendingMessages(),
+): Promise<'held' | 'already' | 'insufficient'> {
+  const { id, accountId, amount } = hold;
+  const { rows } = await sql<Crossing>`with ${holding(hold)} select ${CROSSING} from booked`.execute(db);
+  const [booked] = rows;
+  if (!booked) return (await readHoldStatus(db, id)) ? 'already' : 'insufficient';
+  const because = { key: id, subject: id, accountId, currency: amount.currency as AccountCurrency };
+  await enqueueLowBalance(db, because, booked, written);
+  return 'held';
+}
+
+/** Queries for a `with` that place a hold if `only` is true: `hold` has a row if it was placed, `low` if the balance fell below its threshold. */
+export function holding(hold: NewHold, only: RawBuilder<boolean> = sql<boolean>`true`): RawBuilder<unknown> {
   const { amountMinor, currency } = hold.amount;
   return sql`
     wallet as (
@@ -129,10 +122,7 @@ export function holding(
     )`;
 }
 
-/**
- * Turns a hold into revenue and books what the supplier cost. `already`: it was posted before. Throws when it was voided or never
- * placed: delivering without money is a bug to be seen, not swallowed.
- */
+/** Turns a hold into revenue and books the supplier's cost. Throws HoldConflict when it was voided or never placed: a delivery without money is a bug. */
 export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
   const { rows } = await sql<Posted>`
     with ${posting(sql`${id}`, sql`${costUsdE4}::bigint`)}
@@ -140,15 +130,14 @@ export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Prom
   return expectPosted(db, id, rows[0]);
 }
 
-/** What a statement that posts a hold answers of it. */
 export interface Posted {
   readonly has_posted: boolean;
 }
 
-/** The column of Posted, for the select list of a statement whose `with` has `posting`. */
+/** The column of Posted, for a statement whose `with` has `posting`. */
 export const POSTED = sql`exists (select from posted) as has_posted`;
 
-/** Queries for a `with`, the last of them called `posted`: post a hold that is held. Its id and the cost may each be a query's one value. */
+/** Queries for a `with` that post a hold; `posted` has rows if it was held. The id and the cost may be subqueries. */
 export function posting(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     hold as (
@@ -170,7 +159,7 @@ export function posting(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>)
     )`;
 }
 
-/** Throws where the hold was not posted, now or before. */
+/** Throws HoldConflict where the hold was posted neither now nor before. */
 export async function expectPosted(
   db: WorldDb,
   id: string,
@@ -181,7 +170,7 @@ export async function expectPosted(
   return 'already';
 }
 
-/** Gives a hold back to its wallet. `already`: voided before, or there never was one. Throws when it was posted. */
+/** Returns a hold to its wallet. `already`: voided before, or never placed. Throws HoldConflict when it was posted. */
 export async function voidHold(db: WorldDb, id: string): Promise<'voided' | 'already'> {
   const result = await sql`
     with hold as (
@@ -197,26 +186,20 @@ export async function voidHold(db: WorldDb, id: string): Promise<'voided' | 'alr
         ('held:' || hold.currency, -hold.amount_minor), ('wallet:' || hold.account_id, hold.amount_minor)
       ) entry (account, amount_minor)`.execute(db);
   if (result.numAffectedRows !== 0n) return 'voided';
-  const hold = await db.selectFrom('holds').select('status').where('id', '=', id).executeTakeFirst();
-  if (hold?.status === 'POSTED') throw new HoldConflict(id, 'VOIDED', 'POSTED');
+  if ((await readHoldStatus(db, id)) === 'POSTED') throw new HoldConflict(id, 'VOIDED', 'POSTED');
   return 'already';
 }
 
-/** The hold that a payment from outside placed: its entries are part of the payment's own transfer. */
-export async function placePaidHold(
-  db: WorldDb,
-  hold: { readonly id: string; readonly accountId: string; readonly amount: Money },
-): Promise<void> {
+/** The hold of a payment from outside; the payment's own transfer has its entries. */
+export async function placePaidHold(db: WorldDb, hold: NewHold): Promise<void> {
   const { amountMinor, currency } = hold.amount;
-  await sql`
-    insert into holds (id, account_id, currency, amount_minor)
-    values (${hold.id}, ${hold.accountId}, ${currency}, ${amountMinor})`.execute(db);
+  await db
+    .insertInto('holds')
+    .values({ id: hold.id, account_id: hold.accountId, currency, amount_minor: amountMinor })
+    .execute();
 }
 
-/**
- * Voids a paid hold into suspense, in the currency it was paid in, from where it goes back to the buyer. `already`: voided before. Throws
- * when it was posted.
- */
+/** Moves a paid hold to suspense, in the currency it was paid in, to be refunded from there. Throws HoldConflict when it was posted. */
 export async function voidHoldToSuspense(
   db: WorldDb,
   id: string,
@@ -247,7 +230,7 @@ export async function voidHoldToSuspense(
   return 'voided';
 }
 
-/** The hold ended the other way before: two steps disagree about one purchase. */
+/** Two steps disagree about how a purchase's hold ended. */
 export class HoldConflict extends Error {
   constructor(id: string, wanted: string, found: string) {
     super(`hold ${id} should be ${wanted} but is ${found}`);
@@ -256,15 +239,22 @@ export class HoldConflict extends Error {
 }
 
 async function expectClosedAs(db: WorldDb, id: string, status: 'POSTED' | 'VOIDED'): Promise<void> {
-  const hold = await db.selectFrom('holds').select('status').where('id', '=', id).executeTakeFirst();
-  if (hold?.status !== status) throw new HoldConflict(id, status, hold?.status ?? 'absent');
+  const found = await readHoldStatus(db, id);
+  if (found !== status) throw new HoldConflict(id, status, found ?? 'absent');
 }
 
-/** Spendable balance and when it last moved, or undefined when the account has no wallet in this world. */
-export async function findWallet(
-  db: WorldDb,
-  accountId: string,
-): Promise<{ balance: Money; updatedAt: Date } | undefined> {
+async function readHoldStatus(db: WorldDb, id: string) {
+  const hold = await db.selectFrom('holds').select('status').where('id', '=', id).executeTakeFirst();
+  return hold?.status;
+}
+
+export interface WalletView {
+  readonly balance: Money;
+  readonly updatedAt: Date;
+}
+
+/** undefined: the account has no wallet in this world. */
+export async function findWallet(db: WorldDb, accountId: string): Promise<WalletView | undefined> {
   const row = await db
     .selectFrom('wallets')
     .select(['balance_minor', 'currency', 'updated_at'])
@@ -275,7 +265,7 @@ export async function findWallet(
   );
 }
 
-/** Credits a wallet from outside money (an operator's or the sandbox's funding). Once per operation key. */
+/** Credits a wallet with money that an operator or the sandbox received. */
 export function fundWallet(
   db: WorldDb,
   request: { operationKey: string; accountId: string; amount: Money; reason: string },
@@ -292,7 +282,7 @@ export function fundWallet(
   });
 }
 
-/** What an operation key put into which wallet, or undefined where it was never used for that. */
+/** The wallet and the amount that an operation key credited; undefined if none. */
 export async function findFunded(
   db: WorldDb,
   operationKey: string,

@@ -1,8 +1,3 @@
-/**
- * The wallet balance below which an account wants to be told, and the telling: `wallet.low_balance`, once each time that the wallet becomes low,
- * by money taken out of it or by an amount set above what is in it. Whether it does is seen by the statement that takes the money, or sets the
- * amount, under the wallet's lock; there is nothing to arm.
- */
 import { sql } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
@@ -14,7 +9,7 @@ import {
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
 
-/** null switches it off. A wallet that was not low and is by this amount is told of, since nothing taken later would cross it. */
+/** null switches it off. Where the new threshold makes the wallet low, the webhook is enqueued now: no later debit would cross it. */
 export async function setLowBalance(
   db: WorldDb,
   { accountId, currency }: { readonly accountId: string; readonly currency: AccountCurrency },
@@ -39,7 +34,7 @@ export async function setLowBalance(
   });
 }
 
-/** Keeps the wallet as it is until the amount is set. An account without a wallet has nothing in it. */
+/** Locks the wallet until the threshold is set. An account without a wallet has a balance of 0. */
 async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor: bigint): Promise<Crossing> {
   const wallet = await trx
     .selectFrom('wallets')
@@ -74,7 +69,12 @@ export async function findLowBalance(
   return row && { thresholdMinor: row.threshold_minor, updatedAt: row.updated_at };
 }
 
-/** What a statement that took money answers of it, each null where the balance was not taken below a threshold. */
+/**
+ * `wallet.low_balance` is sent each time a debit, or a higher threshold, takes the balance below the threshold. The statement that does so
+ * finds out itself, under the wallet's lock, so there is no state to reset.
+ *
+ * What a statement that debits a wallet returns about it; null where the balance did not fall below the threshold.
+ */
 export interface Crossing {
   readonly threshold_minor: bigint | null;
   readonly left_minor: bigint | null;
@@ -82,7 +82,7 @@ export interface Crossing {
   readonly at: Date;
 }
 
-/** A query for a `with` beside one that is called `wallet`, locked, with its balance before: one row if this amount crosses. */
+/** For a `with` that has a locked `wallet` with its balance before the debit. Has one row if this debit crosses the threshold. */
 export function crossingOf(amountMinor: bigint) {
   return sql`
     select threshold.threshold_minor, wallet.balance_minor - ${amountMinor}::bigint as left_minor,
@@ -92,20 +92,17 @@ export function crossingOf(amountMinor: bigint) {
        and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`;
 }
 
-/** Stands for it where no money is taken. */
+/** Takes its place in a `with` that debits nothing. */
 export const NOT_LOW = sql`low as (select null::bigint as threshold_minor, null::bigint as left_minor, null::text[] as listeners)`;
 
-/** Nobody is to be told of a crossing. */
+/** No endpoint receives this crossing. */
 export const NO_SUBSCRIBERS = sql<boolean>`not exists (select from low where listeners is not null)`;
 
-/** The columns of Crossing, for the select list of a statement whose `with` calls it `low`. */
+/** The columns of Crossing, for a statement whose `with` has `low`. */
 export const CROSSING = sql`
   (select threshold_minor from low), (select left_minor from low), (select listeners from low), now() as at`;
 
-/**
- * The wallet, locked, with its balance before so much is taken out of it, and the crossing if that takes it below the threshold. undefined:
- * the account has no wallet.
- */
+/** Locks the wallet and returns its balance before the debit, with the crossing. undefined: the account has no wallet. */
 export async function lockWalletFor(
   trx: WorldDb,
   accountId: string,
@@ -120,15 +117,15 @@ export async function lockWalletFor(
   return rows[0];
 }
 
-/** What made the wallet low: its key, once for ever, and the purchase or funding that it is about. */
-export interface BecameLow {
+/** What made the wallet low. `key` is unique for ever; `subject` is the purchase or funding. */
+interface BecameLow {
   readonly key: string;
   readonly subject: string | null;
   readonly accountId: string;
   readonly currency: AccountCurrency;
 }
 
-/** Writes the messages of a crossing, in the transaction that makes the wallet low. */
+/** Call it in the transaction of the debit. */
 export async function enqueueLowBalance(
   trx: WorldDb,
   { currency, ...because }: BecameLow,

@@ -2,8 +2,7 @@
  * What is under /ops, of an API process: people and sessions of the accounts' schema, and of each world the same as finance's commands have,
  * on connections of its own, so that no report makes a purchase wait.
  */
-import { createOps } from './ops.ts';
-import type { OpsUseCases } from './ops-use-cases.ts';
+import { createOpsUseCases, type OpsUseCases } from './ops-use-cases.ts';
 import { createOpsWorld } from './ops-world.ts';
 import { createPasswords } from '../../accounts/passwords.ts';
 import { composeFinance } from './finance.ts';
@@ -34,7 +33,7 @@ export function composeOps(deps: {
     ...(live ? { live: createOpsWorld({ ...live, accounts }) } : {}),
   };
   return {
-    useCases: createOps({ db: accounts, clock, passwords: createPasswords(), events }, worlds),
+    useCases: createOpsUseCases({ db: accounts, clock, passwords: createPasswords(), events }, worlds),
     close: async () => {
       await Promise.allSettled([test.close(), live?.close()]);
     },

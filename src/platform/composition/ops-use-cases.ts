@@ -1,14 +1,24 @@
-/**
- * What operators may do over HTTP: who they are, and what they do in a world. The role that a verb takes is checked before it is called
- * (src/http/ops/); which moves a role may make, where the move is asked for. The person is whom the session belongs to: nobody can name
- * another. All of them throw DomainError.
- */
+import { peopleUseCases } from '../../accounts/people.ts';
+import { sessionUseCases, type SessionDeps } from '../../accounts/sessions.ts';
+import { unavailableWhenAway } from '../database/availability.ts';
+import { bindAll, type Bound } from './bind.ts';
 import type { OpsWorld } from './ops-world.ts';
-import type { SessionUseCases, PeopleUseCases } from '../../accounts/use-cases.ts';
 
+/** What operators may do over HTTP. The middleware checks a route's permission before the route calls any of these. */
 export interface OpsUseCases {
-  readonly sessions: SessionUseCases;
-  readonly people: PeopleUseCases;
+  readonly sessions: Bound<typeof sessionUseCases>;
+  readonly people: Bound<typeof peopleUseCases>;
   /** `live` is absent while the live world is switched off. */
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };
+}
+
+export function createOpsUseCases(deps: SessionDeps, { test, live }: OpsUseCases['worlds']): OpsUseCases {
+  return {
+    sessions: unavailableWhenAway(bindAll(deps, sessionUseCases)),
+    people: unavailableWhenAway(bindAll(deps, peopleUseCases)),
+    worlds: {
+      test: unavailableWhenAway(test),
+      ...(live ? { live: unavailableWhenAway(live) } : {}),
+    },
+  };
 }

@@ -12,16 +12,15 @@ import type { AccountsDb } from '../database/tables.ts';
 import type { ByMerchant, Daily, TrialBalance, Waiting } from '../../reconciliation/books-rules.ts';
 import type { Books, BooksRange } from '../../reconciliation/books.ts';
 import type { ActionPreview, ActionRecord, MoveRequest, OperatorActions } from '../../operations/actions.ts';
-import type { Session } from '../../accounts/people-views.ts';
 import { inTime } from '../circuit-breaker.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { dismiss, replay, type ReplayDeps, type Replayed } from '../../operations/replay.ts';
 import type { Differences, OpenDifference } from '../../reconciliation/reconcile.ts';
-import { refusePerson } from '../../accounts/refuse-person.ts';
 import { findStuck, type StuckDeps, type StuckFilter } from '../../operations/stuck.ts';
 import type { RequestContext } from '../http/request-context.ts';
 import type { Page } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
+import { refusePerson, type Session } from '../../accounts/sessions.ts';
 
 interface PageQuery {
   readonly page: number;

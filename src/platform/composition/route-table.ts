@@ -1,5 +1,5 @@
 /** Every route there is. The matcher, the OpenAPI document and the tests read this one list. */
-import { catalogueRoutes } from '../../catalogue/http/routes.ts';
+import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
 import { checkoutRoutes } from '../../payments/http/return-page/routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
 import { esimRoutes } from '../../purchases/http/routes.ts';
@@ -7,8 +7,8 @@ import { opsRoutes } from './ops-routes.ts';
 import { paymentRoutes } from '../../purchases/http/confirm-payment-routes.ts';
 import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
-import { settingsRoutes } from '../../catalogue/http/settings-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
+import { fundRoute } from '../../payments/http/funding-routes.ts';
 import { webhookEndpointRoutes } from '../../webhooks/http/endpoints/routes.ts';
 import { webhookMessageRoutes } from '../../webhooks/http/messages/routes.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
@@ -22,9 +22,10 @@ export function createRouteTable(about: {
     ...esimRoutes(),
     ...paymentRoutes(),
     ...walletRoutes(),
+    fundRoute(),
     ...webhookEndpointRoutes(),
     ...webhookMessageRoutes(),
-    ...settingsRoutes(),
+    exchangeRateRoute(),
   ];
   return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];
 }

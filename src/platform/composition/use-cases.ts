@@ -1,4 +1,4 @@
-import type { AccountUseCases } from '../../accounts/use-cases.ts';
+import type { Authenticator } from '../../accounts/authenticate.ts';
 import type { OpsUseCases } from './ops-use-cases.ts';
 import type { WorldUseCases } from './world-use-cases.ts';
 
@@ -6,7 +6,7 @@ export type { WorldUseCases };
 
 /** Everything that HTTP routes may call. `live` is absent while the live world is switched off. */
 export interface UseCases {
-  readonly accounts: AccountUseCases;
+  readonly accounts: Pick<Authenticator, 'authenticate'>;
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };
   /** Absent: nobody can sign in here, and there is nothing under /ops. */
   readonly ops?: OpsUseCases;

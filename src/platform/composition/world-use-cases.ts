@@ -2,8 +2,7 @@ import { getPackage, listPackages, listRegions, listTopUps } from '../../catalog
 import { exchangeRateView, priceRevision } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
 import { getEsim, listEsims } from '../../esims/read-esims.ts';
-import { getLowBalance, setLowBalance } from '../../ledger/low-balance.ts';
-import { getWallet } from '../../ledger/wallet.ts';
+import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts';
 import { fundWallet } from '../../payments/fund-wallet.ts';
 import { createGatewayDoor } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';

@@ -18,6 +18,7 @@ import type {
   PackageTopUpsTable,
   PackagesTable,
   RegionsTable,
+  SetRatesTable,
 } from '../../catalogue/store/tables.ts';
 import type { GatewayEventsTable, GatewayWindowsTable } from '../../payments/store/tables-gateway.ts';
 import type { DisputesTable } from '../../payments/store/tables-disputes.ts';
@@ -30,7 +31,6 @@ import type {
   ReconciliationLinesTable,
   ReconciliationRunsTable,
 } from '../../reconciliation/store/tables.ts';
-import type { SetRatesTable } from '../../catalogue/store/tables-rates.ts';
 import type {
   LowBalanceThresholdsTable,
   WebhookAttemptsTable,

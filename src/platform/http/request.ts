@@ -3,7 +3,6 @@
  * Fields are filled in the order in which app.ts lists the middleware. Holds no behaviour beyond its own beginning.
  */
 import type Koa from 'koa';
-import type { Session } from '../../accounts/people-views.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { IdempotencyTag } from '../idempotency/tag.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
@@ -13,6 +12,7 @@ import type { Answer, ErrorShape } from './errors.ts';
 import type { Match } from './matcher.ts';
 import { EMPTY_QUERY, type RawQuery } from './query.ts';
 import type { ReceivedBytes, Route } from './route.ts';
+import type { Session } from '../../accounts/sessions.ts';
 
 export interface RequestState {
   readonly startedAtMs: number;

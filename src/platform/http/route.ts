@@ -4,7 +4,6 @@
  */
 import type { z } from 'zod';
 import type { OpsUseCases } from '../composition/ops-use-cases.ts';
-import type { Session } from '../../accounts/people-views.ts';
 import type { OpsWorld } from '../composition/ops-world.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { IdempotencyTag } from '../idempotency/tag.ts';
@@ -13,6 +12,7 @@ import type { Environment, Principal, Scope } from '../../domain/account.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { Permission } from '../../accounts/roles.ts';
 import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
+import type { Session } from '../../accounts/sessions.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { presentTransaction } from './present.ts';
 import { transactionSchema } from './schema.ts';
-import { presentFundingStanding } from '../../ledger/http/present.ts';
-import { fundingStandingSchema } from '../../ledger/http/schema.ts';
 import type { TransactionView } from '../views.ts';
+import { presentFundingStanding } from '../../payments/http/funding-present.ts';
+import { fundingStandingSchema } from '../../payments/http/funding-schema.ts';
 
 export const standingSchema = z.union([transactionSchema, fundingStandingSchema]);
 

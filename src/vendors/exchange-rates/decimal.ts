@@ -1,14 +1,9 @@
-/**
- * Exchange rates as decimal text, never a floating-point number. Guarantee: what `rateText` answers is
- * positive and has at most six decimals, as prices are computed with.
- */
-
 const DECIMALS = 6;
 const PLAIN_DECIMAL = /^(\d{1,12})(?:\.(\d{1,30}))?$/;
 
 /**
- * A provider's rate with at most six decimals, the half rounded up; null for everything that is no positive plain decimal (signs,
- * exponents, words) or that rounds to nothing.
+ * A provider's rate with at most six decimals, rounded half up, without ever being a floating-point number. null for everything that is not a
+ * positive plain decimal (signs, exponents, words) or that rounds to zero.
  */
 export function rateText(written: unknown): string | null {
   const match = typeof written === 'string' ? PLAIN_DECIMAL.exec(written) : null;

@@ -1,19 +1,19 @@
-/**
- * Rates that the operator sets in the configuration, the default source. Every observation counts as made anew, so a fixed rate never
- * grows old by itself (decisions.md).
- */
 import type { Clock } from '../../domain/clock.ts';
 import type { RateSource } from '../../catalogue/port.ts';
 import { rateText } from './decimal.ts';
 
-export interface FixedRatesOptions {
+/**
+ * Rates from the configuration, the default source. Every observation counts as new, so a fixed rate never grows too old (decisions.md).
+ * Throws TypeError for an entry that is not a currency with a rate, so that a typing error shows at start.
+ */
+export function createFixedRates({
+  ratesPerUsd,
+  clock,
+}: {
   /** ISO 4217 → how much of it one US dollar is, such as `{ NGN: '1600.00' }`. */
   readonly ratesPerUsd: Readonly<Record<string, string>>;
   readonly clock: Clock;
-}
-
-/** Makes the source. Throws TypeError for a currency or rate that is none, so that a typing error shows at start. */
-export function createFixedRates({ ratesPerUsd, clock }: FixedRatesOptions): RateSource {
+}): RateSource {
   const rates: Record<string, string> = {};
   for (const [currency, written] of Object.entries(ratesPerUsd)) {
     const rate = rateText(written);

@@ -1,8 +1,4 @@
-/**
- * Rates from the open endpoint of ExchangeRate-API (open.er-api.com), published once a day, without a key. Its terms ask for
- * attribution and forbid passing the rates on as data, so an operator switches it on knowingly. Guarantee: all rates of an answer are
- * sound, or it throws.
- */
+import { z } from 'zod';
 import type { Clock } from '../../domain/clock.ts';
 import type { RateSource } from '../../catalogue/port.ts';
 import { parseWithNumbersAsText } from '../http/json.ts';
@@ -12,20 +8,34 @@ const OPEN_ENDPOINT = 'https://open.er-api.com/v6/latest/USD';
 const TIME_LIMIT_MS = 10_000;
 /** About 160 currencies are 4 KB. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** Published every 24 h; a little later happens, much later means that the provider has stopped. */
+/** Published every 24 h; much later means that the provider has stopped. */
 const MAX_PUBLISHED_AGE_MS = 26 * 3_600_000;
-/** The provider's clock may be a little ahead of ours. */
 const MAX_PUBLISHED_AHEAD_MS = 300_000;
 
 export interface OpenErApiOptions {
   readonly clock: Clock;
   readonly url?: string;
   readonly timeLimitMs?: number;
-  /** Only these, all of them; without it everything that the provider has, NGN at least. */
+  /** Exactly these; by default everything that the provider publishes, including NGN. */
   readonly currencies?: readonly string[];
 }
 
-/** Makes the source. `observe` throws on every answer that is not complete, recent and sound. */
+/** With every number as text, so that no digit of a rate is lost. */
+const answerSchema = z.object({
+  result: z.literal('success', 'the provider reports no success'),
+  base_code: z.literal('USD', 'the rates are not per US dollar'),
+  time_last_update_unix: z.string().regex(/^\d{1,11}$/, 'no time of publication'),
+  // Not z.record, which drops a key `__proto__` in silence.
+  rates: z.custom<Readonly<Record<string, unknown>>>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'no rates in the answer',
+  ),
+});
+
+/**
+ * The open endpoint of ExchangeRate-API (open.er-api.com): published once a day, without a key. Its terms ask for attribution and forbid
+ * passing the rates on as data, so an operator has to switch it on. `observe` throws on every answer that is not complete, recent and valid.
+ */
 export function createOpenErApi(options: OpenErApiOptions): RateSource {
   const { clock, url = OPEN_ENDPOINT, timeLimitMs = TIME_LIMIT_MS, currencies } = options;
   const name = 'open.er-api.com';
@@ -34,9 +44,10 @@ export function createOpenErApi(options: OpenErApiOptions): RateSource {
     observe: async () => {
       const body = await fetchText(url, timeLimitMs);
       const observedAt = clock.now();
-      const published = readAnswer(body);
-      requireRecent(published.atSeconds, observedAt);
-      return { source: name, ratesPerUsd: soundRates(published.rates, currencies), observedAt };
+      const { data, error } = answerSchema.safeParse(parseWithNumbersAsText(body));
+      if (error) throw new Error(z.prettifyError(error));
+      requireRecent(data.time_last_update_unix, observedAt);
+      return { source: name, ratesPerUsd: pickRates(data.rates, currencies), observedAt };
     },
   };
 }
@@ -61,42 +72,21 @@ async function fetchText(url: string, timeLimitMs: number): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function readAnswer(body: string): {
-  readonly atSeconds: string;
-  readonly rates: Readonly<Record<string, unknown>>;
-} {
-  const answer = parseWithNumbersAsText(body);
-  if (!isRecord(answer) || answer['result'] !== 'success') throw new Error('the provider reports no success');
-  if (answer['base_code'] !== 'USD') throw new Error('the rates are not per US dollar');
-  const { rates, time_last_update_unix: atSeconds } = answer;
-  if (!isRecord(rates)) throw new Error('no rates in the answer');
-  if (typeof atSeconds !== 'string' || !/^\d{1,11}$/.test(atSeconds))
-    throw new Error('no time of publication');
-  return { atSeconds, rates };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function requireRecent(atSeconds: string, now: Date): void {
   const ageMs = now.getTime() - Number(atSeconds) * 1000;
   if (ageMs > MAX_PUBLISHED_AGE_MS) throw new Error(`published ${Math.trunc(ageMs / 3_600_000)} h ago`);
   if (ageMs < -MAX_PUBLISHED_AHEAD_MS) throw new Error('published in the future');
 }
 
-function soundRates(
+function pickRates(
   published: Readonly<Record<string, unknown>>,
-  currencies: readonly string[] | undefined,
+  currencies: readonly string[] = [...new Set([...Object.keys(published), 'NGN'])],
 ): Record<string, string> {
-  const wanted = currencies ?? [...new Set([...Object.keys(published), 'NGN'])];
-  const rates: Record<string, string> = {};
-  for (const currency of wanted) {
+  const rates = currencies.map((currency) => {
     if (!/^[A-Z]{3}$/.test(currency)) throw new Error('a currency code that is none');
-    const written = Object.hasOwn(published, currency) ? published[currency] : undefined;
-    const rate = rateText(written);
+    const rate = rateText(Object.hasOwn(published, currency) ? published[currency] : undefined);
     if (rate === null) throw new Error(`no rate for ${currency}`);
-    rates[currency] = rate;
-  }
-  return rates;
+    return [currency, rate] as const;
+  });
+  return Object.fromEntries(rates);
 }

@@ -1,7 +1,7 @@
 // What the in-memory shop sells, and to whom: fixed values that the shape tests compare with.
 import type { Account } from '../../../src/domain/account.ts';
 import type { CataloguePackage } from '../../../src/catalogue/rules.ts';
-import type { RegionView } from '../../../src/catalogue/views.ts';
+import type { RegionView } from '../../../src/catalogue/memory.ts';
 
 export const NOW = new Date('2026-01-31T09:30:00.250Z');
 

@@ -3,7 +3,6 @@
  * asked. The real thing runs in test/store and test/e2e.
  */
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
-import type { OneTimePassword, PersonView, Session } from '../../../src/accounts/people-views.ts';
 import type { OpsWorld } from '../../../src/platform/composition/ops-world.ts';
 import type { ActionPreview, ActionRecord } from '../../../src/operations/actions.ts';
 import type { Timeline } from '../../../src/operations/timeline.ts';
@@ -12,7 +11,8 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import { may, mayMove, ROLES, type Role } from '../../../src/accounts/roles.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
-import type { SessionUseCases } from '../../../src/accounts/use-cases.ts';
+import type { Session } from '../../../src/accounts/sessions.ts';
+import type { OneTimePassword, PersonView } from '../../../src/accounts/people.ts';
 
 const AT = new Date('2026-01-31T09:30:00.000Z');
 export const TXN = `txn-${'0'.repeat(31)}1`;
@@ -73,7 +73,7 @@ function noted<T>(calls: string[], call: string, answer: T): Promise<T> {
   return Promise.resolve(answer);
 }
 
-function createSessions(calls: string[], refused: string[]): SessionUseCases {
+function createSessions(calls: string[], refused: string[]): OpsUseCases['sessions'] {
   const known = new Map([...ROLES, 'NEW' as const].map((who) => [tokenOf(who), sessionOf(who)]));
   return {
     signIn: ({ email, password, address }) => {

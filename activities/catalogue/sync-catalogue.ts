@@ -1,0 +1,31 @@
+import type { ActivityDeps } from '../deps.ts';
+import { SupplierUnavailable } from '../../src/catalogue/port.ts';
+import { ApplicationFailure } from '@temporalio/activity';
+import { countPackages, replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
+
+/** A catalogue that lost more than half of its packages at once is a broken answer, not a withdrawal. */
+const SMALLEST_SHARE = 2;
+
+export async function syncCatalogue({ db, supplier, clock, events }: ActivityDeps): Promise<string> {
+  const startedAt = clock.now();
+  const catalogue = await supplier.catalogue().catch((error: unknown) => {
+    if (error instanceof SupplierUnavailable && !error.retryable) {
+      throw ApplicationFailure.nonRetryable(error.message, error.name);
+    }
+    throw error;
+  });
+  const known = await countPackages(db);
+  if (catalogue.packages.length * SMALLEST_SHARE < known || catalogue.packages.length === 0) {
+    const reason = `the supplier lists ${catalogue.packages.length} packages where ${known} were on sale`;
+    events.catalogueSyncRefused({ reason });
+    throw ApplicationFailure.nonRetryable(reason, 'CatalogueTooSmall');
+  }
+  const change = await replaceCatalogue(db, catalogue, startedAt);
+  events.catalogueSynced({
+    regions: catalogue.regions.length,
+    packages: catalogue.packages.length,
+    ...change,
+    ms: clock.now().getTime() - startedAt.getTime(),
+  });
+  return `${catalogue.packages.length} packages in ${catalogue.regions.length} regions; ${change.added} new, ${change.repriced} repriced, ${change.changed} changed, ${change.withdrawn} withdrawn`;
+}

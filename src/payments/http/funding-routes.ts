@@ -1,0 +1,32 @@
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { fundBody, fundingSchema } from './funding-schema.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { presentFunding } from './funding-present.ts';
+
+export function fundRoute(): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/api/wallet/fund',
+    key: 'required',
+    scope: 'purchase',
+    keyErrors: 'wallet',
+    shapes: ['shape-3'],
+    body: fundBody,
+    errors: ['PAYMENT_METHOD_UNAVAILABLE', 'PAYMENT_FAILED', 'EXCHANGE_RATE_UNAVAILABLE'],
+    responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },
+    docs: {
+      operationId: 'fundWallet',
+      tag: 'Wallet',
+      summary: 'Put money into the wallet',
+      description:
+        'Opens a payment from outside and answers how to pay it. The wallet gets the money when it has come; ' +
+        'confirm-payment tells how it stands. Send an `Idempotency-Key`, and a repeated request opens no second payment.',
+    },
+    async handle({ world, principal, body, context, idempotency }) {
+      const { amount: amountMinor, paymentMethod } = body;
+      const command = { amountMinor, paymentMethod, ...(idempotency ? { idempotency } : {}) };
+      const opened = await world.fundWallet(principal, command, context);
+      return { status: 201, body: toJson(presentFunding(opened)) };
+    },
+  });
+}
