@@ -6,7 +6,7 @@
  */
 import { Context } from '@temporalio/activity';
 import { isFailingForGood, nextAttempt } from '../../src/webhooks/rules.ts';
-import type { DeliveryOutcome } from '../../src/platform/outbound/webhook-sender.ts';
+import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
   claimDelivery,
   closeUnsent,
@@ -87,7 +87,7 @@ async function attempt(deps: ActivityDeps, delivery: WebhookDelivery, place: Pla
   }
 }
 
-function send({ webhooks }: ActivityDeps, delivery: WebhookDelivery): Promise<DeliveryOutcome> {
+function send({ webhooks }: ActivityDeps, delivery: WebhookDelivery): Promise<RequestOutcome> {
   const { messageId, endpoint } = delivery;
   const sending = webhooks.sender.send({
     url: endpoint.url,
@@ -102,7 +102,7 @@ function send({ webhooks }: ActivityDeps, delivery: WebhookDelivery): Promise<De
 async function record(
   deps: ActivityDeps,
   delivery: WebhookDelivery,
-  outcome: DeliveryOutcome,
+  outcome: RequestOutcome,
 ): Promise<DeliveryStep> {
   const made = toAttempt(outcome, deps.clock.now());
   const written = newPendingMessages();
@@ -122,14 +122,14 @@ async function record(
   return { ...waiting(verdict.waitMs, why), ...messages };
 }
 
-function isTaken(outcome: DeliveryOutcome): boolean {
+function isTaken(outcome: RequestOutcome): boolean {
   return outcome.outcome === 'answered' && outcome.status >= 200 && outcome.status < 300;
 }
 
 function judge(
   { webhooks }: ActivityDeps,
   { attemptsInSeries }: WebhookDelivery,
-  outcome: DeliveryOutcome,
+  outcome: RequestOutcome,
   endedAt: Date,
 ): Verdict {
   if (isTaken(outcome)) return { status: 'DELIVERED' };
@@ -143,7 +143,7 @@ function judge(
 function disablingOf(
   { webhooks }: ActivityDeps,
   { attemptsInSeries, endpoint }: WebhookDelivery,
-  outcome: DeliveryOutcome,
+  outcome: RequestOutcome,
   endedAt: Date,
 ): Disabling | undefined {
   if (isTaken(outcome)) return undefined;
@@ -153,7 +153,7 @@ function disablingOf(
   return isFailingForGood(failures, endedAt.getTime(), webhooks.failingLimitMs) ? 'FAILING' : undefined;
 }
 
-function toAttempt(outcome: DeliveryOutcome, endedAt: Date): AttemptMade {
+function toAttempt(outcome: RequestOutcome, endedAt: Date): AttemptMade {
   return {
     at: new Date(endedAt.getTime() - outcome.ms),
     endedAt,

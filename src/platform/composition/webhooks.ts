@@ -2,9 +2,9 @@
  * What webhooks to merchants are made of in one world: guard, sender, the box for secrets, and the engine that begins deliveries; and the mail
  * by which owners hear what no webhook can tell them.
  */
-import { createUrlGuard } from '../outbound/guard.ts';
+import { createUrlGuard } from '../outbound/url-guard.ts';
 import { createNetwork } from '../outbound/network.ts';
-import { createWebhookSender } from '../outbound/sender.ts';
+import { createWebhookSender } from '../outbound/webhook-sender.ts';
 import { createSecretBox } from '../secret-box.ts';
 import { createSmtpMailer } from '../../vendors/mail/mailer.ts';
 import type { TemporalClient } from '../temporal/connect.ts';
