@@ -18,7 +18,7 @@ import type { SecretBox } from '../secret-box-port.ts';
 import type { UrlGuard } from '../outbound/url-guard.ts';
 import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
 import type { WebhookSender } from '../outbound/webhook-sender.ts';
-import { whoseMessages } from '../../webhooks/store/deliveries.ts';
+import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
 import type { WorldDb } from '../database/tables.ts';
 
 export interface WebhookParts {
@@ -48,7 +48,7 @@ export function composeWebhookEngine(
 ): WebhookEngine & WebhookSweeper {
   return createWebhookEngine({
     temporal,
-    whose: (messageIds) => whoseMessages(db, messageIds),
+    whose: (messageIds) => findMessageSubjects(db, messageIds),
     onNotHandedOver: (fields) => events.webhooksNotHandedOver(fields),
   });
 }

@@ -245,7 +245,7 @@ export async function markSwept(db: WorldDb, messageIds: readonly string[]): Pro
 }
 
 /** Whom messages belong to and what they are about, for those who look for their workflows. */
-export async function whoseMessages(
+export async function findMessageSubjects(
   db: WorldDb,
   messageIds: readonly string[],
 ): Promise<{ id: string; accountId: string; event: WebhookEvent; transactionId: string | null }[]> {

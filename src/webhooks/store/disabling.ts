@@ -7,7 +7,7 @@ import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { writeNotice } from './notices.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { closeWaiting } from './endpoints.ts';
-import { listeners, enqueueWebhook, type PendingMessages } from './messages.ts';
+import { subscribers, enqueueWebhook, type PendingMessages } from './messages.ts';
 
 /** Why an endpoint is called no more. */
 export type Disabling = 'GONE' | 'FAILING';
@@ -31,7 +31,7 @@ export async function disableEndpoint(
       update webhook_endpoints
          set enabled = false, disabled_reason = ${reason}, disabled_at = ${at}, updated_at = ${at}
        where id = ${id} and enabled and deleted_at is null and (${reason} = 'GONE' or failing_since = ${failingSince})
-      returning url, failing_since, ${listeners('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as listeners`.execute(
+      returning url, failing_since, ${subscribers('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as listeners`.execute(
       trx,
     );
     const [disabled] = rows;
@@ -45,7 +45,7 @@ export async function disableEndpoint(
         key: `${id}:${at.getTime()}`,
         subject: null,
         accountId,
-        listeners: disabled.listeners?.filter((listener) => listener !== id) ?? null,
+        subscribers: disabled.listeners?.filter((listener) => listener !== id) ?? null,
         facts: { endpointId: id, url, reason },
         at,
       },

@@ -30,14 +30,17 @@ export function messagesOf({ accountId, ids }: PendingMessages): {
  * The endpoints that ask for an event, for the select list of whatever statement makes the change: an array, or null for none. One that we
  * have disabled for its failures counts too: what it misses can be recovered.
  */
-export function listeners(event: WebhookEvent, accountId: RawBuilder<unknown>): RawBuilder<string[] | null> {
+export function subscribers(
+  event: WebhookEvent,
+  accountId: RawBuilder<unknown>,
+): RawBuilder<string[] | null> {
   return sql<string[] | null>`(
     select array_agg(endpoint.id) from webhook_endpoints endpoint
      where endpoint.account_id = ${accountId} and endpoint.deleted_at is null
        and (endpoint.enabled or endpoint.disabled_reason = 'FAILING') and ${event} = any(endpoint.events))`;
 }
 
-export interface Telling<Event extends WebhookEvent> {
+export interface NewWebhook<Event extends WebhookEvent> {
   readonly event: Event;
   /** Of this happening, once for ever. */
   readonly key: string;
@@ -45,7 +48,7 @@ export interface Telling<Event extends WebhookEvent> {
   readonly subject: string | null;
   readonly accountId: string;
   /** What `listeners` found. */
-  readonly listeners: readonly string[] | null;
+  readonly subscribers: readonly string[] | null;
   readonly facts: WebhookFacts[Event];
   readonly at: Date;
 }
@@ -53,18 +56,18 @@ export interface Telling<Event extends WebhookEvent> {
 /** Writes one message for each endpoint that listens. Twice is once. Belongs into the transaction of the change. */
 export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
-  telling: Telling<Event>,
+  telling: NewWebhook<Event>,
   written: PendingMessages,
 ): Promise<void> {
   const { event, accountId, subject, at } = telling;
-  if (telling.listeners === null || telling.listeners.length === 0) return;
+  if (telling.subscribers === null || telling.subscribers.length === 0) return;
   const { rows } = await sql<{ id: string; status: string }>`
     insert into webhook_messages
       (id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, closed_at, created_at)
     select ${NEW_ID}, id, account_id, ${event}, ${`${event}:${telling.key}`}, ${subject}, ${webhookBody(event, telling.facts, at)},
            case when enabled then 'PENDING' else 'FAILED' end,
            case when enabled then now() end, case when enabled then null else now() end, ${at}
-      from webhook_endpoints where id = any(${[...telling.listeners]})
+      from webhook_endpoints where id = any(${[...telling.subscribers]})
     on conflict (endpoint_id, event_key) do nothing
     returning id, status`.execute(trx);
   written.accountId = accountId;
