@@ -15,7 +15,7 @@ import {
   sendSample,
 } from './messages.ts';
 
-/** All throw WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_MESSAGE_NOT_FOUND for an id that is not the account's own. */
+/** All throw WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_MESSAGE_NOT_FOUND for an id of another account. */
 export const webhookUseCases = {
   createEndpoint,
   listEndpoints,

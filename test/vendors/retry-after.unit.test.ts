@@ -1,6 +1,6 @@
 /** A receiver's Retry-After: seconds or a date, and everything else is nothing. */
 import { describe, expect, it } from 'vitest';
-import { retryAfterMs } from '../../src/platform/outbound/request.ts';
+import { retryAfterMs } from '../../src/platform/outbound/retry-after.ts';
 
 const now = new Date('2026-11-21T09:00:00.000Z');
 

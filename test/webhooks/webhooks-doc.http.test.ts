@@ -9,7 +9,7 @@ import {
   WEBHOOK_EVENTS,
 } from '../../src/webhooks/rules.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
-import { eventBodySchema } from '../../src/webhooks/http/messages/events.ts';
+import { eventBodySchema } from '../../src/webhooks/http/events.ts';
 import { WEBHOOKS_USAGE } from '../../src/cli/webhooks.ts';
 
 const page = readFileSync(new URL('../../docs/WEBHOOKS.md', import.meta.url), 'utf8');

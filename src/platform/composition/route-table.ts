@@ -9,8 +9,7 @@ import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
 import { settingsRoutes } from '../../catalogue/http/settings-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
-import { webhookEndpointRoutes } from '../../webhooks/http/endpoints/routes.ts';
-import { webhookMessageRoutes } from '../../webhooks/http/messages/routes.ts';
+import { merchantWebhookRoutes } from '../../webhooks/http/routes.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
 
 export function createRouteTable(about: {
@@ -22,8 +21,7 @@ export function createRouteTable(about: {
     ...esimRoutes(),
     ...paymentRoutes(),
     ...walletRoutes(),
-    ...webhookEndpointRoutes(),
-    ...webhookMessageRoutes(),
+    ...merchantWebhookRoutes(),
     ...settingsRoutes(),
   ];
   return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];

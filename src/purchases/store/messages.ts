@@ -3,13 +3,13 @@
  * facts and who listens; where nobody does, nothing more is asked or written.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { MessageStatusValue } from '../../webhooks/rules.ts';
+import type { PurchaseEventStatus } from '../../webhooks/rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { subscribers, enqueueWebhook, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 export interface ChangedPurchase {
   readonly account_id: string;
-  readonly status: MessageStatusValue;
+  readonly status: PurchaseEventStatus;
   /** Each null while there is no eSIM; a top-up has one from the beginning. */
   readonly told_esim_id: string | null;
   readonly told_iccid: string | null;
@@ -71,7 +71,7 @@ export async function enqueuePurchaseStatus(
 export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
-  status: MessageStatusValue,
+  status: PurchaseEventStatus,
   written: PendingMessages,
 ): Promise<void> {
   const { rows } = await sql<ChangedPurchase>`

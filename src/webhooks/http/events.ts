@@ -1,7 +1,7 @@
-/** The bodies of all events, for the reference; what is sent is made in the domain, and a test keeps the two equal. */
+/** For the API reference. The bodies that are sent are made in rules.ts; a test compares the two. */
 import { z } from 'zod';
-import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../../rules.ts';
-import { isoTime, money } from '../../../platform/http/answer-fields.ts';
+import { PURCHASE_EVENT_STATUSES, type WebhookEvent } from '../rules.ts';
+import { isoTime, money } from '../../platform/http/answer-fields.ts';
 
 const later = (description: string) =>
   z.string().meta({ description: `${description}; empty while there is none` });
@@ -72,7 +72,6 @@ export const EVENT_WORDS: { readonly [Event in WebhookEvent]: EventWords } = {
   },
 };
 
-/** The body of one event. */
 export function eventBodySchema(event: WebhookEvent): z.ZodObject {
   return z.object({
     event: z.literal(event),

@@ -1,19 +1,25 @@
-/** Where an account wants to be told: making endpoints, changing them, their secrets, samples, and sending again what failed. */
-import { isId } from '../../../domain/ids.ts';
-import { MAX_PREVIOUS_SECRETS } from '../../rules.ts';
-import { toJson } from '../../../platform/http/json.ts';
-import { presentPage } from '../../../platform/http/page.ts';
-import { defineRoute, type PathParameter, type Route } from '../../../platform/http/route.ts';
-import { presentMessage } from '../messages/present.ts';
-import { messageSchema } from '../messages/schema.ts';
-import { presentEndpoint, presentNewSecret } from './present.ts';
+import { isId } from '../../domain/ids.ts';
+import { MAX_PREVIOUS_SECRETS } from '../rules.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { presentPage } from '../../platform/http/page.ts';
+import { defineRoute, type PathParameter, type Route } from '../../platform/http/route.ts';
 import {
+  attemptPageSchema,
   createEndpointBody,
   deletedSchema,
   endpointPageSchema,
   endpointSchema,
-  endpointsQuery,
+  messageDetailSchema,
+  messagePageSchema,
+  messageSchema,
+  messagesQuery,
   newEndpointSchema,
+  pageQuery,
+  presentAttempt,
+  presentEndpoint,
+  presentMessage,
+  presentMessageDetail,
+  presentNewSecret,
   recoverBody,
   recoveredSchema,
   sampleBody,
@@ -21,8 +27,10 @@ import {
 } from './schema.ts';
 
 const TAG = 'Webhooks';
-const PATH = '/api/webhooks/endpoints';
-const ONE = `${PATH}/{endpointId}`;
+const ENDPOINTS = '/api/webhooks/endpoints';
+const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
+const MESSAGES = '/api/webhooks/messages';
+const MESSAGE = `${MESSAGES}/{messageId}`;
 
 const endpointId: PathParameter = {
   description: 'The `id` of an endpoint',
@@ -31,8 +39,7 @@ const endpointId: PathParameter = {
   notFound: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', message: 'Webhook endpoint not found' },
 };
 
-/** What all routes about one endpoint have in common. */
-const ABOUT_ONE = { key: 'required', shapes: ['shape-3'], params: { endpointId } } as const;
+const ONE_ENDPOINT = { key: 'required', shapes: ['shape-3'], params: { endpointId } } as const;
 const READING = { scope: 'read', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
 const CHANGING = { scope: 'purchase', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
 const SENDING = {
@@ -40,7 +47,17 @@ const SENDING = {
   errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
 } as const;
 
-export function webhookEndpointRoutes(): Route[] {
+const messageId: PathParameter = {
+  description: 'The `id` of a message',
+  example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
+  isPossible: (text) => isId('message', text),
+  notFound: { code: 'WEBHOOK_MESSAGE_NOT_FOUND', message: 'Webhook message not found' },
+};
+
+const ONE_MESSAGE = { key: 'required', shapes: ['shape-3'], params: { messageId } } as const;
+const READING_MESSAGE = { scope: 'read', errors: ['WEBHOOK_MESSAGE_NOT_FOUND'] } as const;
+
+export function merchantWebhookRoutes(): Route[] {
   return [
     createRoute(),
     listRoute(),
@@ -50,13 +67,17 @@ export function webhookEndpointRoutes(): Route[] {
     rotateRoute(),
     sampleRoute(),
     recoverRoute(),
+    listMessagesRoute(),
+    readMessageRoute(),
+    attemptsRoute(),
+    resendRoute(),
   ];
 }
 
 function createRoute(): Route {
   return defineRoute({
     method: 'POST',
-    path: PATH,
+    path: ENDPOINTS,
     key: 'required',
     scope: 'purchase',
     shapes: ['shape-3'],
@@ -72,12 +93,7 @@ function createRoute(): Route {
         'sent for saving it: ask for a sample. A URL that leads to no public address is refused with the reason.',
     },
     async handle({ world, principal, body, idempotency }) {
-      const { url, events } = body;
-      const made = await world.createEndpoint(principal, {
-        url,
-        ...(events ? { events } : {}),
-        ...(idempotency ? { idempotency } : {}),
-      });
+      const made = await world.createEndpoint(principal, { ...body, idempotency });
       return { status: 201, body: toJson(presentNewSecret(made)) };
     },
   });
@@ -86,11 +102,11 @@ function createRoute(): Route {
 function listRoute(): Route {
   return defineRoute({
     method: 'GET',
-    path: PATH,
+    path: ENDPOINTS,
     key: 'required',
     scope: 'read',
     shapes: ['shape-3'],
-    query: endpointsQuery,
+    query: pageQuery,
     errors: [],
     responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },
     docs: {
@@ -109,10 +125,10 @@ function listRoute(): Route {
 
 function readRoute(): Route {
   return defineRoute({
-    ...ABOUT_ONE,
+    ...ONE_ENDPOINT,
     ...READING,
     method: 'GET',
-    path: ONE,
+    path: ENDPOINT,
     responses: { 200: { description: 'The endpoint', schema: endpointSchema } },
     docs: {
       operationId: 'getWebhookEndpoint',
@@ -129,10 +145,10 @@ function readRoute(): Route {
 
 function updateRoute(): Route {
   return defineRoute({
-    ...ABOUT_ONE,
+    ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'PATCH',
-    path: ONE,
+    path: ENDPOINT,
     body: updateEndpointBody,
     responses: { 200: { description: 'The endpoint as it now is', schema: endpointSchema } },
     docs: {
@@ -144,12 +160,7 @@ function updateRoute(): Route {
         'failed meanwhile is sent by `recover`. Messages that are on their way go to the new URL.',
     },
     async handle({ world, principal, params, body }) {
-      const { url, events, enabled } = body;
-      const endpoint = await world.updateEndpoint(principal, params['endpointId'] ?? '', {
-        ...(url === undefined ? {} : { url }),
-        ...(events ? { events } : {}),
-        ...(enabled === undefined ? {} : { enabled }),
-      });
+      const endpoint = await world.updateEndpoint(principal, params['endpointId'] ?? '', body);
       return { status: 200, body: toJson(presentEndpoint(endpoint)) };
     },
   });
@@ -157,10 +168,10 @@ function updateRoute(): Route {
 
 function deleteRoute(): Route {
   return defineRoute({
-    ...ABOUT_ONE,
+    ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'DELETE',
-    path: ONE,
+    path: ENDPOINT,
     responses: { 200: { description: 'It is gone', schema: deletedSchema } },
     docs: {
       operationId: 'deleteWebhookEndpoint',
@@ -179,10 +190,10 @@ function deleteRoute(): Route {
 
 function rotateRoute(): Route {
   return defineRoute({
-    ...ABOUT_ONE,
+    ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'POST',
-    path: `${ONE}/rotate-secret`,
+    path: `${ENDPOINT}/rotate-secret`,
     errors: [...CHANGING.errors, 'WEBHOOK_SECRET_LIMIT'],
     responses: { 200: { description: 'The endpoint, with its new secret', schema: newEndpointSchema } },
     docs: {
@@ -202,10 +213,10 @@ function rotateRoute(): Route {
 
 function sampleRoute(): Route {
   return defineRoute({
-    ...ABOUT_ONE,
+    ...ONE_ENDPOINT,
     ...SENDING,
     method: 'POST',
-    path: `${ONE}/sample`,
+    path: `${ENDPOINT}/sample`,
     body: sampleBody,
     responses: { 201: { description: 'The message, on its way', schema: messageSchema } },
     docs: {
@@ -217,12 +228,8 @@ function sampleRoute(): Route {
         'does not ask for. Read the message and its attempts for what came of it.',
     },
     async handle({ world, principal, params, body, idempotency }) {
-      const { event, status } = body;
-      const message = await world.sendSample(principal, params['endpointId'] ?? '', {
-        event,
-        ...(status === undefined ? {} : { status }),
-        ...(idempotency ? { idempotency } : {}),
-      });
+      const command = { ...body, idempotency };
+      const message = await world.sendSample(principal, params['endpointId'] ?? '', command);
       return { status: 201, body: toJson(presentMessage(message)) };
     },
   });
@@ -230,10 +237,10 @@ function sampleRoute(): Route {
 
 function recoverRoute(): Route {
   return defineRoute({
-    ...ABOUT_ONE,
+    ...ONE_ENDPOINT,
     ...SENDING,
     method: 'POST',
-    path: `${ONE}/recover`,
+    path: `${ENDPOINT}/recover`,
     body: recoverBody,
     responses: { 200: { description: 'How many messages are sent again', schema: recoveredSchema } },
     docs: {
@@ -245,13 +252,97 @@ function recoverRoute(): Route {
         'At most 14 days back. Samples are left out, and what is still being tried goes on as planned.',
     },
     async handle({ world, principal, params, body, idempotency }) {
-      const { from, to } = body;
-      const recovered = await world.recoverMessages(principal, params['endpointId'] ?? '', {
-        from,
-        ...(to === undefined ? {} : { to }),
-        ...(idempotency ? { idempotency } : {}),
-      });
+      const command = { ...body, idempotency };
+      const recovered = await world.recoverMessages(principal, params['endpointId'] ?? '', command);
       return { status: 200, body: toJson({ recovered }) };
+    },
+  });
+}
+
+function listMessagesRoute(): Route {
+  return defineRoute({
+    method: 'GET',
+    path: MESSAGES,
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-3'],
+    query: messagesQuery,
+    errors: [],
+    responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },
+    docs: {
+      operationId: 'listWebhookMessages',
+      tag: TAG,
+      summary: 'List messages to your webhook endpoints',
+      description: 'One page of the messages of this environment, filtered as asked.',
+    },
+    async handle({ world, principal, query }) {
+      const found = await world.listMessages(principal, query);
+      return { status: 200, body: toJson(presentPage(found, presentMessage)) };
+    },
+  });
+}
+
+function readMessageRoute(): Route {
+  return defineRoute({
+    ...ONE_MESSAGE,
+    ...READING_MESSAGE,
+    method: 'GET',
+    path: MESSAGE,
+    responses: { 200: { description: 'The message', schema: messageDetailSchema } },
+    docs: {
+      operationId: 'getWebhookMessage',
+      tag: TAG,
+      summary: 'Read a message',
+      description: 'How its delivery stands, and the body that is sent.',
+    },
+    async handle({ world, principal, params }) {
+      const message = await world.getMessage(principal, params['messageId'] ?? '');
+      return { status: 200, body: toJson(presentMessageDetail(message)) };
+    },
+  });
+}
+
+function attemptsRoute(): Route {
+  return defineRoute({
+    ...ONE_MESSAGE,
+    ...READING_MESSAGE,
+    method: 'GET',
+    path: `${MESSAGE}/attempts`,
+    query: pageQuery,
+    responses: { 200: { description: 'One page, oldest first', schema: attemptPageSchema } },
+    docs: {
+      operationId: 'listWebhookAttempts',
+      tag: TAG,
+      summary: 'List the attempts at a message',
+      description: 'When each began, how long it took, and what your endpoint answered.',
+    },
+    async handle({ world, principal, params, query }) {
+      const found = await world.listAttempts(principal, params['messageId'] ?? '', query);
+      return { status: 200, body: toJson(presentPage(found, presentAttempt)) };
+    },
+  });
+}
+
+function resendRoute(): Route {
+  return defineRoute({
+    ...ONE_MESSAGE,
+    method: 'POST',
+    path: `${MESSAGE}/resend`,
+    scope: 'purchase',
+    errors: ['WEBHOOK_MESSAGE_NOT_FOUND', 'WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
+    responses: { 200: { description: 'The message, on its way again', schema: messageSchema } },
+    docs: {
+      operationId: 'resendWebhookMessage',
+      tag: TAG,
+      summary: 'Send a message again',
+      description:
+        'At once and under the id that it had, whatever became of it before or is still to come; then on the whole schedule, ' +
+        'from its beginning, if need be. A receiver ' +
+        'that has taken it already knows it by its id.',
+    },
+    async handle({ world, principal, params, idempotency }) {
+      const message = await world.resendMessage(principal, params['messageId'] ?? '', idempotency);
+      return { status: 200, body: toJson(presentMessage(message)) };
     },
   });
 }
