@@ -125,16 +125,6 @@ export async function rotateEndpointSecret(
   });
 }
 
-/** Throws WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_DISABLED. */
-export async function requireEnabled(
-  deps: Pick<WebhookDeps, 'db'>,
-  principal: Principal,
-  endpointId: string,
-): Promise<void> {
-  if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
-  throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
-}
-
 async function withSecret(
   deps: WebhookDeps,
   principal: Principal,

@@ -6,7 +6,7 @@ import * as store from './store/messages.ts';
 import type { Attempt, Message, MessageQuery, PageQuery } from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
-import { requireEnabled } from './endpoints.ts';
+import { getEndpoint } from './endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 
@@ -120,6 +120,16 @@ export async function recoverMessages(
   });
   await deps.webhookEngine.deliver(reopened);
   return count;
+}
+
+/** Throws WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_DISABLED. */
+async function requireEnabled(
+  deps: Pick<WebhookDeps, 'db'>,
+  principal: Principal,
+  endpointId: string,
+): Promise<void> {
+  if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
+  throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
 }
 
 function requireRange({ from, to }: RecoverCommand, now: Date): { readonly from: Date; readonly to: Date } {

@@ -254,17 +254,11 @@ export async function findMessageSubjects(
   db: WorldDb,
   messageIds: readonly string[],
 ): Promise<{ id: string; accountId: string; event: WebhookEvent; transactionId: string | null }[]> {
-  const rows = await db
+  return db
     .selectFrom('webhook_messages')
-    .select(['id', 'account_id', 'event', 'subject'])
+    .select(['id', 'account_id as accountId', 'event', 'subject as transactionId'])
     .where('id', 'in', [...messageIds])
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    accountId: row.account_id,
-    event: row.event,
-    transactionId: row.subject,
-  }));
 }
 
 /** Deletes messages closed before then, with their attempts; returns how many. */

@@ -1,10 +1,9 @@
-import { sql, type RawBuilder, type Selectable } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { DisabledReason, WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { enqueueWebhook, subscribers, type PageQuery, type PendingMessages } from './messages.ts';
 import { writeNotice } from './notices.ts';
-import type { WebhookEndpointsTable } from './tables.ts';
 
 export interface Endpoint {
   readonly id: string;
@@ -48,15 +47,9 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
         account_id: accountId,
         url: endpoint.url,
         events: [...endpoint.events],
-        disabled_reason: null,
-        disabled_at: null,
-        failing_since: null,
         secret_sealed: endpoint.secretSealed,
-        previous_secret_sealed: null,
-        previous_until: null,
         created_at: now,
         updated_at: now,
-        deleted_at: null,
       })
       .execute();
     return 'created';
@@ -75,7 +68,7 @@ export async function findOrCreateEndpoint(
     .orderBy('created_at')
     .execute();
   const row = rows.find(({ url }) => URL.parse(url)?.href === URL.parse(endpoint.url)?.href);
-  return row ? toEndpoint(row) : createEndpoint(trx, endpoint);
+  return row ?? createEndpoint(trx, endpoint);
 }
 
 async function lockEndpointsOf(trx: WorldDb, accountId: string): Promise<void> {
@@ -89,8 +82,7 @@ export async function findEndpoint(
   accountId: string,
   id: string,
 ): Promise<Endpoint | undefined> {
-  const row = await selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
-  return row && toEndpoint(row);
+  return selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
 }
 
 /** Oldest first. */
@@ -111,7 +103,7 @@ export async function listEndpoints(
       .select((eb) => eb.fn.countAll<bigint>().as('total'))
       .executeTakeFirstOrThrow(),
   ]);
-  return { items: rows.map(toEndpoint), total: Number(counted.total) };
+  return { items: rows, total: Number(counted.total) };
 }
 
 export interface EndpointChange {
@@ -140,7 +132,7 @@ export async function updateEndpoint(
       .returning(COLUMNS)
       .executeTakeFirst();
     if (row && enabled === false) await failPending(trx, id);
-    return row && toEndpoint(row);
+    return row;
   });
 }
 
@@ -185,14 +177,14 @@ async function failPending(trx: WorldDb, endpointId: string): Promise<void> {
 
 const COLUMNS = [
   'id',
-  'account_id',
+  'account_id as accountId',
   'url',
   'events',
   'enabled',
-  'disabled_reason',
-  'failing_since',
-  'created_at',
-  'updated_at',
+  'disabled_reason as disabledReason',
+  'failing_since as failingSince',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
 ] as const;
 
 function selectOwned(db: WorldDb, accountId: string) {
@@ -208,20 +200,6 @@ function updateOwned(db: WorldDb, accountId: string, id: string) {
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null);
-}
-
-function toEndpoint(row: Pick<Selectable<WebhookEndpointsTable>, (typeof COLUMNS)[number]>): Endpoint {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    url: row.url,
-    events: row.events,
-    enabled: row.enabled,
-    disabledReason: row.disabled_reason,
-    failingSince: row.failing_since,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
 }
 
 /** Why we disable an endpoint. */
@@ -295,8 +273,8 @@ export async function listFailing(
   db: WorldDb,
   which: { readonly since: Date; readonly after: string; readonly limit: number },
 ): Promise<FailingEndpoint[]> {
-  const { rows } = await sql<{ id: string; account_id: string; failing_since: Date; attempts: number }>`
-    select endpoint.id, endpoint.account_id, endpoint.failing_since,
+  const { rows } = await sql<FailingEndpoint>`
+    select endpoint.id, endpoint.account_id as "accountId", endpoint.failing_since as "failingSince",
            coalesce((select max(message.attempts - message.series_from) from webhook_messages message
                       where message.endpoint_id = endpoint.id and message.status <> 'DELIVERED'
                         and message.updated_at >= endpoint.failing_since), 0) as attempts
@@ -305,12 +283,7 @@ export async function listFailing(
        and endpoint.id > ${which.after}
        and not exists (select from webhook_messages waiting where waiting.endpoint_id = endpoint.id and waiting.status = 'PENDING')
      order by endpoint.id limit ${which.limit}`.execute(db);
-  return rows.map((row) => ({
-    id: row.id,
-    accountId: row.account_id,
-    failingSince: row.failing_since,
-    attempts: row.attempts,
-  }));
+  return rows;
 }
 
 const OLDER = 'webhook_older_secrets';

@@ -1,7 +1,6 @@
-import { sql, type RawBuilder, type Selectable } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import { webhookBody, type MessageStatus, type WebhookEvent, type WebhookFacts } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { WebhookMessagesTable } from './tables.ts';
 
 /** Messages that a step wrote and that are to be sent once the step has committed. */
 export interface PendingMessages {
@@ -149,17 +148,16 @@ export async function listMessages(
       .execute(),
     matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
   ]);
-  return { items: rows.map(toMessage), total: Number(counted.total) };
+  return { items: rows, total: Number(counted.total) };
 }
 
 export async function findMessage(db: WorldDb, accountId: string, id: string): Promise<Message | undefined> {
-  const row = await db
+  return db
     .selectFrom('webhook_messages')
     .select(COLUMNS)
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .executeTakeFirst();
-  return row && toMessage(row);
 }
 
 /** Makes a message due now with a new schedule, whatever its status. undefined: the account has no such message. */
@@ -169,14 +167,13 @@ export async function reopenMessage(
   id: string,
   now: Date,
 ): Promise<Message | undefined> {
-  const row = await db
+  return db
     .updateTable('webhook_messages')
     .set(reopened(now))
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .returning(COLUMNS)
     .executeTakeFirst();
-  return row && toMessage(row);
 }
 
 /** Per statement; fast enough for the statement timeout. */
@@ -228,31 +225,16 @@ function reopened(now: Date) {
 
 const COLUMNS = [
   'id',
-  'endpoint_id',
+  'endpoint_id as endpointId',
   'event',
-  'subject',
+  'subject as transactionId',
   'status',
   'attempts',
-  'next_attempt_at',
-  'created_at',
-  'closed_at',
+  'next_attempt_at as nextAttemptAt',
+  'created_at as createdAt',
+  'closed_at as closedAt',
   'body',
 ] as const;
-
-function toMessage(row: Pick<Selectable<WebhookMessagesTable>, (typeof COLUMNS)[number]>): Message {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    event: row.event,
-    transactionId: row.subject,
-    status: row.status,
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at,
-    createdAt: row.created_at,
-    closedAt: row.closed_at,
-    body: row.body,
-  };
-}
 
 export interface Attempt {
   readonly attempt: number;
@@ -272,15 +254,14 @@ export async function listAttempts(
   { page, limit }: PageQuery,
 ): Promise<{ items: Attempt[]; total: number }> {
   const matching = db.selectFrom('webhook_attempts').where('message_id', '=', messageId);
-  const [rows, counted] = await Promise.all([
+  const [items, counted] = await Promise.all([
     matching
-      .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start'])
+      .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start as answerStart'])
       .orderBy('attempt')
       .limit(limit)
       .offset((page - 1) * limit)
       .execute(),
     matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
   ]);
-  const items = rows.map(({ answer_start: answerStart, ...attempt }) => ({ ...attempt, answerStart }));
   return { items, total: Number(counted.total) };
 }
