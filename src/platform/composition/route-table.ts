@@ -9,7 +9,7 @@ import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
 import { settingsRoutes } from '../../catalogue/http/settings-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
-import { merchantWebhookRoutes } from '../../webhooks/http/routes.ts';
+import { MERCHANT_WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
 
 export function createRouteTable(about: {
@@ -21,7 +21,7 @@ export function createRouteTable(about: {
     ...esimRoutes(),
     ...paymentRoutes(),
     ...walletRoutes(),
-    ...merchantWebhookRoutes(),
+    ...MERCHANT_WEBHOOK_ROUTES,
     ...settingsRoutes(),
   ];
   return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];

@@ -57,25 +57,8 @@ const messageId: PathParameter = {
 const ONE_MESSAGE = { key: 'required', shapes: ['shape-3'], params: { messageId } } as const;
 const READING_MESSAGE = { scope: 'read', errors: ['WEBHOOK_MESSAGE_NOT_FOUND'] } as const;
 
-export function merchantWebhookRoutes(): Route[] {
-  return [
-    createRoute(),
-    listRoute(),
-    readRoute(),
-    updateRoute(),
-    deleteRoute(),
-    rotateRoute(),
-    sampleRoute(),
-    recoverRoute(),
-    listMessagesRoute(),
-    readMessageRoute(),
-    attemptsRoute(),
-    resendRoute(),
-  ];
-}
-
-function createRoute(): Route {
-  return defineRoute({
+export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
+  defineRoute({
     method: 'POST',
     path: ENDPOINTS,
     key: 'required',
@@ -89,18 +72,16 @@ function createRoute(): Route {
       tag: TAG,
       summary: 'Add a webhook endpoint',
       description:
-        'From now on messages about these events are posted there, signed with `secret`, which is shown this once. Nothing is ' +
-        'sent for saving it: ask for a sample. A URL that leads to no public address is refused with the reason.',
+        'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
+        'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
     },
     async handle({ world, principal, body, idempotency }) {
       const made = await world.createEndpoint(principal, { ...body, idempotency });
       return { status: 201, body: toJson(presentNewSecret(made)) };
     },
-  });
-}
+  }),
 
-function listRoute(): Route {
-  return defineRoute({
+  defineRoute({
     method: 'GET',
     path: ENDPOINTS,
     key: 'required',
@@ -113,18 +94,15 @@ function listRoute(): Route {
       operationId: 'listWebhookEndpoints',
       tag: TAG,
       summary: 'List your webhook endpoints',
-      description:
-        'Endpoints of this environment, those that are disabled included. Secrets are not shown again.',
+      description: 'Endpoints of this environment, including disabled ones. Secrets are not shown again.',
     },
     async handle({ world, principal, query }) {
       const page = await world.listEndpoints(principal, query);
       return { status: 200, body: toJson(presentPage(page, presentEndpoint)) };
     },
-  });
-}
+  }),
 
-function readRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_ENDPOINT,
     ...READING,
     method: 'GET',
@@ -134,62 +112,55 @@ function readRoute(): Route {
       operationId: 'getWebhookEndpoint',
       tag: TAG,
       summary: 'Read a webhook endpoint',
-      description: 'Whether it is enabled, why not, and since when messages to it have failed.',
+      description: 'Whether it is enabled, why not, and since when messages to it fail.',
     },
     async handle({ world, principal, params }) {
       const endpoint = await world.getEndpoint(principal, params['endpointId'] ?? '');
       return { status: 200, body: toJson(presentEndpoint(endpoint)) };
     },
-  });
-}
+  }),
 
-function updateRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'PATCH',
     path: ENDPOINT,
     body: updateEndpointBody,
-    responses: { 200: { description: 'The endpoint as it now is', schema: endpointSchema } },
+    responses: { 200: { description: 'The changed endpoint', schema: endpointSchema } },
     docs: {
       operationId: 'updateWebhookEndpoint',
       tag: TAG,
       summary: 'Change a webhook endpoint',
       description:
-        'Changes what is given and leaves the rest. `enabled: true` also enables one that had been disabled for failing; what ' +
-        'failed meanwhile is sent by `recover`. Messages that are on their way go to the new URL.',
+        'Changes only the given fields. `enabled: true` also enables an endpoint that was disabled for failing; `recover` resends ' +
+        'what failed meanwhile. Pending messages go to the new URL.',
     },
     async handle({ world, principal, params, body }) {
       const endpoint = await world.updateEndpoint(principal, params['endpointId'] ?? '', body);
       return { status: 200, body: toJson(presentEndpoint(endpoint)) };
     },
-  });
-}
+  }),
 
-function deleteRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'DELETE',
     path: ENDPOINT,
-    responses: { 200: { description: 'It is gone', schema: deletedSchema } },
+    responses: { 200: { description: 'Deleted', schema: deletedSchema } },
     docs: {
       operationId: 'deleteWebhookEndpoint',
       tag: TAG,
       summary: 'Delete a webhook endpoint',
-      description:
-        'What was still to be sent there is not sent any more. Its messages and attempts can still be read.',
+      description: 'Its pending messages are not sent. Its messages and attempts can still be read.',
     },
     async handle({ world, principal, params }) {
       const id = params['endpointId'] ?? '';
       await world.deleteEndpoint(principal, id);
       return { status: 200, body: toJson({ id, deleted: true }) };
     },
-  });
-}
+  }),
 
-function rotateRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'POST',
@@ -201,66 +172,60 @@ function rotateRoute(): Route {
       tag: TAG,
       summary: 'Change the secret of a webhook endpoint',
       description:
-        'The secret before goes on signing for 24 hours: every message carries a signature of each, so that no receiver has to be ' +
-        `changed at the same moment. The new one is shown this once. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
+        'The previous secret also signs for 24 hours: every message carries a signature of each, so that receivers need not ' +
+        `change at the same moment. The new one is shown only here. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
     },
     async handle({ world, principal, params, idempotency }) {
       const made = await world.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
       return { status: 200, body: toJson(presentNewSecret(made)) };
     },
-  });
-}
+  }),
 
-function sampleRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_ENDPOINT,
     ...SENDING,
     method: 'POST',
     path: `${ENDPOINT}/sample`,
     body: sampleBody,
-    responses: { 201: { description: 'The message, on its way', schema: messageSchema } },
+    responses: { 201: { description: 'The message, being sent', schema: messageSchema } },
     docs: {
       operationId: 'sendWebhookSample',
       tag: TAG,
       summary: 'Send a sample of an event',
       description:
-        'A body of the real shape with made-up ids, signed and delivered as any other message, also of an event that the endpoint ' +
-        'does not ask for. Read the message and its attempts for what came of it.',
+        'A body of the real shape with invented ids, signed and delivered like any other message, also for an event that the ' +
+        'endpoint does not ask for. Read the message and its attempts for the result.',
     },
     async handle({ world, principal, params, body, idempotency }) {
       const command = { ...body, idempotency };
       const message = await world.sendSample(principal, params['endpointId'] ?? '', command);
       return { status: 201, body: toJson(presentMessage(message)) };
     },
-  });
-}
+  }),
 
-function recoverRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_ENDPOINT,
     ...SENDING,
     method: 'POST',
     path: `${ENDPOINT}/recover`,
     body: recoverBody,
-    responses: { 200: { description: 'How many messages are sent again', schema: recoveredSchema } },
+    responses: { 200: { description: 'How many messages are resent', schema: recoveredSchema } },
     docs: {
       operationId: 'recoverWebhookMessages',
       tag: TAG,
-      summary: 'Send again what failed in a range of time',
+      summary: 'Resend the messages that failed in a time range',
       description:
-        'Every message of this endpoint that failed for good and was written in that range, each once, under the id that it had. ' +
-        'At most 14 days back. Samples are left out, and what is still being tried goes on as planned.',
+        'Every failed message of this endpoint that was created in that range, once and with its own id. At most 14 days back. ' +
+        'Samples are left out; pending messages keep their schedule.',
     },
     async handle({ world, principal, params, body, idempotency }) {
       const command = { ...body, idempotency };
       const recovered = await world.recoverMessages(principal, params['endpointId'] ?? '', command);
       return { status: 200, body: toJson({ recovered }) };
     },
-  });
-}
+  }),
 
-function listMessagesRoute(): Route {
-  return defineRoute({
+  defineRoute({
     method: 'GET',
     path: MESSAGES,
     key: 'required',
@@ -273,17 +238,15 @@ function listMessagesRoute(): Route {
       operationId: 'listWebhookMessages',
       tag: TAG,
       summary: 'List messages to your webhook endpoints',
-      description: 'One page of the messages of this environment, filtered as asked.',
+      description: 'One page of the messages of this environment, filtered.',
     },
     async handle({ world, principal, query }) {
       const found = await world.listMessages(principal, query);
       return { status: 200, body: toJson(presentPage(found, presentMessage)) };
     },
-  });
-}
+  }),
 
-function readMessageRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_MESSAGE,
     ...READING_MESSAGE,
     method: 'GET',
@@ -293,17 +256,15 @@ function readMessageRoute(): Route {
       operationId: 'getWebhookMessage',
       tag: TAG,
       summary: 'Read a message',
-      description: 'How its delivery stands, and the body that is sent.',
+      description: 'The state of its delivery, and its body.',
     },
     async handle({ world, principal, params }) {
       const message = await world.getMessage(principal, params['messageId'] ?? '');
       return { status: 200, body: toJson(presentMessageDetail(message)) };
     },
-  });
-}
+  }),
 
-function attemptsRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_MESSAGE,
     ...READING_MESSAGE,
     method: 'GET',
@@ -313,36 +274,33 @@ function attemptsRoute(): Route {
     docs: {
       operationId: 'listWebhookAttempts',
       tag: TAG,
-      summary: 'List the attempts at a message',
+      summary: 'List the attempts of a message',
       description: 'When each began, how long it took, and what your endpoint answered.',
     },
     async handle({ world, principal, params, query }) {
       const found = await world.listAttempts(principal, params['messageId'] ?? '', query);
       return { status: 200, body: toJson(presentPage(found, presentAttempt)) };
     },
-  });
-}
+  }),
 
-function resendRoute(): Route {
-  return defineRoute({
+  defineRoute({
     ...ONE_MESSAGE,
     method: 'POST',
     path: `${MESSAGE}/resend`,
     scope: 'purchase',
     errors: ['WEBHOOK_MESSAGE_NOT_FOUND', 'WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
-    responses: { 200: { description: 'The message, on its way again', schema: messageSchema } },
+    responses: { 200: { description: 'The message, being sent again', schema: messageSchema } },
     docs: {
       operationId: 'resendWebhookMessage',
       tag: TAG,
       summary: 'Send a message again',
       description:
-        'At once and under the id that it had, whatever became of it before or is still to come; then on the whole schedule, ' +
-        'from its beginning, if need be. A receiver ' +
-        'that has taken it already knows it by its id.',
+        'At once and with its own id, whatever its status; if that fails, on a new schedule. A receiver that has it already ' +
+        'recognises its id.',
     },
     async handle({ world, principal, params, idempotency }) {
       const message = await world.resendMessage(principal, params['messageId'] ?? '', idempotency);
       return { status: 200, body: toJson(presentMessage(message)) };
     },
-  });
-}
+  }),
+];

@@ -26,8 +26,8 @@ function eventField(description: string) {
 const urlField = textField({
   max: MAX_WEBHOOK_URL_CHARACTERS,
   description:
-    'Where messages are posted: https, or http in the sandbox, on port 443 or 80 of a public address. Checked now, and ' +
-    'again whenever a connection is made.',
+    'Where messages are sent: https, or http in the sandbox, on port 443 or 80 of a public address. Checked now and at ' +
+    'every connection.',
   example: 'http://127.0.0.1:4000/hooks',
 });
 
@@ -36,13 +36,13 @@ const eventsField = z
   .min(1, 'must name at least one event')
   .max(WEBHOOK_EVENTS.length, `must name at most ${WEBHOOK_EVENTS.length} events`)
   .transform((named) => WEBHOOK_EVENTS.filter((event) => named.includes(event)))
-  .meta({ description: 'What to be told of' });
+  .meta({ description: 'The events to send' });
 
 export const createEndpointBody = z
   .object({
     url: urlField,
     events: eventsField.optional().meta({
-      description: `What to be told of; without it ${DEFAULT_EVENTS.join(', ')}`,
+      description: `The events to send; default: ${DEFAULT_EVENTS.join(', ')}`,
     }),
   })
   .meta({ id: 'CreateWebhookEndpointRequest' });
@@ -74,8 +74,8 @@ export const sampleBody = z
 
 export const recoverBody = z
   .object({
-    from: timeField({ description: 'Failed messages written at this time or later; at most 14 days ago' }),
-    to: timeField({ description: 'And before this one; without it until now' }).optional(),
+    from: timeField({ description: 'Failed messages created at this time or later; at most 14 days ago' }),
+    to: timeField({ description: 'Created before this time; default: now' }).optional(),
   })
   .meta({ id: 'WebhookRecoverRequest' });
 
@@ -95,7 +95,7 @@ const endpoint = {
 };
 
 const secret = z.string().meta({
-  description: 'What its messages are signed with (Standard Webhooks). Shown in this answer only: keep it',
+  description: 'The signing secret of its messages (Standard Webhooks). Shown only in this answer: store it',
 });
 
 export const endpointSchema = z.object(endpoint).meta({ id: 'WebhookEndpoint' });
@@ -105,7 +105,7 @@ export const deletedSchema = z
   .object({ id: z.string(), deleted: z.literal(true) })
   .meta({ id: 'DeletedWebhookEndpoint' });
 export const recoveredSchema = z
-  .object({ recovered: z.number().int().meta({ description: 'Messages that are sent again' }) })
+  .object({ recovered: z.number().int().meta({ description: 'Resent messages' }) })
   .meta({ id: 'WebhookRecovery' });
 
 /** An id that cannot exist matches nothing, as it finds nothing in a path. */
@@ -114,11 +114,11 @@ const idFilter = (description: string) => z.string().optional().meta({ descripti
 export const messagesQuery = z.object({
   ...pageFields,
   endpointId: idFilter('Only messages to this endpoint'),
-  status: choiceField(MESSAGE_STATUSES, { description: 'Only messages that stand so' }).optional(),
+  status: choiceField(MESSAGE_STATUSES, { description: 'Only messages with this status' }).optional(),
   event: choiceField(events, { description: 'Only messages about this event' }).optional(),
   transactionId: idFilter('Only messages about this purchase or funding'),
-  from: timeField({ description: 'Only messages written at this time or later' }).optional(),
-  to: timeField({ description: 'Only messages written before this time' }).optional(),
+  from: timeField({ description: 'Only messages created at this time or later' }).optional(),
+  to: timeField({ description: 'Only messages created before this time' }).optional(),
 });
 
 const message = {
@@ -131,15 +131,14 @@ const message = {
   transactionId: z
     .string()
     .nullable()
-    .meta({ description: 'What it is about; null where it is about no transaction' }),
+    .meta({ description: 'The purchase or funding; null for events without one' }),
   status: z.enum(MESSAGE_STATUSES).meta({
-    description:
-      'PENDING: is tried, or tried again. DELIVERED: answered with 2xx. FAILED: not tried any more.',
+    description: 'PENDING: will be tried again. DELIVERED: answered with 2xx. FAILED: not tried again.',
   }),
-  attempts: z.number().int().meta({ description: 'How often it was tried' }),
-  nextAttemptAt: isoTime('While PENDING: when it is tried next').nullable(),
+  attempts: z.number().int().meta({ description: 'Attempts so far' }),
+  nextAttemptAt: isoTime('While PENDING: the time of the next attempt').nullable(),
   createdAt: isoTime('ISO 8601'),
-  closedAt: isoTime('When it was delivered or given up').nullable(),
+  closedAt: isoTime('When it was delivered or failed').nullable(),
 };
 
 export const messageSchema = z.object(message).meta({ id: 'WebhookMessage' });
@@ -157,7 +156,7 @@ const attemptSchema = z
     at: isoTime('When it began'),
     milliseconds: z.number().int().meta({ description: 'How long it took' }),
     outcome: z.string().meta({
-      description: '`answered`, or why there was no whole answer, such as `time-limit` or `no-connection`',
+      description: '`answered`, or why there was no complete answer, such as `time-limit` or `no-connection`',
       example: 'answered',
     }),
     status: z
