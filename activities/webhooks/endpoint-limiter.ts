@@ -1,173 +1,172 @@
-/**
- * Who may be called now. Every endpoint and every account has so many attempts at once in a worker, and slow endpoints fewer, so that
- * whoever hangs or is flooded holds up only itself. Nobody waits in here: whoever finds no room is told when to come back, one after the
- * other, at about the pace that its endpoint answers.
- */
 export interface EndpointLimits {
-  /** Attempts at once, all endpoints together. */
+  /** Concurrent attempts of a worker, over all endpoints. */
   readonly attempts: number;
   readonly perEndpoint: number;
   readonly perAccount: number;
 }
 
-export interface Permit {
+export interface PermitRequest {
   readonly endpointId: string;
   readonly accountId: string;
-  /** Its last attempt on record failed: where nothing else is known of the endpoint, it begins as a slow one. */
+  /** Its last recorded attempt failed: an endpoint that this worker does not know starts as slow. */
   readonly isFailing: boolean;
-  /** From 0 up to and without 1. */
+  /** In [0, 1). */
   readonly random: number;
 }
 
-/** How an attempt ended. Any answer within the time limit is one; `unused`: no attempt was made. */
+/** How an attempt ended. Any answer within the time limit is `answered`; `unused`: no attempt was made. */
 export type Ending = 'answered' | 'unanswered' | 'unused';
 
-export interface Place {
-  /** Nothing bad is known of the endpoint. */
+export interface Permit {
+  /** The endpoint is neither slow nor failing. */
   readonly isQuick: boolean;
-  readonly leave: (ending: Ending) => void;
+  readonly release: (ending: Ending) => void;
 }
 
-export type Entered =
-  ({ readonly hasRoom: true } & Place) | { readonly hasRoom: false; readonly waitMs: number };
+export type Acquired =
+  ({ readonly isGranted: true } & Permit) | { readonly isGranted: false; readonly waitMs: number };
 
-export interface EndpointLimiter {
-  enter(visit: Permit): Entered;
-}
-
-/** An answer that took longer is a slow one: honest receivers take a message in and answer at once. */
-const SLOW_MS = 1_000;
-/** What a failing endpoint of which nothing else is known is taken to need: it counts as slow until it has answered at once, twice. */
-const DOUBTED_MS = 2 * SLOW_MS;
-/** Enough to see that a slow endpoint has recovered. */
-const SLOW_AT_ONCE = 2;
-/** All slow endpoints together hold no more than this part of the places, however many they are. */
-const SLOW_PARTS = 4;
-/** Of these, half are for those that do answer: the dead ones can be many. */
-const SILENT_PARTS = 2 * SLOW_PARTS;
-/** How much the newest attempt counts in what an endpoint's attempts usually take. */
-const NEWEST_WEIGHT = 0.3;
-/** Coming back costs a little work too, so not sooner. */
-const MIN_WAIT_MS = 50;
 /**
- * And not later, with a quarter more by chance: half an hour. An endpoint may recover at any time, and half an hour is what a message that
- * was tried waits for its fourth attempt as well. A thousand that wait come back less than once a second.
+ * Limits concurrent attempts per endpoint, account and worker, slow endpoints more than others, so that a slow or flooded endpoint delays
+ * only itself. Never queues: a refused caller is told when to retry, one after the other, at about the pace at which the endpoint answers.
  */
+export interface EndpointLimiter {
+  acquire(request: PermitRequest): Acquired;
+}
+
+/** Slower answers count as slow: receivers should store a message and answer at once. */
+const SLOW_MS = 1_000;
+/** Assumed for a failing endpoint that is not known: it counts as slow until it has answered quickly twice. */
+const FAILING_START_MS = 2 * SLOW_MS;
+/** Enough to see that a slow endpoint has recovered. */
+const PERMITS_WHEN_SLOW = 2;
+/** All slow endpoints together get at most a quarter of a worker's attempts. */
+const SLOW_SHARE = 1 / 4;
+/** Half of that is for slow endpoints that do answer, since there can be many dead ones. */
+const SILENT_SHARE = SLOW_SHARE / 2;
+/** Weight of the newest attempt in the average duration. */
+const NEWEST_WEIGHT = 0.3;
+/** A retry costs a little work. */
+const MIN_WAIT_MS = 50;
+/** With up to a quarter added at random: half an hour, as the wait before a fourth attempt. A thousand waiting messages retry less than once a second. */
 const MAX_WAIT_MS = 24 * 60_000;
-/** An endpoint that was not called for so long may have recovered: it begins anew. */
+/** An endpoint that was not called for so long may have recovered. */
 const FORGET_AFTER_MS = 10 * 60_000;
 
-interface Lane {
-  /** When each attempt that is under way began, the oldest first. */
-  readonly startedAtMs: Set<{ readonly atMs: number }>;
-  usuallyMs: number;
-  /** Whether the last attempt that ended was answered. */
-  answers: boolean;
-  /** Until when places are promised to those who were told to come back. */
+interface EndpointState {
+  /** Start of each running attempt, oldest first. */
+  readonly running: Set<{ readonly startedAtMs: number }>;
+  averageMs: number;
+  wasAnswered: boolean;
+  /** Until when future permits are promised to refused callers. */
   promisedUntilMs: number;
-  leftAtMs: number;
+  releasedAtMs: number;
 }
 
-/** Makes the lanes of one world in one process. `nowMs` never goes back. */
+/** One per environment and process. `nowMs` must be monotonic. */
 export function createEndpointLimiter(
   limits: EndpointLimits,
   nowMs: () => number = () => performance.now(),
 ): EndpointLimiter {
-  const lanes = new Map<string, Lane>();
-  const ofAccount = new Map<string, number>();
-  let total = 0;
+  const endpoints = new Map<string, EndpointState>();
+  const runningOfAccount = new Map<string, number>();
+  let running = 0;
 
-  const placesOf = (lane: Lane, atMs: number): number =>
-    isSlow(lane, atMs) ? Math.min(SLOW_AT_ONCE, limits.perEndpoint) : limits.perEndpoint;
-  const hasRoom = (lane: Lane, accountId: string, atMs: number): boolean =>
-    total < limits.attempts &&
-    lane.startedAtMs.size < placesOf(lane, atMs) &&
-    (ofAccount.get(accountId) ?? 0) < limits.perAccount &&
-    (!isSlow(lane, atMs) || hasShare(lane, lanes.values(), limits.attempts, atMs));
-  const take = (lane: Lane, accountId: string, atMs: number): Place['leave'] => {
-    const place = { atMs };
-    lane.startedAtMs.add(place);
-    total += 1;
-    ofAccount.set(accountId, (ofAccount.get(accountId) ?? 0) + 1);
+  const permitsOf = (endpoint: EndpointState, atMs: number): number =>
+    isSlow(endpoint, atMs) ? Math.min(PERMITS_WHEN_SLOW, limits.perEndpoint) : limits.perEndpoint;
+  const isFree = (endpoint: EndpointState, accountId: string, atMs: number): boolean =>
+    running < limits.attempts &&
+    endpoint.running.size < permitsOf(endpoint, atMs) &&
+    (runningOfAccount.get(accountId) ?? 0) < limits.perAccount &&
+    (!isSlow(endpoint, atMs) || hasSlowShare(endpoint, endpoints.values(), limits.attempts, atMs));
+  const grant = (endpoint: EndpointState, accountId: string, startedAtMs: number): Permit['release'] => {
+    const attempt = { startedAtMs };
+    endpoint.running.add(attempt);
+    running += 1;
+    runningOfAccount.set(accountId, (runningOfAccount.get(accountId) ?? 0) + 1);
     return (ending) => {
-      if (!lane.startedAtMs.delete(place)) return;
-      total -= 1;
-      const others = (ofAccount.get(accountId) ?? 1) - 1;
-      if (others > 0) ofAccount.set(accountId, others);
-      else ofAccount.delete(accountId);
-      if (ending !== 'unused') learn(lane, place.atMs, nowMs(), ending);
+      if (!endpoint.running.delete(attempt)) return;
+      running -= 1;
+      const others = (runningOfAccount.get(accountId) ?? 1) - 1;
+      if (others > 0) runningOfAccount.set(accountId, others);
+      else runningOfAccount.delete(accountId);
+      if (ending !== 'unused') learn(endpoint, startedAtMs, nowMs(), ending);
     };
   };
 
   return {
-    enter: ({ endpointId, accountId, isFailing, random }) => {
+    acquire: ({ endpointId, accountId, isFailing, random }) => {
       const atMs = nowMs();
-      forgetIdle(lanes, atMs);
-      const lane = lanes.get(endpointId) ?? newLane(isFailing);
-      // To the end: whoever came longest ago stands first.
-      lanes.delete(endpointId);
-      lanes.set(endpointId, lane);
-      if (!hasRoom(lane, accountId, atMs))
-        return { hasRoom: false, waitMs: comeBackIn(lane, placesOf(lane, atMs), atMs, random) };
-      const isQuick = !isFailing && !isSlow(lane, atMs);
-      return { hasRoom: true, isQuick, leave: take(lane, accountId, atMs) };
+      forgetIdle(endpoints, atMs);
+      const endpoint = endpoints.get(endpointId) ?? newEndpoint(isFailing);
+      // Keeps the map ordered by last use, the oldest first.
+      endpoints.delete(endpointId);
+      endpoints.set(endpointId, endpoint);
+      if (!isFree(endpoint, accountId, atMs))
+        return { isGranted: false, waitMs: retryIn(endpoint, permitsOf(endpoint, atMs), atMs, random) };
+      const isQuick = !isFailing && !isSlow(endpoint, atMs);
+      return { isGranted: true, isQuick, release: grant(endpoint, accountId, atMs) };
     },
   };
 }
 
-function newLane(isFailing: boolean): Lane {
+function newEndpoint(isFailing: boolean): EndpointState {
   return {
-    startedAtMs: new Set(),
-    usuallyMs: isFailing ? DOUBTED_MS : 0,
-    answers: false,
+    running: new Set(),
+    averageMs: isFailing ? FAILING_START_MS : 0,
+    wasAnswered: false,
     promisedUntilMs: 0,
-    leftAtMs: 0,
+    releasedAtMs: 0,
   };
 }
 
-/** How long the oldest attempt under way has been waited for; one that hangs tells sooner than what past ones took. */
-function waitedMs({ startedAtMs }: Lane, atMs: number): number {
-  const [oldest] = startedAtMs;
-  return oldest === undefined ? 0 : atMs - oldest.atMs;
+/** How long the oldest running attempt takes so far: it shows a hanging endpoint sooner than the average. */
+function oldestMs({ running }: EndpointState, atMs: number): number {
+  const [oldest] = running;
+  return oldest === undefined ? 0 : atMs - oldest.startedAtMs;
 }
 
-function isSlow(lane: Lane, atMs: number): boolean {
-  return Math.max(lane.usuallyMs, waitedMs(lane, atMs)) > SLOW_MS;
+function isSlow(endpoint: EndpointState, atMs: number): boolean {
+  return Math.max(endpoint.averageMs, oldestMs(endpoint, atMs)) > SLOW_MS;
 }
 
-/** Whether the places of slow endpoints leave one for this one. Those that answer have theirs, whatever the silent ones hold. */
-function hasShare(lane: Lane, all: Iterable<Lane>, attempts: number, atMs: number): boolean {
+/** Endpoints that answer keep their half, however many attempts the silent ones hold. */
+function hasSlowShare(
+  endpoint: EndpointState,
+  all: Iterable<EndpointState>,
+  attempts: number,
+  atMs: number,
+): boolean {
   const held = { answering: 0, silent: 0 };
   for (const other of all)
-    if (isSlow(other, atMs)) held[other.answers ? 'answering' : 'silent'] += other.startedAtMs.size;
-  const half = Math.max(1, attempts / SILENT_PARTS);
-  if (!lane.answers) return held.silent < half;
-  return held.answering < half || held.answering + held.silent < attempts / SLOW_PARTS;
+    if (isSlow(other, atMs)) held[other.wasAnswered ? 'answering' : 'silent'] += other.running.size;
+  const half = Math.max(1, attempts * SILENT_SHARE);
+  if (!endpoint.wasAnswered) return held.silent < half;
+  return held.answering < half || held.answering + held.silent < attempts * SLOW_SHARE;
 }
 
-function learn(lane: Lane, startedAtMs: number, endedAtMs: number, ending: Ending): void {
-  const wasSlow = isSlow(lane, endedAtMs);
-  lane.usuallyMs += (endedAtMs - startedAtMs - lane.usuallyMs) * NEWEST_WEIGHT;
-  lane.answers = ending === 'answered';
-  lane.leftAtMs = endedAtMs;
-  // What was promised at the pace of before keeps nobody from the places that there are now.
-  if (wasSlow && !isSlow(lane, endedAtMs)) lane.promisedUntilMs = endedAtMs;
+function learn(endpoint: EndpointState, startedAtMs: number, endedAtMs: number, ending: Ending): void {
+  const wasSlow = isSlow(endpoint, endedAtMs);
+  endpoint.averageMs += (endedAtMs - startedAtMs - endpoint.averageMs) * NEWEST_WEIGHT;
+  endpoint.wasAnswered = ending === 'answered';
+  endpoint.releasedAtMs = endedAtMs;
+  // Promises made at the slow pace must not delay callers now.
+  if (wasSlow && !isSlow(endpoint, endedAtMs)) endpoint.promisedUntilMs = endedAtMs;
 }
 
-/** Each who is turned away gets a later turn than the one before, and none the very same moment. */
-function comeBackIn(lane: Lane, places: number, atMs: number, random: number): number {
-  const turnMs = Math.max(MIN_WAIT_MS, lane.usuallyMs, waitedMs(lane, atMs)) / places;
-  const aheadMs = Math.max(0, lane.promisedUntilMs - atMs);
-  // Whoever is told the longest wait will ask again: its turn is not counted.
-  if (aheadMs < MAX_WAIT_MS) lane.promisedUntilMs = atMs + aheadMs + turnMs;
+/** Each refused caller gets a later turn than the one before, spread at random. */
+function retryIn(endpoint: EndpointState, permits: number, atMs: number, random: number): number {
+  const turnMs = Math.max(MIN_WAIT_MS, endpoint.averageMs, oldestMs(endpoint, atMs)) / permits;
+  const aheadMs = Math.max(0, endpoint.promisedUntilMs - atMs);
+  // A caller with the longest wait will have to ask again: no turn is promised to it.
+  if (aheadMs < MAX_WAIT_MS) endpoint.promisedUntilMs = atMs + aheadMs + turnMs;
   const waitMs = Math.min(MAX_WAIT_MS, Math.max(MIN_WAIT_MS, aheadMs + turnMs));
   return Math.trunc(waitMs * (1 + random / 4));
 }
 
-function forgetIdle(lanes: Map<string, Lane>, atMs: number): void {
-  for (const [endpointId, lane] of lanes) {
-    if (lane.startedAtMs.size > 0 || atMs - Math.max(lane.leftAtMs, lane.promisedUntilMs) < FORGET_AFTER_MS)
-      return;
-    lanes.delete(endpointId);
+function forgetIdle(endpoints: Map<string, EndpointState>, atMs: number): void {
+  for (const [endpointId, { running, releasedAtMs, promisedUntilMs }] of endpoints) {
+    if (running.size > 0 || atMs - Math.max(releasedAtMs, promisedUntilMs) < FORGET_AFTER_MS) return;
+    endpoints.delete(endpointId);
   }
 }

@@ -1,29 +1,30 @@
-/**
- * What keeps deliveries going and their tables small: messages that a crash or an outage left behind are handed over, old ones forgotten;
- * endpoints that only fail are disabled; secrets that sign no more are wiped, and those that are sealed with a key of yesterday sealed anew.
- * Each may run twice or at once in two processes without harm.
- */
 import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
 import { isFailingForGood } from '../../src/webhooks/rules.ts';
 import type { SecretBox } from '../../src/platform/secret-box-port.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
-import { disableEndpoint, listFailing } from '../../src/webhooks/store/disabling.ts';
+import {
+  disableEndpoint,
+  listFailing,
+  forgetSecrets,
+  listSealed,
+  reseal,
+} from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import { forgetSecrets, listSealed, reseal } from '../../src/webhooks/store/secrets.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** Longer than an attempt takes: whoever carries a message has moved it on by then. */
+/** Longer than an attempt takes: a running workflow has moved its message on by then. */
 const OVERDUE_MS = 30_000;
-/** A message that its workflow cannot get to, while no worker serves its queue, is handed over no more often than this. */
+/** Between two hand-overs of a message whose queue no worker serves. */
 const AGAIN_AFTER_MS = 120_000;
 const BATCH = 200;
-/** Within the activity's two minutes. What is left comes next time. */
+/** Within the activity's timeout. The next run goes on. */
 const RUNS_FOR_MS = 20_000;
-/** Recovering reaches back 14 days; twice that leaves room to look into what went wrong. */
+/** Recovery reaches back 14 days; twice that leaves time to find out what went wrong. */
 const KEEP_MESSAGES_MS = 30 * 24 * 3_600_000;
 
+/** Each activity may run twice, or in two processes at once. */
 export function createWebhookMaintenance(
   deps: ActivityDeps,
 ): Pick<OpsActivities, 'handOverDue' | 'disableFailing' | 'tidyWebhooks'> {
@@ -32,10 +33,10 @@ export function createWebhookMaintenance(
     disableFailing: () => disableFailing(deps),
     tidyWebhooks: async () =>
       [
-        `${await forgetOld(deps)} messages forgotten`,
-        `${await forgetNotices(deps.db, new Date(deps.clock.now().getTime() - KEEP_NOTICES_MS))} notices forgotten`,
-        `${await forgetSecrets(deps.db)} secrets wiped`,
-        `${await resealOld(deps)} endpoints sealed anew`,
+        `${await deleteOldMessages(deps)} messages deleted`,
+        `${await forgetNotices(deps.db, new Date(deps.clock.now().getTime() - KEEP_NOTICES_MS))} notices deleted`,
+        `${await forgetSecrets(deps.db)} secrets deleted`,
+        `${await resealSecrets(deps)} endpoints resealed`,
       ].join(', '),
   };
 }
@@ -54,7 +55,7 @@ async function handOverDue({ db, clock, webhooks }: ActivityDeps): Promise<strin
   }
 }
 
-/** Endpoints that nothing is sent to any more, by the rule that every failed attempt is held to. */
+/** For endpoints without pending messages, by the same rule as after a failed attempt. */
 async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Promise<string> {
   const at = clock.now();
   const since = new Date(at.getTime() - webhooks.failingLimitMs);
@@ -75,40 +76,40 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     if (failing.length < BATCH || !last) break;
     after = last.id;
   }
-  // What is not handed over now, the sweep finds.
+  // The sweep finds what is not handed over now.
   await webhooks.sweeper.handOver(written.ids);
   return `${disabled} endpoints disabled`;
 }
 
-async function forgetOld({ db, clock }: ActivityDeps): Promise<number> {
+async function deleteOldMessages({ db, clock }: ActivityDeps): Promise<number> {
   const now = clock.now().getTime();
-  let forgotten = 0;
+  let deleted = 0;
   for (;;) {
     const count = await forgetMessages(db, new Date(now - KEEP_MESSAGES_MS), BATCH);
-    forgotten += count;
-    if (count < BATCH || clock.now().getTime() > now + RUNS_FOR_MS) return forgotten;
+    deleted += count;
+    if (count < BATCH || clock.now().getTime() > now + RUNS_FOR_MS) return deleted;
   }
 }
 
-async function resealOld({ db, webhooks }: ActivityDeps): Promise<number> {
-  let resealed = 0;
+async function resealSecrets({ db, webhooks }: ActivityDeps): Promise<number> {
+  let count = 0;
   let after = '';
   for (;;) {
     const rows = await listSealed(db, { after, limit: BATCH });
     for (const { id, sealed } of rows) {
-      const anew = sealed.map((before) => ({ before, after: sealAnew(webhooks.secretBox, before, id) }));
-      const changed = anew.filter((one) => one.after !== one.before);
+      const changes = sealed.map((before) => ({ before, after: resealed(webhooks.secretBox, before, id) }));
+      const changed = changes.filter((one) => one.after !== one.before);
       for (const one of changed) await reseal(db, id, one.before, one.after);
-      if (changed.length > 0) resealed += 1;
+      if (changed.length > 0) count += 1;
     }
     const last = rows.at(-1);
-    if (rows.length < BATCH || !last) return resealed;
+    if (rows.length < BATCH || !last) return count;
     after = last.id;
   }
 }
 
-/** A seal that cannot be opened is left as it is: its key may come back. */
-function sealAnew(secretBox: SecretBox, sealed: Buffer, endpointId: string): Buffer {
+/** A secret that cannot be opened stays as it is: its key may come back. */
+function resealed(secretBox: SecretBox, sealed: Buffer, endpointId: string): Buffer {
   if (secretBox.isCurrent(sealed)) return sealed;
   try {
     return secretBox.seal(secretBox.open(sealed, endpointId), endpointId);

@@ -1,9 +1,5 @@
-/**
- * Notices to the owners of accounts, sent by e-mail: one after the other, each once it is due, by whoever claims it. What cannot be sent stays, is
- * told in the log and counted, and tried again. Addresses and texts are never logged.
- */
 import { noticeText, noticeWaitMs } from '../../src/webhooks/notice-rules.ts';
-import type { MailOutcome } from '../../src/webhooks/mailer-port.ts';
+import type { MailOutcome } from '../../src/webhooks/ports.ts';
 import {
   claimNotice,
   markNoticeSent,
@@ -13,9 +9,9 @@ import {
 import type { OpsActivities } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** Longer than a run takes. Whose sender died is sent by another one after that. */
+/** Longer than a run takes. After that another sender repeats a notice whose sender died. */
 const LEASE_MS = 120_000;
-/** With a mail under way then, a run ends within the activity's 45 s. */
+/** A run with one mail still being sent ends within the activity's 45 s. */
 const RUNS_FOR_MS = 20_000;
 
 export function createNoticeActivities(deps: ActivityDeps): Pick<OpsActivities, 'sendNotices'> {
@@ -38,15 +34,15 @@ async function sendNotices(deps: ActivityDeps): Promise<string> {
 async function sendNotice(deps: ActivityDeps, claimed: ClaimedNotice): Promise<boolean> {
   const { db, events } = deps;
   const { id, accountId, notice, attempts } = claimed;
-  const told = { noticeId: id, accountId, kind: notice.kind, about: notice.facts.endpointId, attempts };
+  const fields = { noticeId: id, accountId, kind: notice.kind, about: notice.facts.endpointId, attempts };
   const outcome = await mail(deps, claimed);
   if (outcome.outcome === 'done') {
     await markNoticeSent(db, id);
-    events.noticeSent(told);
+    events.noticeSent(fields);
     return true;
   }
   await postponeNotice(db, id, noticeWaitMs(attempts));
-  events.noticeNotSent({ ...told, outcome: outcome.outcome, detail: outcome.detail });
+  events.noticeNotSent({ ...fields, outcome: outcome.outcome, detail: outcome.detail });
   return false;
 }
 

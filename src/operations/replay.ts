@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../domain/clock.ts';
 import type { PurchaseEngine } from '../purchases/engine.ts';
-import type { WebhookEngine } from '../webhooks/engine.ts';
+import type { WebhookEngine } from '../webhooks/ports.ts';
 import type { StuckLimits } from './stuck-rules.ts';
 import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
 import { findTransactionId } from './store/timeline.ts';

@@ -1,8 +1,3 @@
-/**
- * A key for a merchant who has told a website and perhaps a webhook URL: the website must answer, the URL be one that we may call, and then
- * key and endpoint are made. Where the account has an endpoint at that URL, that one serves: with two, every event would come twice. Nothing
- * is made where anything is refused.
- */
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
@@ -18,14 +13,13 @@ import { createKey, type CreateKey } from '../accounts/manage-accounts.ts';
 
 export interface CheckedKeyDeps {
   readonly accounts: AccountsDb;
-  /** Of the key's world; absent while that is switched off, and then it takes no endpoint. */
+  /** Of the key's environment; undefined while that is switched off, and then endpoints are refused. */
   readonly db: WorldDb | undefined;
   readonly urlGuard: UrlGuard;
   readonly secretBox: SecretBox;
   readonly clock: Clock;
 }
 
-/** An endpoint that was there: whoever set it up knows its secret, and what it is sent. */
 export interface ReusedEndpoint {
   readonly endpointId: string;
   readonly url: string;
@@ -34,7 +28,6 @@ export interface ReusedEndpoint {
   readonly events: readonly WebhookEvent[];
 }
 
-/** `secret` is told here and nowhere else. */
 export interface MadeEndpoint {
   readonly endpointId: string;
   readonly url: string;
@@ -44,11 +37,14 @@ export interface MadeEndpoint {
 export interface CheckedKey {
   readonly keyId: string;
   readonly apiKey: string;
-  /** Where a webhook URL was told. */
+  /** Present when the request has a webhook URL. */
   readonly webhook?: MadeEndpoint | ReusedEndpoint;
 }
 
-/** Throws DomainError: an unknown account, a website that does not answer, a URL that is not called, one endpoint too many. */
+/**
+ * Makes an API key, and an endpoint for the webhook URL. The website must answer, and the URL must be allowed. An existing endpoint with this
+ * URL is reused: with two, every event would arrive twice. Throws DomainError, and then nothing is made.
+ */
 export async function createCheckedKey(
   deps: CheckedKeyDeps,
   request: CreateKey & { readonly webhookUrl?: string },
@@ -58,11 +54,11 @@ export async function createCheckedKey(
   const { accountId, webhookUrl } = request;
   if (!(await findAccount(accounts, accountId)))
     throw new DomainError('NOT_FOUND', `no account ${accountId}`);
-  refuseBad('the website', await urlGuard.reach(request.websiteUrl));
+  requireAllowed('the website', await urlGuard.reach(request.websiteUrl));
   if (webhookUrl === undefined) return createKey(accounts, request, actor);
-  refuseBad('the webhook URL', await urlGuard.check(webhookUrl));
+  requireAllowed('the webhook URL', await urlGuard.check(webhookUrl));
   if (!db) throw new DomainError('ENVIRONMENT_UNAVAILABLE', 'this environment is switched off');
-  // The key is made within the endpoint's transaction: where it cannot be, no endpoint is left behind.
+  // In the endpoint's transaction: no endpoint stays behind when the key cannot be made.
   return db.transaction().execute(async (trx) => {
     const webhook = await endpointAt(deps, trx, accountId, webhookUrl);
     return { ...(await createKey(accounts, request, actor)), webhook };
@@ -93,6 +89,6 @@ async function endpointAt(
   return { endpointId: id, url: found.url, reused: true, enabled, events };
 }
 
-function refuseBad(what: string, verdict: UrlVerdict): void {
+function requireAllowed(what: string, verdict: UrlVerdict): void {
   if (!verdict.ok) throw new DomainError('VALIDATION_ERROR', `${what} ${verdict.detail}`);
 }

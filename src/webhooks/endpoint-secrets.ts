@@ -1,25 +1,21 @@
-/**
- * The secrets that messages are signed with: made here, sealed before they are kept, and cut out of answers that are kept for an
- * Idempotency-Key. Whoever repeats the request that made a secret gets it again while it signs, and nobody else ever does.
- */
 import { createHash, randomBytes } from 'node:crypto';
-import { findSigningSecrets } from './store/secrets.ts';
+import { findSigningSecrets } from './store/endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 
 type SecretDeps = Pick<WebhookDeps, 'db' | 'secretBox'>;
 
-/** As long as the digest that it keys. */
+/** The length of the SHA-256 digest. */
 const SECRET_BYTES = 32;
 const SECRET_IN_JSON = /"(whsec_[A-Za-z0-9+/=]+)"/g;
-/** JSON holds no raw control character, so a mark is never part of an answer. It tells which secret it was, and nothing of it. */
+/** JSON contains no raw control character, so a mark never collides. It identifies the secret without revealing it. */
 const MARK = /\u0001whsec:([0-9a-f]{32})\u0001/g;
 
-/** In the form that Standard Webhooks libraries take. */
+/** In the form of Standard Webhooks. */
 export function newEndpointSecret(): string {
   return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
 }
 
-/** The secret in use. undefined: no such endpoint of this account. */
+/** The current secret. undefined: the account has no such endpoint. */
 export async function openSecret(
   deps: SecretDeps,
   accountId: string,
@@ -29,7 +25,7 @@ export async function openSecret(
   return current && deps.secretBox.open(current, endpointId);
 }
 
-/** The text with each secret cut out. */
+/** Replaces each secret by a mark, for answers stored under an Idempotency-Key. */
 export function withoutEndpointSecrets(body: string): string {
   return body.replaceAll(
     SECRET_IN_JSON,
@@ -37,7 +33,7 @@ export function withoutEndpointSecrets(body: string): string {
   );
 }
 
-/** The text with its secrets back where they were; one that signs no more stays empty. */
+/** Puts the secrets back; one that no longer signs becomes an empty string. */
 export async function withEndpointSecrets(
   deps: SecretDeps,
   accountId: string,

@@ -1,23 +1,35 @@
-/** An account's webhook endpoints and their secrets. Only its own, and only in its world. A secret is answered once, where it was made. */
 import { randomBytes } from 'node:crypto';
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { DEFAULT_EVENTS, MAX_ENDPOINTS, MAX_PREVIOUS_SECRETS, SECRET_OVERLAP_MS } from './rules.ts';
-import * as endpoints from './store/endpoints.ts';
-import { rotateSecret } from './store/secrets.ts';
+import {
+  DEFAULT_EVENTS,
+  MAX_ENDPOINTS,
+  MAX_PREVIOUS_SECRETS,
+  SECRET_OVERLAP_MS,
+  type WebhookEvent,
+} from './rules.ts';
+import * as store from './store/endpoints.ts';
+import type { Endpoint } from './store/endpoints.ts';
+import type { PageQuery } from './store/messages.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
-import type {
-  CreateEndpointCommand,
-  EndpointChange,
-  EndpointView,
-  EndpointWithSecret,
-  PageQuery,
-} from './views.ts';
 import type { WebhookDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
+
+export interface CreateEndpointCommand {
+  readonly url: string;
+  /** Default: DEFAULT_EVENTS. */
+  readonly events?: readonly WebhookEvent[] | undefined;
+  readonly idempotency?: IdempotencyTag | undefined;
+}
+
+/** The only result that holds a secret in clear. */
+export interface EndpointWithSecret {
+  readonly endpoint: Endpoint;
+  readonly secret: string;
+}
 
 export async function createEndpoint(
   deps: WebhookDeps,
@@ -29,7 +41,7 @@ export async function createEndpoint(
   const secret = newEndpointSecret();
   return writeOnce(deps, principal, idempotency, {
     act: async (trx) => {
-      const outcome = await endpoints.createEndpoint(trx, {
+      const outcome = await store.createEndpoint(trx, {
         id,
         accountId: principal.account.id,
         url,
@@ -51,8 +63,8 @@ export async function listEndpoints(
   deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   query: PageQuery,
-): Promise<Page<EndpointView>> {
-  const found = await endpoints.listEndpoints(deps.db, principal.account.id, query);
+): Promise<Page<Endpoint>> {
+  const found = await store.listEndpoints(deps.db, principal.account.id, query);
   return { ...found, page: query.page, limit: query.limit };
 }
 
@@ -60,24 +72,24 @@ export async function getEndpoint(
   deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   endpointId: string,
-): Promise<EndpointView> {
-  return requireFound(await endpoints.findEndpoint(deps.db, principal.account.id, endpointId));
+): Promise<Endpoint> {
+  return requireFound(await store.findEndpoint(deps.db, principal.account.id, endpointId));
 }
 
 export async function updateEndpoint(
   deps: Pick<WebhookDeps, 'db' | 'clock' | 'urlGuard'>,
   principal: Principal,
   endpointId: string,
-  change: EndpointChange,
-): Promise<EndpointView> {
+  change: Omit<store.EndpointChange, 'now'>,
+): Promise<Endpoint> {
   const accountId = principal.account.id;
-  // Whether a URL may be called is told to owners of an endpoint only.
+  // Only the owner of an endpoint may learn whether we would call a URL.
   if (change.url !== undefined) {
     await getEndpoint(deps, principal, endpointId);
     await requireCallable(deps, change.url);
   }
   const now = deps.clock.now();
-  return requireFound(await endpoints.updateEndpoint(deps.db, accountId, endpointId, { ...change, now }));
+  return requireFound(await store.updateEndpoint(deps.db, accountId, endpointId, { ...change, now }));
 }
 
 export async function deleteEndpoint(
@@ -85,7 +97,7 @@ export async function deleteEndpoint(
   principal: Principal,
   endpointId: string,
 ): Promise<void> {
-  const isGone = await endpoints.deleteEndpoint(deps.db, principal.account.id, endpointId, deps.clock.now());
+  const isGone = await store.deleteEndpoint(deps.db, principal.account.id, endpointId, deps.clock.now());
   if (!isGone) throw notFound();
 }
 
@@ -99,7 +111,7 @@ export async function rotateEndpointSecret(
   const now = deps.clock.now();
   return writeOnce(deps, principal, idempotency, {
     act: async (trx) => {
-      const rotated = await rotateSecret(trx, principal.account.id, endpointId, {
+      const rotated = await store.rotateSecret(trx, principal.account.id, endpointId, {
         secretSealed: deps.secretBox.seal(secret, endpointId),
         previousUntil: new Date(now.getTime() + SECRET_OVERLAP_MS),
         maxPrevious: MAX_PREVIOUS_SECRETS,
@@ -111,16 +123,6 @@ export async function rotateEndpointSecret(
     },
     again: (about) => withSecret(deps, principal, about),
   });
-}
-
-/** WEBHOOK_ENDPOINT_NOT_FOUND, WEBHOOK_ENDPOINT_DISABLED: nothing is sent to it, so nothing is begun. */
-export async function requireEnabled(
-  deps: Pick<WebhookDeps, 'db'>,
-  principal: Principal,
-  endpointId: string,
-): Promise<void> {
-  if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
-  throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
 }
 
 async function withSecret(
@@ -145,7 +147,7 @@ function requireFound<T>(found: T | undefined): T {
   return found;
 }
 
-/** Ending the oldest before its time instead would have receivers refuse genuine messages. */
+/** Expiring the oldest early instead would make receivers refuse genuine messages. */
 function tooManySecrets(firstEndsAt: Date): DomainError {
   return new DomainError(
     'WEBHOOK_SECRET_LIMIT',

@@ -1,42 +1,43 @@
-/**
- * What was sent to an account's endpoints and what came of each attempt; sending samples, and sending again. Only its own, and only in its
- * world. Whatever is to be sent is due in its row first: handing it over only makes it go at once.
- */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { isId } from '../domain/ids.ts';
-import { MAX_RECOVER_MS, sampleBody } from './rules.ts';
-import * as attempts from './store/attempts.ts';
-import * as messages from './store/messages.ts';
+import { MAX_RECOVER_MS, sampleBody, type PurchaseEventStatus, type WebhookEvent } from './rules.ts';
+import * as store from './store/messages.ts';
+import type { Attempt, Message, MessageQuery, PageQuery } from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
-import { requireEnabled } from './endpoints.ts';
-import type {
-  AttemptView,
-  MessageDetailView,
-  MessageQuery,
-  MessageView,
-  PageQuery,
-  RecoverCommand,
-  SampleCommand,
-} from './views.ts';
+import { getEndpoint } from './endpoints.ts';
 import type { WebhookDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 
-/** A range that began fourteen days ago when its sender looked at a clock still does when it has come here. */
+export interface SampleCommand {
+  readonly event: WebhookEvent;
+  /** Only for `esim.purchased`; default: SUCCESS. */
+  readonly status?: PurchaseEventStatus | undefined;
+  readonly idempotency?: IdempotencyTag | undefined;
+}
+
+export interface RecoverCommand {
+  readonly from: Date;
+  /** Default: now. */
+  readonly to?: Date | undefined;
+  readonly idempotency?: IdempotencyTag | undefined;
+}
+
+/** For requests that were exactly 14 days back when they were sent. */
 const RANGE_SLACK_MS = 60_000;
 
 export async function listMessages(
   deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   query: MessageQuery,
-): Promise<Page<MessageView>> {
+): Promise<Page<Message>> {
   const { page, limit, endpointId, transactionId } = query;
   const isPossible =
     (endpointId === undefined || isId('endpoint', endpointId)) &&
     (transactionId === undefined || isId('transaction', transactionId));
   if (!isPossible) return { items: [], total: 0, page, limit };
-  const found = await messages.listMessages(deps.db, principal.account.id, query);
+  const found = await store.listMessages(deps.db, principal.account.id, query);
   return { ...found, page, limit };
 }
 
@@ -44,8 +45,8 @@ export async function getMessage(
   deps: Pick<WebhookDeps, 'db'>,
   principal: Principal,
   messageId: string,
-): Promise<MessageDetailView> {
-  return requireFound(await messages.findMessage(deps.db, principal.account.id, messageId));
+): Promise<Message> {
+  return requireFound(await store.findMessage(deps.db, principal.account.id, messageId));
 }
 
 export async function listAttempts(
@@ -53,9 +54,9 @@ export async function listAttempts(
   principal: Principal,
   messageId: string,
   query: PageQuery,
-): Promise<Page<AttemptView>> {
+): Promise<Page<Attempt>> {
   const { id } = await getMessage(deps, principal, messageId);
-  const found = await attempts.listAttempts(deps.db, id, query);
+  const found = await store.listAttempts(deps.db, id, query);
   return { ...found, page: query.page, limit: query.limit };
 }
 
@@ -64,14 +65,14 @@ export async function sendSample(
   principal: Principal,
   endpointId: string,
   { event, status, idempotency }: SampleCommand,
-): Promise<MessageView> {
+): Promise<Message> {
   await requireEnabled(deps, principal, endpointId);
   const endpoint = { id: endpointId, accountId: principal.account.id };
   const now = deps.clock.now();
   const body = sampleBody(event, now, status);
-  const message = await writeOnce<MessageView>(deps, principal, idempotency, {
+  const message = await writeOnce(deps, principal, idempotency, {
     act: async (trx) => {
-      const id = await messages.addSample(trx, { endpoint, event, body, now });
+      const id = await store.addSample(trx, { endpoint, event, body, now });
       return { about: id, value: await getMessage({ db: trx }, principal, id) };
     },
     again: (about) => getMessage(deps, principal, about),
@@ -85,13 +86,13 @@ export async function resendMessage(
   principal: Principal,
   messageId: string,
   idempotency: IdempotencyTag | undefined,
-): Promise<MessageView> {
+): Promise<Message> {
   const { endpointId } = await getMessage(deps, principal, messageId);
   await requireEnabled(deps, principal, endpointId);
   const now = deps.clock.now();
-  const message = await writeOnce<MessageView>(deps, principal, idempotency, {
+  const message = await writeOnce(deps, principal, idempotency, {
     act: async (trx) => {
-      const reopened = await messages.reopenMessage(trx, principal.account.id, messageId, now);
+      const reopened = await store.reopenMessage(trx, principal.account.id, messageId, now);
       return { about: messageId, value: requireFound(reopened) };
     },
     again: (about) => getMessage(deps, principal, about),
@@ -112,13 +113,23 @@ export async function recoverMessages(
   let reopened: readonly string[] = [];
   const count = await writeOnce(deps, principal, command.idempotency, {
     act: async (trx) => {
-      reopened = await messages.reopenFailed(trx, principal.account.id, endpointId, { from, to, now });
+      reopened = await store.reopenFailed(trx, principal.account.id, endpointId, { from, to, now });
       return { about: String(reopened.length), value: reopened.length };
     },
     again: (about) => Promise.resolve(Number(about)),
   });
   await deps.webhookEngine.deliver(reopened);
   return count;
+}
+
+/** Throws WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_DISABLED. */
+async function requireEnabled(
+  deps: Pick<WebhookDeps, 'db'>,
+  principal: Principal,
+  endpointId: string,
+): Promise<void> {
+  if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
+  throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
 }
 
 function requireRange({ from, to }: RecoverCommand, now: Date): { readonly from: Date; readonly to: Date } {

@@ -1,29 +1,27 @@
-/**
- * What an account's owner is told by e-mail: the closed list of notices with their words, and when one that could not be sent is tried again.
- * Pure. No secret is in a notice, nor anything that may hold one: of a URL only its host.
- */
 import type { Environment } from '../domain/account.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The wait after each attempt; the last one from then on, so that a notice goes within the hour once mail does. */
+/** The wait after each attempt; the last one repeats, so that a notice is sent within an hour of mail working again. */
 const NOTICE_WAITS_MS: readonly number[] = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, 60 * MINUTE_MS];
 
-/** How long a notice is kept, sent or not: by then it is no news. As long as messages to endpoints. */
+/** Sent or not; as long as messages to endpoints. */
 export const KEEP_NOTICES_MS = 30 * 24 * 60 * MINUTE_MS;
 
-/** How long to wait after so many attempts. */
 export function noticeWaitMs(attempts: number): number {
   return NOTICE_WAITS_MS[Math.min(attempts, NOTICE_WAITS_MS.length) - 1] ?? MINUTE_MS;
 }
 
-/** Facts of each notice; times are ISO 8601, as the row keeps them. */
+/**
+ * Facts of each e-mail to account owners; times are ISO 8601. They must hold no secret and nothing that may contain one: of a URL only its
+ * host.
+ */
 export interface NoticeFacts {
   'endpoint-disabled': {
     readonly endpointId: string;
     readonly host: string;
     readonly reason: 'GONE' | 'FAILING';
-    /** The first failure since the last success; null where it had not failed before. */
+    /** The first failure since the last success; null: it had not failed before. */
     readonly failingSince: string | null;
     readonly disabledAt: string;
   };
@@ -31,7 +29,6 @@ export interface NoticeFacts {
 
 export type NoticeKind = keyof NoticeFacts;
 
-/** One notice: its kind with the facts that belong to it. */
 export type NoticeOf = {
   readonly [Kind in NoticeKind]: { readonly kind: Kind; readonly facts: NoticeFacts[Kind] };
 }[NoticeKind];
@@ -47,7 +44,6 @@ const WORDS: {
   'endpoint-disabled': endpointDisabled,
 };
 
-/** What the owner reads. */
 export function noticeText({ kind, facts }: NoticeOf, environment: Environment): NoticeText {
   return WORDS[kind](facts, environment);
 }

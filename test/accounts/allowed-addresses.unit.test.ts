@@ -25,7 +25,9 @@ describe('an allowed', () => {
   it.each(['', 'x', 'localhost', '10.20', '10.20.0.1/33', '10.20.0.1/', '10.20.0.1/8/8', '::1%lo', '::/129'])(
     'entry %j is refused by name',
     (entry) => {
-      expect(() => compileAllowed([entry])).toThrow(new TypeError(`"${entry}" is no address and no range`));
+      expect(() => compileAllowed([entry])).toThrow(
+        new TypeError(`"${entry}" is neither an address nor a range`),
+      );
     },
   );
 });

@@ -7,12 +7,13 @@ import { get } from 'node:http';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPublicAddress } from '../../src/platform/outbound/addresses.ts';
-import { createUrlGuard } from '../../src/platform/outbound/guard.ts';
+import { createUrlGuard } from '../../src/platform/outbound/url-guard.ts';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
-import { createWebhookSender } from '../../src/platform/outbound/sender.ts';
+import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import type { UrlPolicy } from '../../src/platform/outbound/target.ts';
 import type { UrlGuard } from '../../src/platform/outbound/url-guard.ts';
-import type { DeliveryOutcome, WebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
+import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
+import type { WebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import { startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import {
   clock,
@@ -56,7 +57,7 @@ function doors(network: Network, policy: UrlPolicy = OPEN): Doors {
   return { guard: createUrlGuard(options), sender: createWebhookSender(options) };
 }
 
-const send = ({ sender }: Doors, url: string): Promise<DeliveryOutcome> =>
+const send = ({ sender }: Doors, url: string): Promise<RequestOutcome> =>
   sender.send({ url, messageId: 'msg-1', body: '{}', secrets: SECRETS });
 
 /** Doors whose network answers names from here and connects, whatever to, to the canary. */
@@ -359,7 +360,7 @@ describe('redirects and proxies', () => {
     const room = new URL('../../src/platform/outbound/', import.meta.url).href;
     const { stdout } = await run(`
       const { createNetwork } = await import('${room}network.ts');
-      const { createWebhookSender } = await import('${room}sender.ts');
+      const { createWebhookSender } = await import('${room}webhook-sender.ts');
       const policy = { httpsOnly: false, allowedRanges: ['127.0.0.0/8'] };
       const clock = { now: () => new Date() };
       const sender = createWebhookSender({ policy, clock, network: createNetwork() });

@@ -6,8 +6,8 @@ import { setTimeout as later } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createNetwork, type Network } from '../../src/platform/outbound/network.ts';
-import { createWebhookSender } from '../../src/platform/outbound/sender.ts';
-import type { DeliveryOutcome } from '../../src/platform/outbound/webhook-sender.ts';
+import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
+import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import { deafUrl, startAnsweringServer, type AnsweringServer } from '../support/answering-server.ts';
 import { until } from '../support/until.ts';
 import { clock, divertedTo, startRawServer, type RawServer } from './outbound.support.ts';
@@ -26,7 +26,7 @@ interface SendOptions {
 function send(
   url: string,
   { network = createNetwork(), timeLimitMs = 5_000 }: SendOptions = {},
-): Promise<DeliveryOutcome> {
+): Promise<RequestOutcome> {
   const sender = createWebhookSender({ policy, network, clock, timeLimitMs });
   return sender.send({ url, messageId: 'msg-1', body: BODY, secrets: [SECRET] });
 }
@@ -53,7 +53,7 @@ afterEach(async () => {
 async function sendTo(
   onConnection: (socket: Socket) => void,
   options: SendOptions = {},
-): Promise<DeliveryOutcome> {
+): Promise<RequestOutcome> {
   raw = await startRawServer(onConnection);
   return send(raw.url, options);
 }
@@ -308,21 +308,31 @@ describe('broken off', () => {
     expect(outcome).toHaveProperty('detail', expect.stringMatching(/\S/));
   });
 
-  it.each([
+  const ENDINGS = [
     ['closed', (socket: Socket) => socket.end()],
     ['reset', (socket: Socket) => socket.resetAndDestroy()],
-  ])('%s within the body, with what came', async (_name, end) => {
-    const outcome = await sendTo((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf');
-      void later(100).then(() => end(socket));
-    });
-    expect(outcome).toMatchObject({
-      outcome: 'failed',
-      reason: 'connection-lost',
-      status: 200,
-      bodyStart: 'half',
-    });
-  });
+  ] as const;
+  const HEADS = [
+    'Content-Length: 100\r\n\r\nhalf',
+    'Connection: close\r\nContent-Length: 100\r\n\r\nhalf',
+    'Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n',
+    'Connection: close\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nhalf',
+  ];
+  it.each(ENDINGS.flatMap(([how, end]) => HEADS.map((head) => [how, head, end] as const)))(
+    '%s within the body, with what came: %j',
+    async (_how, head, end) => {
+      const outcome = await sendTo((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\n${head}`);
+        void later(100).then(() => end(socket));
+      });
+      expect(outcome).toMatchObject({
+        outcome: 'failed',
+        reason: 'connection-lost',
+        status: 200,
+        bodyStart: 'half',
+      });
+    },
+  );
 
   it('nobody listens', async () => {
     expect(await send(await deafUrl())).toMatchObject({

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { createServer, type TLSSocket } from 'node:tls';
 import { describe, expect, it } from 'vitest';
-import { createWebhookSender } from '../../src/platform/outbound/sender.ts';
+import { createWebhookSender } from '../../src/platform/outbound/webhook-sender.ts';
 import { clock, divertedTo, makeCertificate, startRawServer } from './outbound.support.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret of tests only').toString('base64')}`;

@@ -1,5 +1,5 @@
 /** URLs that must never be called, each with why; `%PORT%` is where a canary listens, a port that the guard lets through in these tests. */
-import type { UrlRefusal } from '../../src/platform/outbound/url-guard.ts';
+import type { UrlRefusal } from '../../src/platform/outbound/target.ts';
 
 /** Addresses in their plain form that are not public (IANA special-purpose registries, and clouds' own). */
 const ADDRESSES = `

@@ -9,7 +9,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { webhookHeaders } from '../../src/platform/outbound/sign.ts';
+import { webhookHeaders } from '../../src/platform/outbound/webhook-sender.ts';
 import { sampleBody, WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { until } from './until.ts';

@@ -3,9 +3,8 @@ import { connectClient, type TemporalClient } from '../../src/platform/temporal/
 import { composeWebhookEngine } from '../../src/platform/composition/webhooks.ts';
 import { sampleBody, type WebhookEvent } from '../../src/webhooks/rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
-import type { WebhookEngine } from '../../src/webhooks/engine.ts';
-import { listAttempts, type Attempt } from '../../src/webhooks/store/attempts.ts';
-import { findMessage, type Message } from '../../src/webhooks/store/messages.ts';
+import type { WebhookEngine } from '../../src/webhooks/ports.ts';
+import { listAttempts, type Attempt, findMessage, type Message } from '../../src/webhooks/store/messages.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
 import { addMessage } from '../support/told-message.ts';
 import { until, type UntilOptions } from '../support/until.ts';

@@ -8,7 +8,7 @@ import type { ActivityDeps } from '../../activities/index.ts';
 import { createNoticeActivities } from '../../activities/webhooks/notices.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import { FAILING_LIMIT_MS } from '../../src/webhooks/rules.ts';
-import type { Mail, MailOutcome } from '../../src/webhooks/mailer-port.ts';
+import type { Mail, MailOutcome } from '../../src/webhooks/ports.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import {
   claimNotice,
@@ -16,8 +16,12 @@ import {
   markNoticeSent,
   postponeNotice,
 } from '../../src/webhooks/store/notices.ts';
-import { disableEndpoint } from '../../src/webhooks/store/disabling.ts';
-import { findEndpoint, updateEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
+import {
+  disableEndpoint,
+  findEndpoint,
+  updateEndpoint,
+  type Endpoint,
+} from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { newAccount } from '../support/facts.ts';

@@ -1,7 +1,7 @@
 // Receivers that answer too much or too slowly, and one that was disabled while it failed: each attempt is on record as what it was, and what was
 // missed can be had again.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listAttempts, type Attempt } from '../../src/webhooks/store/attempts.ts';
+import { listAttempts, type Attempt } from '../../src/webhooks/store/messages.ts';
 import { newBuyer, type Buyer } from '../support/buyer.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@
  * left behind, and forgotten.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import { listAttempts } from '../../src/webhooks/store/attempts.ts';
+import { listAttempts, findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import {
   claimDelivery,
   forgetMessages,
@@ -19,7 +19,6 @@ import {
   updateEndpoint,
   type Endpoint,
 } from '../../src/webhooks/store/endpoints.ts';
-import { findMessage, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks } from '../support/books.ts';
 import {
   AGAIN,

@@ -9,7 +9,7 @@ import {
   WEBHOOK_EVENTS,
 } from '../../src/webhooks/rules.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
-import { eventBodySchema } from '../../src/webhooks/http/messages/events.ts';
+import { eventBodySchema } from '../../src/webhooks/http/events.ts';
 import { createCli } from '../../src/cli/context.ts';
 import { createProgram } from '../../src/cli/program.ts';
 

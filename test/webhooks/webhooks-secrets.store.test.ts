@@ -7,14 +7,15 @@ import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { createWebhookMaintenance } from '../../activities/webhooks/maintenance.ts';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { claimDelivery } from '../../src/webhooks/store/deliveries.ts';
-import { deleteEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
 import {
+  deleteEndpoint,
+  type Endpoint,
   findSigningSecrets,
   forgetSecrets,
   listSealed,
   reseal,
   rotateSecret,
-} from '../../src/webhooks/store/secrets.ts';
+} from '../../src/webhooks/store/endpoints.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { newAccountId, newEndpoint, newMessage } from './webhooks.support.ts';
 
@@ -165,11 +166,11 @@ describe('what signs no more', () => {
     }
     const deps = { db: books.world, clock: { now: () => new Date() }, webhooks: { secretBox: today } };
     const { tidyWebhooks } = createWebhookMaintenance(deps as unknown as ActivityDeps);
-    expect(await tidyWebhooks()).toMatch(/, [0-9]+ secrets wiped, 1 endpoints sealed anew$/);
+    expect(await tidyWebhooks()).toMatch(/, [0-9]+ secrets deleted, 1 endpoints resealed$/);
     const sealed = await findSigningSecrets(books.world, endpoint.accountId, endpoint.id);
     expect(sealed.every((one) => today.isCurrent(one))).toBe(true);
     expect(sealed.map((one) => today.open(one, endpoint.id))).toEqual(['whsec_d', 'whsec_c', 'whsec_b']);
-    expect(await tidyWebhooks()).toMatch(/, 0 secrets wiped, 0 endpoints sealed anew$/);
+    expect(await tidyWebhooks()).toMatch(/, 0 secrets deleted, 0 endpoints resealed$/);
   });
 });
 

@@ -1,7 +1,7 @@
 // Endpoints and messages in a test's own Postgres, without anybody who sends.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
-import { listAttempts } from '../../src/webhooks/store/attempts.ts';
+import { listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
 import {
   claimDelivery,
   recordAttempt,
@@ -10,7 +10,6 @@ import {
   type WebhookDelivery,
 } from '../../src/webhooks/store/deliveries.ts';
 import { createEndpoint, findEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
-import { findMessage } from '../../src/webhooks/store/messages.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { addMessage } from '../support/told-message.ts';
 

@@ -1,4 +1,3 @@
-/** Hands messages that a step wrote to workflows of their own, which outlive whoever starts them. */
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   DELIVERY_SUMMARY,
@@ -9,7 +8,7 @@ import {
 import { ACCOUNT_ID, TRANSACTION_ID } from '../search-attributes.ts';
 import { startBeside } from '../start-beside.ts';
 
-/** Waits until they have begun and no longer: a child that has not begun when its parent ends is lost. */
+/** Starts a workflow per message and waits only until they have started: a child not yet started when its parent ends is lost. */
 export async function startDeliveries(
   messages: NewMessages | undefined,
   transactionId: string | null,
@@ -18,7 +17,6 @@ export async function startDeliveries(
   await Promise.all(messages.ids.map((messageId) => start(messageId, messages.accountId, transactionId)));
 }
 
-/** One that somebody else has begun is on its way. */
 async function start(messageId: string, accountId: string, transactionId: string | null): Promise<void> {
   const input: DeliverWebhookInput = { messageId, inTask: true };
   await startBeside(DELIVER_WEBHOOK_WORKFLOW, input, {
@@ -32,10 +30,10 @@ async function start(messageId: string, accountId: string, transactionId: string
   });
 }
 
-/** Messages that wait until somebody has been answered. */
+/** Holds messages back until a caller has been answered. */
 export interface Outbox {
   add(messages: NewMessages | undefined): void;
-  /** Hands over what was added since. */
+  /** Starts deliveries of the messages added since the last call. */
   send(): Promise<void>;
 }
 

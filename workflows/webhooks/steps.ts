@@ -1,7 +1,3 @@
-/**
- * How the steps of deliveries are run: an attempt at a quick endpoint inside of the workflow's own task, which is half the work for
- * everybody; all others over the queue. Neither is on the orders queue, so that slow endpoints keep no purchase waiting.
- */
 import { isCancellation, proxyActivities, proxyLocalActivities, TemporalFailure } from '@temporalio/workflow';
 import {
   OPS_QUEUE,
@@ -12,12 +8,12 @@ import {
   type WebhookActivities,
 } from '../contract.ts';
 
-/** An attempt takes 15 s at most, its rows 2 s each. */
+/** An attempt takes at most 15 s, its database statements 2 s each. */
 const ONE_ATTEMPT = '25s';
 
 /**
- * A worker that dies is missed after 5 s without a sign of life. Whatever else goes wrong is run again until it is known: the row says
- * whether an attempt was made.
+ * On a queue of its own, so that slow endpoints delay no purchase. A dead worker is noticed after 5 s without a heartbeat. Retried until the
+ * result is known: the row says whether an attempt was made.
  */
 export const { attemptDelivery } = proxyActivities<WebhookActivities>({
   taskQueue: WEBHOOKS_QUEUE,
@@ -27,21 +23,20 @@ export const { attemptDelivery } = proxyActivities<WebhookActivities>({
   summary: 'Attempt: send it to the endpoint',
 });
 
-/** Once: what goes wrong here is tried over the queue. Run again after a worker's death, it finds the claim of the first run. */
+/** Half the work of an attempt over the queue, for quick endpoints. Not retried here but over the queue; the claim prevents a second attempt at once. */
 const { attemptInTask } = proxyLocalActivities<WebhookActivities>({
   startToCloseTimeout: ONE_ATTEMPT,
   retry: { maximumAttempts: 1 },
   summary: 'Attempt, in this task: send it to the endpoint',
 });
 
-/** One attempt, wherever it is made. */
 export async function attempt(messageId: string): Promise<DeliveryStep> {
-  const step = await elsewhereOnFailure(attemptInTask(messageId));
+  const step = await overTheQueueOnFailure(attemptInTask(messageId));
   if (step.state !== 'over-the-queue') return step;
   return step.claim === undefined ? attemptDelivery(messageId) : attemptDelivery(messageId, step.claim);
 }
 
-async function elsewhereOnFailure(step: Promise<DeliveryStepInTask>): Promise<DeliveryStepInTask> {
+async function overTheQueueOnFailure(step: Promise<DeliveryStepInTask>): Promise<DeliveryStepInTask> {
   try {
     return await step;
   } catch (error) {
@@ -50,7 +45,7 @@ async function elsewhereOnFailure(step: Promise<DeliveryStepInTask>): Promise<De
   }
 }
 
-/** One run of the sweep is over in half a minute; one whose worker died must not keep the next from coming. */
+/** A run of the sweep ends within half a minute; one whose worker died must not block the next. */
 export const { handOverDue, disableFailing, sendNotices } = proxyActivities<OpsActivities>({
   taskQueue: OPS_QUEUE,
   startToCloseTimeout: '45s',

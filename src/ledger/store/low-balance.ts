@@ -3,7 +3,7 @@ import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
-  listeners,
+  subscribers,
   newPendingMessages,
   enqueueWebhook,
   type PendingMessages,
@@ -46,7 +46,7 @@ async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor
   const { rows } = await sql<Crossing>`
     with low as (
       select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
-             ${listeners('wallet.low_balance', sql`${accountId}`)} as listeners
+             ${subscribers('wallet.low_balance', sql`${accountId}`)} as listeners
        where ${leftMinor}::bigint < ${thresholdMinor}::bigint
          and not exists (select from low_balance_thresholds
                           where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)
@@ -86,7 +86,7 @@ export interface Crossing {
 export function crossingOf(amountMinor: bigint) {
   return sql`
     select threshold.threshold_minor, wallet.balance_minor - ${amountMinor}::bigint as left_minor,
-           ${listeners('wallet.low_balance', sql`wallet.account_id`)} as listeners
+           ${subscribers('wallet.low_balance', sql`wallet.account_id`)} as listeners
       from wallet join low_balance_thresholds threshold on threshold.account_id = wallet.account_id
      where wallet.balance_minor >= threshold.threshold_minor
        and wallet.balance_minor - ${amountMinor}::bigint < threshold.threshold_minor`;
@@ -136,7 +136,7 @@ export async function enqueueLowBalance(
   const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
   await enqueueWebhook(
     trx,
-    { event: 'wallet.low_balance', ...because, listeners: found, facts, at },
+    { event: 'wallet.low_balance', ...because, subscribers: found, facts, at },
     written,
   );
 }

@@ -19,7 +19,7 @@ import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-
 import type { PaymentRow } from '../../payments/store/payments.ts';
 import { closeRefund, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, newPendingMessages } from '../../webhooks/store/messages.ts';
+import { subscribers, newPendingMessages } from '../../webhooks/store/messages.ts';
 
 /** Ledger account of what rests on evidence: below zero is money that came by a person's word. */
 const evidenceAccount = (currency: string): string => `evidence:${currency}`;
@@ -74,7 +74,7 @@ async function vouchFor(trx: WorldDb, payment: PaymentRow, paysHold: boolean): P
       updated_at: sql`now()`,
     })
     .where('reference', '=', payment.reference)
-    .returning(listeners('payment.received', sql.ref('payments.account_id')).as('listeners'))
+    .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('listeners'))
     .executeTakeFirstOrThrow();
   return row.listeners;
 }

@@ -12,7 +12,7 @@ import { reversedKey, type PaymentRow } from './payments.ts';
 import type { RefundsTable } from './tables-refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
-  listeners,
+  subscribers,
   newPendingMessages,
   enqueueWebhook,
   type PendingMessages,
@@ -292,7 +292,7 @@ export async function closeRefund(
     .where('refund_key', '=', refund.refund_key)
     .where('closed_at', 'is', null)
     .returning([
-      listeners('payment.refunded', sql.ref('refunds.account_id')).as('listeners'),
+      subscribers('payment.refunded', sql.ref('refunds.account_id')).as('listeners'),
       sql<Date>`now()`.as('at'),
     ])
     .executeTakeFirst();
@@ -325,7 +325,8 @@ async function tellRefunded(
       key: refund.refund_key,
       subject: transactionId,
       accountId: refund.account_id,
-      ...found,
+      subscribers: found.listeners,
+      at: found.at,
       facts: { transactionId, reference, amountMinor, currency, refundedTo },
     },
     written,

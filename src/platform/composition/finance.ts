@@ -20,7 +20,7 @@ import type { Clock } from '../../domain/clock.ts';
 import type { OperatorEngine } from '../../operations/engine.ts';
 import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
-import type { WebhookEngine } from '../../webhooks/engine.ts';
+import type { WebhookEngine } from '../../webhooks/ports.ts';
 import type { WorkflowStates } from '../../operations/workflow-states.ts';
 import { openDatabase } from '../database/database.ts';
 import type { WorldDatabase, WorldDb } from '../database/tables.ts';

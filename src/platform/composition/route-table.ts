@@ -9,8 +9,7 @@ import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
 import { fundRoute } from '../../payments/http/funding-routes.ts';
-import { webhookEndpointRoutes } from '../../webhooks/http/endpoints/routes.ts';
-import { webhookMessageRoutes } from '../../webhooks/http/messages/routes.ts';
+import { MERCHANT_WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
 
 export function createRouteTable(about: {
@@ -23,8 +22,7 @@ export function createRouteTable(about: {
     ...paymentRoutes(),
     ...walletRoutes(),
     fundRoute(),
-    ...webhookEndpointRoutes(),
-    ...webhookMessageRoutes(),
+    ...MERCHANT_WEBHOOK_ROUTES,
     exchangeRateRoute(),
   ];
   return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];

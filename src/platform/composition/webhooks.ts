@@ -2,9 +2,9 @@
  * What webhooks to merchants are made of in one world: guard, sender, the box for secrets, and the engine that begins deliveries; and the mail
  * by which owners hear what no webhook can tell them.
  */
-import { createUrlGuard } from '../outbound/guard.ts';
+import { createUrlGuard } from '../outbound/url-guard.ts';
 import { createNetwork } from '../outbound/network.ts';
-import { createWebhookSender } from '../outbound/sender.ts';
+import { createWebhookSender } from '../outbound/webhook-sender.ts';
 import { createSecretBox } from '../secret-box.ts';
 import { createSmtpMailer } from '../../vendors/mail/mailer.ts';
 import type { TemporalClient } from '../temporal/connect.ts';
@@ -13,12 +13,12 @@ import type { Config, Secrets } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Mailer } from '../../webhooks/mailer-port.ts';
+import type { Mailer } from '../../webhooks/ports.ts';
 import type { SecretBox } from '../secret-box-port.ts';
 import type { UrlGuard } from '../outbound/url-guard.ts';
-import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
+import type { WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
 import type { WebhookSender } from '../outbound/webhook-sender.ts';
-import { whoseMessages } from '../../webhooks/store/deliveries.ts';
+import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
 import type { WorldDb } from '../database/tables.ts';
 
 export interface WebhookParts {
@@ -48,7 +48,7 @@ export function composeWebhookEngine(
 ): WebhookEngine & WebhookSweeper {
   return createWebhookEngine({
     temporal,
-    whose: (messageIds) => whoseMessages(db, messageIds),
+    whose: (messageIds) => findMessageSubjects(db, messageIds),
     onNotHandedOver: (fields) => events.webhooksNotHandedOver(fields),
   });
 }

@@ -24,20 +24,20 @@ import type { GatewayEventsTable, GatewayWindowsTable } from '../../payments/sto
 import type { DisputesTable } from '../../payments/store/tables-disputes.ts';
 import type { RefundsTable } from '../../payments/store/tables-refunds.ts';
 import type { OperatorMovesTable } from '../../operations/store/tables.ts';
-import type { NoticesTable } from '../../webhooks/store/tables-notices.ts';
-import type { PeopleTable, SessionsTable } from '../../accounts/store/tables.ts';
 import type {
-  ReconciliationDifferencesTable,
-  ReconciliationLinesTable,
-  ReconciliationRunsTable,
-} from '../../reconciliation/store/tables.ts';
-import type {
+  NoticesTable,
   LowBalanceThresholdsTable,
   WebhookAttemptsTable,
   WebhookEndpointsTable,
   WebhookMessagesTable,
   WebhookOlderSecretsTable,
 } from '../../webhooks/store/tables.ts';
+import type { PeopleTable, SessionsTable } from '../../accounts/store/tables.ts';
+import type {
+  ReconciliationDifferencesTable,
+  ReconciliationLinesTable,
+  ReconciliationRunsTable,
+} from '../../reconciliation/store/tables.ts';
 
 export interface AccountsTable {
   id: string;

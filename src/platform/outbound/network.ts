@@ -1,35 +1,36 @@
-/**
- * The two things that touch the network: asking where a name leads, and opening a connection to addresses that were checked. Tests hand in
- * their own. Must not decide what is allowed.
- */
 import { Resolver } from 'node:dns/promises';
 import { connect, isIPv4, type LookupFunction, type Socket } from 'node:net';
+import { isPublicAddress } from './addresses.ts';
+import { readTarget, refuse, type Refused, type Rules, type Target } from './target.ts';
 
+/** Decides nothing about what is allowed. Tests replace it. */
 export interface Network {
-  /** Every address of a name, IPv4 first; rejects or answers none where there is none. */
+  /** Every address of a name, IPv4 first; rejects or answers an empty list when it has none. */
   readonly resolve: (name: string) => Promise<readonly string[]>;
-  /** Begins a connection to the first of these addresses that takes it, and to no other. */
+  /** Connects to the first of these addresses that accepts, and to no other. */
   readonly connect: (addresses: readonly string[], port: number) => Socket;
-  /** Certificates to trust, in place of the usual ones. */
+  /** Certificates to trust instead of the default ones. */
   readonly certificates?: string;
 }
 
 export interface NetworkOptions {
-  /** In place of the system's name servers, `address:port`. */
+  /** Instead of the system's name servers, `address:port`. */
   readonly nameServers?: readonly string[];
 }
 
-/** For one question to one name server; a second try doubles it. */
+/** For one query to one name server; a second try doubles it. */
 const NAME_SERVER_TIMEOUT_MS = 2_000;
 const NAME_SERVER_TRIES = 2;
-/** Node's own quarter of a second would give up hosts on another continent that also publish IPv6. */
+/** Node's default of 250 ms is too short for hosts on another continent that also publish IPv6. */
 const NEXT_ADDRESS_AFTER_MS = 2_500;
-/** Never asked of anybody; a host that is a name makes Node use the look-up it is given. */
+/** Never resolved; a host that is a name makes Node call the lookup function. */
 const ANY_NAME = 'checked.invalid';
+/** More than any honest host needs. */
+const MAX_ADDRESSES = 16;
 
 /**
- * The real network. Names are asked of name servers directly: the system's own way takes a thread of a small pool for as long as a name
- * server is slow, reads local files and completes names.
+ * Queries name servers directly: the system's resolver holds a thread of a small pool while a name server is slow, reads local files and
+ * completes names.
  */
 export function createNetwork({ nameServers }: NetworkOptions = {}): Network {
   const resolver = new Resolver({ timeout: NAME_SERVER_TIMEOUT_MS, tries: NAME_SERVER_TRIES });
@@ -43,19 +44,55 @@ export function createNetwork({ nameServers }: NetworkOptions = {}): Network {
       connect({
         host: ANY_NAME,
         port,
-        lookup: answering(addresses),
+        lookup: pinnedLookup(addresses),
         autoSelectFamily: true,
         autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
       }),
   };
 }
 
-/** A look-up that knows only these addresses, whatever it is asked. */
-function answering(addresses: readonly string[]): LookupFunction {
+/** Answers these addresses for any name. */
+function pinnedLookup(addresses: readonly string[]): LookupFunction {
   const known = addresses.map((address) => ({ address, family: isIPv4(address) ? 4 : 6 }));
   return (_name, { all }, answer) => {
     const [first] = known;
     if (all === true) answer(null, known);
     else answer(null, first?.address ?? '', first?.family);
   };
+}
+
+/** The only addresses to connect to. */
+export interface Located {
+  readonly ok: true;
+  readonly target: Target;
+  readonly addresses: readonly string[];
+}
+
+/**
+ * Reads the URL and resolves its name once. Refused unless every address of the name is public, so that a good address cannot hide a bad
+ * one; a name without an answer when the signal aborts is unresolved. Never rejects.
+ */
+export async function locate(
+  url: string,
+  rules: Rules,
+  network: Network,
+  signal: AbortSignal,
+): Promise<Located | Refused> {
+  const read = readTarget(url, rules);
+  if (!read.ok) return read;
+  const { target } = read;
+  if (target.isAddress) return { ok: true, target, addresses: [target.host] };
+  const addresses = await addressesOf(target.host, network, signal);
+  if (addresses.length === 0) return refuse('unresolved', 'must give a host name that leads to an address');
+  return addresses.every(isPublicAddress)
+    ? { ok: true, target, addresses: addresses.slice(0, MAX_ADDRESSES) }
+    : refuse('address', 'must lead to public addresses only');
+}
+
+function addressesOf(name: string, network: Network, signal: AbortSignal): Promise<readonly string[]> {
+  return new Promise((resolve) => {
+    const giveUp = (): void => resolve([]);
+    signal.addEventListener('abort', giveUp, { once: true });
+    network.resolve(name).then(resolve, giveUp);
+  });
 }

@@ -1,30 +1,25 @@
-/**
- * One HTTP request to somebody we do not trust: connected only to addresses that were checked a moment ago, followed nowhere, through no
- * proxy, over a connection of its own, within one time limit, with an end to what is read. Guarantee: never rejects and always ends; what
- * is not a whole answer is a failure with its reason. Must not log.
- */
+import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { addAbortSignal } from 'node:stream';
 import { connect as tlsConnect } from 'node:tls';
-import type { DeliveryOutcome, SendFailure } from './webhook-sender.ts';
 import type { Clock } from '../../domain/clock.ts';
-import { locate, type Located } from './locate.ts';
-import type { Network } from './network.ts';
+import { locate, type Located, type Network } from './network.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { Rules } from './target.ts';
 
-/** What receivers are told in docs/WEBHOOKS.md: long enough for any honest one. */
+/** Published in docs/WEBHOOKS.md. */
 const TIME_LIMIT_MS = 15_000;
 /** What a merchant sees of an answer. */
 const KEPT_BYTES = 1_024;
-/** Room for an error page; more is somebody's mistake or attack. */
+/** Room for an error page. */
 const MAX_ANSWER_BYTES = 64 * 1_024;
 
 export interface Outbound {
   readonly rules: Rules;
   readonly network: Network;
   readonly clock: Clock;
-  /** From the first question to a name server to the last byte of the answer. */
+  /** From the DNS query to the last byte of the answer. */
   readonly timeLimitMs?: number;
 }
 
@@ -35,74 +30,109 @@ export interface OutboundRequest {
   readonly body?: string;
 }
 
-/** Why a request ended without a whole answer. */
-class Fault extends Error {
-  readonly reason: SendFailure;
-  constructor(reason: SendFailure, detail: string) {
+/**
+ * Why there is no complete answer. `refused-url`: the guard does not allow a connection. `unresolved`: the name has no address.
+ * `bad-answer`: not HTTP.
+ */
+export type RequestFailure =
+  | 'refused-url'
+  | 'unresolved'
+  | 'no-connection'
+  | 'tls'
+  | 'connection-lost'
+  | 'time-limit'
+  | 'answer-too-long'
+  | 'bad-answer';
+
+export type RequestOutcome =
+  | {
+      readonly outcome: 'answered';
+      readonly status: number;
+      readonly ms: number;
+      /** The first kibibyte of the answer, as text that Postgres can store. */
+      readonly bodyStart: string;
+      /** From the Retry-After header. */
+      readonly retryAfterMs?: number;
+    }
+  | {
+      readonly outcome: 'failed';
+      readonly reason: RequestFailure;
+      /** For people; names no address of ours. */
+      readonly detail: string;
+      readonly ms: number;
+      /** Present when the answer began before it was cut off. */
+      readonly status?: number;
+      readonly bodyStart: string;
+    };
+
+class RequestError extends Error {
+  readonly reason: RequestFailure;
+  constructor(reason: RequestFailure, detail: string) {
     super(detail);
     this.reason = reason;
   }
 }
 
-/** What came before the end, for the log of attempts. */
-interface Heard {
+interface Received {
   status?: number;
   bytes: number;
   kept: Buffer[];
 }
 
-/** Sends one request. Never rejects. */
-export async function guardedRequest(request: OutboundRequest, outbound: Outbound): Promise<DeliveryOutcome> {
+/**
+ * Sends one HTTP request to an untrusted server: only to addresses that were just checked, on a connection of its own, without redirects
+ * and proxies, within one time limit and a size limit. Never rejects.
+ */
+export async function guardedRequest(request: OutboundRequest, outbound: Outbound): Promise<RequestOutcome> {
   const { timeLimitMs = TIME_LIMIT_MS, clock } = outbound;
   const startedMs = performance.now();
-  const heard: Heard = { bytes: 0, kept: [] };
+  const received: Received = { bytes: 0, kept: [] };
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), timeLimitMs);
-  const seen = (): { ms: number; bodyStart: string } => ({
+  const soFar = () => ({
     ms: Math.round(performance.now() - startedMs),
-    bodyStart: startOf(heard.kept),
+    bodyStart: startOf(received.kept),
   });
   try {
-    const answer = await exchange(request, outbound, heard, limit.signal);
-    const waitMs = retryAfterMs(answer.headers['retry-after'], clock.now());
+    const { statusCode = 0, headers } = await exchange(request, outbound, received, limit.signal);
+    const waitMs = retryAfterMs(headers['retry-after'], clock.now());
     return {
       outcome: 'answered',
-      status: answer.statusCode ?? 0,
-      ...seen(),
+      status: statusCode,
+      ...soFar(),
       ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
     };
   } catch (error) {
-    const fault = limit.signal.aborted
-      ? new Fault('time-limit', `no whole answer within ${timeLimitMs} ms`)
-      : faultOf(error, 'connection-lost');
-    const { reason, message } = fault;
-    const status = heard.status === undefined ? {} : { status: heard.status };
-    return { outcome: 'failed', reason, detail: message, ...seen(), ...status };
+    const { reason, message } = limit.signal.aborted
+      ? new RequestError('time-limit', `no whole answer within ${timeLimitMs} ms`)
+      : toRequestError(error, 'connection-lost');
+    const status = received.status === undefined ? {} : { status: received.status };
+    return { outcome: 'failed', reason, detail: message, ...soFar(), ...status };
   } finally {
     clearTimeout(timer);
-    // Ends whatever is still open.
+    // Closes whatever is still open.
     limit.abort();
   }
 }
 
 async function exchange(
-  asked: OutboundRequest,
+  request: OutboundRequest,
   { rules, network }: Outbound,
-  heard: Heard,
+  received: Received,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
-  const located = await locate(asked.url, rules, network, signal);
-  if (!located.ok)
-    throw new Fault(located.reason === 'unresolved' ? 'unresolved' : 'refused-url', located.detail);
-  return ask(asked, located.target.url, await open(located, network, signal), heard);
+  const located = await locate(request.url, rules, network, signal);
+  if (!located.ok) {
+    throw new RequestError(located.reason === 'unresolved' ? 'unresolved' : 'refused-url', located.detail);
+  }
+  return ask(request, located.target.url, await open(located, network, signal), received);
 }
 
-/** A connection to one of the checked addresses; for https a secure one, whose certificate fits the host. Ends with the signal. */
+/** Connects to one of the checked addresses; for https with TLS and a certificate that fits the host. Closed by the signal. */
 async function open({ target, addresses }: Located, network: Network, signal: AbortSignal): Promise<Socket> {
   signal.throwIfAborted();
-  const plain = network.connect(addresses, target.port);
-  signal.addEventListener('abort', () => plain.destroy(new Error('given up')), { once: true });
-  await opened(plain, 'connect', 'no-connection');
+  const plain = addAbortSignal(signal, network.connect(addresses, target.port));
+  await opened(plain, 'connect', signal, 'no-connection');
   if (target.url.protocol === 'http:') return plain;
   const secure = tlsConnect({
     socket: plain,
@@ -110,80 +140,83 @@ async function open({ target, addresses }: Located, network: Network, signal: Ab
     ...(target.isAddress ? {} : { servername: target.host }),
     ...(network.certificates === undefined ? {} : { ca: network.certificates }),
     ALPNProtocols: ['http/1.1'],
-    // Stated here, so that no setting of the environment turns it off.
+    // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
     rejectUnauthorized: true,
   });
-  await opened(secure, 'secureConnect', 'tls');
+  await opened(secure, 'secureConnect', signal, 'tls');
   return secure;
 }
 
-function opened(socket: Socket, event: string, otherwise: SendFailure): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (error?: unknown): void => reject(faultOf(error ?? new Error('closed'), otherwise));
-    socket.once(event, resolve);
-    // Stays on: an error after all is over must not end the process.
-    socket.on('error', fail);
-    socket.once('close', () => fail());
-  });
+async function opened(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  signal: AbortSignal,
+  failure: RequestFailure,
+): Promise<void> {
+  // Stays on: an error after the end must not end the process.
+  socket.on('error', () => undefined);
+  try {
+    await once(socket, event, { signal });
+  } catch (error) {
+    throw toRequestError(error, failure);
+  }
 }
 
-/** Sends the request over the connection and reads the answer to its end, within its limit. */
-function ask(asked: OutboundRequest, url: URL, socket: Socket, heard: Heard): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({
-      createConnection: () => socket,
-      method: asked.method,
-      path: url.pathname + url.search,
-      setHost: false,
-      headers: headersOf(asked, url),
-    });
-    const fail = (error: unknown): void => {
-      reject(faultOf(error, 'connection-lost'));
-      request.destroy();
-    };
-    const tooLong = (): void =>
-      fail(new Fault('answer-too-long', `answer of more than ${MAX_ANSWER_BYTES} bytes`));
-    request.on('error', fail);
-    request.on('close', () => fail(new Error('closed')));
-    request.on('upgrade', () => fail(new Fault('bad-answer', 'wants another protocol')));
-    // Answers before the answer are not counted by anybody else.
-    request.on('information', () => {
-      if (socket.bytesRead > MAX_ANSWER_BYTES) tooLong();
-    });
-    request.on('response', (response) => {
-      heard.status = response.statusCode ?? 0;
-      response.on('data', (chunk: Buffer) => {
-        if (heard.bytes < KEPT_BYTES) heard.kept.push(chunk.subarray(0, KEPT_BYTES - heard.bytes));
-        heard.bytes += chunk.length;
-        if (heard.bytes > MAX_ANSWER_BYTES) tooLong();
-      });
-      response.on('error', fail);
-      response.on('end', () => resolve(response));
-    });
-    request.end(asked.body);
+/** Sends the request over the open connection and reads the answer to its end. */
+function ask(asked: OutboundRequest, url: URL, socket: Socket, received: Received): Promise<IncomingMessage> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const request = httpRequest({
+    createConnection: () => socket,
+    method: asked.method,
+    path: url.pathname + url.search,
+    setHost: false,
+    headers: headersOf(asked, url),
   });
+  const fail = (error: unknown): void => {
+    reject(toRequestError(error, 'connection-lost'));
+    request.destroy();
+  };
+  const limitSize = (bytes: number): void => {
+    if (bytes > MAX_ANSWER_BYTES)
+      fail(new RequestError('answer-too-long', `answer of more than ${MAX_ANSWER_BYTES} bytes`));
+  };
+  request.on('error', fail);
+  request.on('close', () => fail(new Error('closed')));
+  request.on('upgrade', () => fail(new RequestError('bad-answer', 'asks for another protocol')));
+  request.on('information', () => limitSize(socket.bytesRead));
+  request.on('response', (response) => {
+    received.status = response.statusCode ?? 0;
+    response.on('data', (chunk: Buffer) => {
+      if (received.bytes < KEPT_BYTES) received.kept.push(chunk.subarray(0, KEPT_BYTES - received.bytes));
+      received.bytes += chunk.length;
+      limitSize(received.bytes);
+    });
+    response.on('error', fail);
+    response.on('end', () => resolve(response));
+  });
+  request.end(asked.body);
+  return promise;
 }
 
 function headersOf({ headers, body }: OutboundRequest, url: URL): Record<string, string> {
-  const length = body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) };
   return {
     Host: url.host,
     Accept: '*/*',
     'Accept-Encoding': 'identity',
-    ...length,
+    ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
     ...headers,
     Connection: 'close',
   };
 }
 
-/** A code rather than a message, which would name addresses. */
-function faultOf(error: unknown, otherwise: SendFailure): Fault {
-  if (error instanceof Fault) return error;
+/** The detail is an error code where there is one: messages may name addresses. */
+function toRequestError(error: unknown, otherwise: RequestFailure): RequestError {
+  if (error instanceof RequestError) return error;
   const { code = '', message = '' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  return new Fault(code.startsWith('HPE_') ? 'bad-answer' : otherwise, code === '' ? message : code);
+  return new RequestError(code.startsWith('HPE_') ? 'bad-answer' : otherwise, code === '' ? message : code);
 }
 
-/** The kept bytes as text, without half a character at the end and without NUL, which Postgres does not take. */
+/** Drops half a character at the end, and replaces NUL, which Postgres refuses. */
 function startOf(kept: readonly Buffer[]): string {
   return new TextDecoder().decode(Buffer.concat(kept), { stream: true }).replaceAll('\0', '\ufffd');
 }

@@ -1,11 +1,9 @@
-/** What a receiver says about when to come back (RFC 9110, Retry-After). Pure; how far it is believed is the schedule's matter. */
-
 const SECONDS = /^\d{1,9}$/;
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** From now, in milliseconds; undefined when it is not said, not readable or over. */
+/** The wait that a Retry-After header (RFC 9110) asks for. undefined: absent, unreadable or in the past. */
 export function retryAfterMs(header: string | undefined, now: Date): number | undefined {
-  // Stryker disable next-line StringLiteral: whatever is neither seconds nor a date is nothing
+  // Stryker disable next-line StringLiteral: any text that is neither seconds nor a date gives undefined
   const text = header?.trim() ?? '';
   const ms = SECONDS.test(text)
     ? Number(text) * 1_000

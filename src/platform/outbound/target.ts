@@ -1,17 +1,27 @@
-/**
- * What a URL says, before anybody is asked: scheme, host, port, and whether they may be called. Guarantee: the host that is judged is the
- * host that would be connected to, since whatever URL parsers read in several ways is refused. Pure.
- */
 import { isIPv4 } from 'node:net';
-import type { UrlRefusal } from './url-guard.ts';
 import { compileAllowed, isPublicAddress } from './addresses.ts';
 
+/**
+ * Why a URL is refused. `spelling`: an address not in its plain form. `address`: it is, or resolves to, a non-public address. `name`: not a
+ * full host name of the public internet. `unresolved`: the name has no address now. `no-answer`: no web server answers.
+ */
+export type UrlRefusal =
+  | 'not-a-url'
+  | 'scheme'
+  | 'credentials'
+  | 'port'
+  | 'spelling'
+  | 'address'
+  | 'name'
+  | 'unresolved'
+  | 'no-answer';
+
 export interface UrlPolicy {
-  /** Live: http is refused. */
+  /** True in live. */
   readonly httpsOnly: boolean;
-  /** The operator's addresses and ranges, where any port is fine; only an address in its plain form counts as inside. */
+  /** The operator's addresses and ranges, on any port. Only URLs with an address in its plain form match, never names. */
   readonly allowedRanges: readonly string[];
-  /** Everywhere else: 80 and 443 unless a test listens elsewhere. */
+  /** For all other addresses. Default: 80 and 443. */
   readonly ports?: readonly number[];
 }
 
@@ -21,7 +31,6 @@ export interface Rules {
   readonly ports: readonly number[];
 }
 
-/** Where a URL leads. */
 export interface Target {
   readonly url: URL;
   /** A name, or an address without brackets. */
@@ -33,34 +42,38 @@ export interface Target {
 export interface Refused {
   readonly ok: false;
   readonly reason: UrlRefusal;
+  /** For the person who gave the URL; tells nothing about our network. */
   readonly detail: string;
 }
 
-/** What our databases keep and every HTTP server takes. */
+/** Fits our columns and every HTTP server. */
 const MAX_URL_LENGTH = 2_048;
-/** Blanks, backslashes and invisible characters: parsers drop them, or take them for something else. */
-const READ_IN_SEVERAL_WAYS = /[\s\\\p{C}]/u;
+/** Blanks, backslashes and invisible characters: parsers drop or replace them. */
+const AMBIGUOUS = /[\s\\\p{C}]/u;
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
 const AUTHORITY = /^https?:\/\/([^/?#]+)/i;
 const HOST_AND_PORT = /^(\[[^\]]*\]|[^:]+)(?::\d{1,5})?$/;
-/** At least two labels, so that no search list of ours completes it, and no dot at the end. */
+/** At least two labels, so that no DNS search list completes it, and no dot at the end. */
 const FULL_NAME = /^(?=.{1,253}$)[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})+$/;
-/** Never on the public internet: RFC 6761, 6762, 7686, 8375, 9476, and what ICANN set aside for private use. */
+/** Never on the public internet: RFC 6761, 6762, 7686, 8375, 9476, and ICANN's private-use names. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|onion|alt|home\.arpa)$/;
 const WEB_PORTS: readonly number[] = [80, 443];
 
-/** Reads the policy once. Throws TypeError for a range that cannot be read: an operator's mistake must not open or close anything. */
+/** Throws TypeError for an unreadable range: an operator's typing error must not open or close anything. */
 export function compilePolicy({ httpsOnly, allowedRanges, ports = WEB_PORTS }: UrlPolicy): Rules {
   return { httpsOnly, isAllowed: compileAllowed(allowedRanges), ports };
 }
 
-/** Judges a URL by what it says. Where its name leads is for whoever connects to find out. */
+/**
+ * Checks the text of a URL; the addresses of its name are checked by `locate`. URLs that parsers read in different ways are refused, so
+ * that the checked host is the host that is connected to.
+ */
 export function readTarget(
   text: string,
   rules: Rules,
 ): { readonly ok: true; readonly target: Target } | Refused {
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase();
-  if (text.length > MAX_URL_LENGTH || READ_IN_SEVERAL_WAYS.test(text) || scheme === undefined)
+  if (text.length > MAX_URL_LENGTH || AMBIGUOUS.test(text) || scheme === undefined)
     return refuse(
       'not-a-url',
       `must be a URL of at most ${MAX_URL_LENGTH} characters, without blanks or backslashes`,
@@ -80,14 +93,14 @@ export function readTarget(
     port: url.port === '' ? (scheme === 'https' ? 443 : 80) : Number(url.port),
   };
   return (
-    (isAddress ? judgeAddress(target, written, rules) : judgeName(target, written, rules)) ?? {
+    (isAddress ? checkAddress(target, written, rules) : checkName(target, written, rules)) ?? {
       ok: true,
       target,
     }
   );
 }
 
-function judgeAddress({ url, host, port }: Target, written: string, rules: Rules): Refused | undefined {
+function checkAddress({ url, host, port }: Target, written: string, rules: Rules): Refused | undefined {
   if (written.toLowerCase() !== url.hostname)
     return refuse('spelling', 'must give an address in its plain form, such as 203.0.113.7 or [2001:db8::7]');
   if (rules.isAllowed(host)) return port === 0 ? refusePort(rules) : undefined;
@@ -95,7 +108,7 @@ function judgeAddress({ url, host, port }: Target, written: string, rules: Rules
   return rules.ports.includes(port) ? undefined : refusePort(rules);
 }
 
-function judgeName({ host, port }: Target, written: string, rules: Rules): Refused | undefined {
+function checkName({ host, port }: Target, written: string, rules: Rules): Refused | undefined {
   if (written.includes('%')) return refuse('spelling', 'must give its host without percent signs');
   if (!FULL_NAME.test(host) || LOCAL_NAME.test(host))
     return refuse('name', 'must give a host name of the public internet in full, without a dot at its end');
@@ -106,7 +119,6 @@ function refusePort({ ports }: Rules): Refused {
   return refuse('port', `must use port ${ports.join(' or ')}`);
 }
 
-/** A refusal with its reason. */
 export function refuse(reason: UrlRefusal, detail: string): Refused {
   return { ok: false, reason, detail };
 }

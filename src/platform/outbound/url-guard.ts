@@ -1,30 +1,52 @@
-/** Whether a URL that somebody else wrote down may be called at all: webhook endpoints, and the websites of companies. */
+import type { Clock } from '../../domain/clock.ts';
+import { locate, type Network } from './network.ts';
+import { guardedRequest } from './request.ts';
+import { compilePolicy, refuse, type Refused, type UrlPolicy } from './target.ts';
 
-/**
- * Why a URL is refused. `spelling`: an address that is not written in its plain form. `address`: it is, or leads to, an address that is not
- * public. `name`: no host name of the public internet. `unresolved`: a name that leads nowhere now. `no-answer`: nobody answers there.
- */
-export type UrlRefusal =
-  | 'not-a-url'
-  | 'scheme'
-  | 'credentials'
-  | 'port'
-  | 'spelling'
-  | 'address'
-  | 'name'
-  | 'unresolved'
-  | 'no-answer';
+/** A caller waits for the answer. */
+const TIME_LIMIT_MS = 5_000;
 
-/** `detail` is for whoever wrote the URL; it tells nothing of our network. */
-export type UrlVerdict =
-  { readonly ok: true } | { readonly ok: false; readonly reason: UrlRefusal; readonly detail: string };
+export type UrlVerdict = { readonly ok: true } | Refused;
 
+/** Checks URLs that others give us (webhook endpoints, websites of companies) by the same code that later connects. Never throws. */
 export interface UrlGuard {
   /**
-   * Whether the URL may be kept: how it is written, and every address that its name leads to now. Never throws. What passes is checked
-   * again whenever a connection is made, since names can be made to lead elsewhere later.
+   * Whether the URL may be stored: its form, and every address of its name now. Connections check again, since a name's addresses can
+   * change.
    */
   check(url: string): Promise<UrlVerdict>;
-  /** The same, and whether a web server answers there, with whatever status; redirects are answers. Never throws. */
+  /** The same, and whether a web server answers there with any status; redirects are answers. */
   reach(url: string): Promise<UrlVerdict>;
+}
+
+export interface UrlGuardOptions {
+  readonly policy: UrlPolicy;
+  readonly network: Network;
+  readonly clock: Clock;
+  /** For the check, and again for the request of `reach`. */
+  readonly timeLimitMs?: number;
+}
+
+/** Throws TypeError for a policy with an unreadable range. */
+export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
+  const { policy, network, clock, timeLimitMs = TIME_LIMIT_MS } = options;
+  const rules = compilePolicy(policy);
+
+  const check = async (url: string): Promise<UrlVerdict> => {
+    const located = await locate(url, rules, network, AbortSignal.timeout(timeLimitMs));
+    return located.ok ? { ok: true } : located;
+  };
+
+  return {
+    check,
+    reach: async (url) => {
+      const verdict = await check(url);
+      if (!verdict.ok) return verdict;
+      const request = { url, method: 'GET', headers: { 'User-Agent': 'Simway-Check/1' } } as const;
+      const answer = await guardedRequest(request, { rules, network, clock, timeLimitMs });
+      // A page that is too long or too slow is an answer too.
+      if (answer.outcome === 'answered' || answer.status !== undefined) return { ok: true };
+      return refuse('no-answer', `must be answered by a web server: ${answer.detail}`);
+    },
+  };
 }

@@ -1,52 +1,57 @@
-/** What carries one attempt at one message to a merchant's endpoint. When to try again is for the caller to decide. */
+import { Webhook } from 'standardwebhooks';
+import type { Clock } from '../../domain/clock.ts';
+import type { Network } from './network.ts';
+import { guardedRequest, type Outbound, type RequestOutcome } from './request.ts';
+import { compilePolicy, type UrlPolicy } from './target.ts';
 
-export interface WebhookRequest {
-  readonly url: string;
-  /** The same on every attempt, so that receivers can tell a repeat. */
+export interface SignedMessage {
+  /** The same for every attempt, so that receivers can detect repeats. */
   readonly messageId: string;
-  /** JSON, signed and sent as it stands. */
+  /** JSON, signed and sent byte for byte. */
   readonly body: string;
-  /** `whsec_…`; more than one while a secret is being replaced, and then each signs. Never logged. */
+  /** `whsec_…`; while a secret is being replaced several, and each signs. Never logged. */
   readonly secrets: readonly string[];
 }
 
-/**
- * Why there is no whole answer. `refused-url`: the guard would not let us connect, now or at all. `unresolved`: the name leads nowhere.
- * `no-connection`: nobody listens there. `connection-lost`: it broke off. `bad-answer`: what came is no HTTP.
- */
-export type SendFailure =
-  | 'refused-url'
-  | 'unresolved'
-  | 'no-connection'
-  | 'tls'
-  | 'connection-lost'
-  | 'time-limit'
-  | 'answer-too-long'
-  | 'bad-answer';
-
-/** `answered` is no success yet: only a status from 200 to 299 is. */
-export type DeliveryOutcome =
-  | {
-      readonly outcome: 'answered';
-      readonly status: number;
-      readonly ms: number;
-      /** The first kibibyte of the answer, as text that Postgres can keep. */
-      readonly bodyStart: string;
-      /** How long the receiver asks us to stay away. */
-      readonly retryAfterMs?: number;
-    }
-  | {
-      readonly outcome: 'failed';
-      readonly reason: SendFailure;
-      /** For people, without addresses of ours. */
-      readonly detail: string;
-      readonly ms: number;
-      /** Where the answer began before it was cut off. */
-      readonly status?: number;
-      readonly bodyStart: string;
-    };
-
 export interface WebhookSender {
-  /** Sends once. Rejects only where a secret is no secret; whatever the other side does is an outcome. */
-  send(request: WebhookRequest): Promise<DeliveryOutcome>;
+  /** Makes one attempt. Rejects only for an invalid secret; anything the receiver does is an outcome. */
+  send(request: SignedMessage & { readonly url: string }): Promise<RequestOutcome>;
+}
+
+export interface WebhookSenderOptions {
+  readonly policy: UrlPolicy;
+  readonly network: Network;
+  readonly clock: Clock;
+  /** For a whole attempt, including DNS. */
+  readonly timeLimitMs?: number;
+}
+
+/** Throws TypeError for a policy with an unreadable range. */
+export function createWebhookSender({ policy, ...options }: WebhookSenderOptions): WebhookSender {
+  const outbound: Outbound = { rules: compilePolicy(policy), ...options };
+  return {
+    send: async ({ url, ...message }) => {
+      const headers = {
+        'Content-Type': 'application/json',
+        'User-Agent': 'Simway-Webhooks/1',
+        ...webhookHeaders(message, outbound.clock.now()),
+      };
+      return guardedRequest({ url, method: 'POST', headers, body: message.body }, outbound);
+    },
+  };
+}
+
+/**
+ * The headers of Standard Webhooks. The timestamp is that of the attempt, since receivers refuse old ones. Throws for an invalid secret.
+ */
+export function webhookHeaders(
+  { messageId, body, secrets }: SignedMessage,
+  at: Date,
+): Record<string, string> {
+  if (secrets.length === 0) throw new TypeError('a webhook needs a secret to be signed with');
+  return {
+    'webhook-id': messageId,
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(messageId, at, body)).join(' '),
+  };
 }

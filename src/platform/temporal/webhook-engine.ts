@@ -3,7 +3,7 @@
  * runs. What cannot be handed over in time is left to the sweep, since the rows say what is due.
  */
 import { WorkflowIdReusePolicy } from '@temporalio/common';
-import type { WebhookEngine, WebhookSweeper } from '../../webhooks/engine.ts';
+import type { WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
 import {
   DELIVER_NOW_SIGNAL,
   DELIVER_WEBHOOK_WORKFLOW,

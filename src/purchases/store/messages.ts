@@ -3,13 +3,13 @@
  * facts and who listens; where nobody does, nothing more is asked or written.
  */
 import { sql, type RawBuilder } from 'kysely';
-import type { MessageStatusValue } from '../../webhooks/rules.ts';
+import type { PurchaseEventStatus } from '../../webhooks/rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, enqueueWebhook, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { subscribers, enqueueWebhook, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 export interface ChangedPurchase {
   readonly account_id: string;
-  readonly status: MessageStatusValue;
+  readonly status: PurchaseEventStatus;
   /** Each null while there is no eSIM; a top-up has one from the beginning. */
   readonly told_esim_id: string | null;
   readonly told_iccid: string | null;
@@ -30,7 +30,7 @@ export function changesOf(changed: string, esims = 'esims'): RawBuilder<ChangedP
   return sql`
     ${purchase}.account_id, ${purchase}.status, goods.id as told_esim_id, goods.iccid as told_iccid,
     goods.qr_code_url as told_qr_code_url, now() as at,
-    ${listeners('esim.purchased', sql`${purchase}.account_id`)} as listeners
+    ${subscribers('esim.purchased', sql`${purchase}.account_id`)} as listeners
     from ${purchase}
     left join ${sql.ref(esims)} goods on goods.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
 }
@@ -53,7 +53,7 @@ export async function enqueuePurchaseStatus(
       key: `${transactionId}:${change.status}`,
       subject: transactionId,
       accountId: change.account_id,
-      listeners: change.listeners,
+      subscribers: change.listeners,
       facts: {
         transactionId,
         status: change.status,
@@ -71,7 +71,7 @@ export async function enqueuePurchaseStatus(
 export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
-  status: MessageStatusValue,
+  status: PurchaseEventStatus,
   written: PendingMessages,
 ): Promise<void> {
   const { rows } = await sql<ChangedPurchase>`

@@ -29,7 +29,7 @@ import { closeUnpaid } from './purchases.ts';
 import { dueRefund, refundedMinor } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
-  listeners,
+  subscribers,
   newPendingMessages,
   enqueueWebhook,
   type PendingMessages,
@@ -79,7 +79,7 @@ export async function bookSeen(
         updated_at: sql`now()`,
       })
       .where('reference', '=', reference)
-      .returning(listeners('payment.received', sql.ref('payments.account_id')).as('listeners'))
+      .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('listeners'))
       .executeTakeFirstOrThrow();
     if (judgement.what !== undefined) await book(trx, payment, facts, seen, judgement, written);
     if (cameMinor > 0n)
@@ -281,7 +281,7 @@ export async function enqueuePaymentReceived(
       key: `${reference}:${came.currency}:${payment.booked_minor + came.amountMinor}`,
       subject: transactionId,
       accountId: payment.account_id,
-      listeners: found,
+      subscribers: found,
       facts: { transactionId, purpose, paymentMethod: method, reference, ...came },
       at,
     },

@@ -27,7 +27,7 @@ import {
 } from './messages.ts';
 import { creditRefund, dueRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { listeners, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+import { subscribers, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 /** Whoever was called for the purchase is not needed for it any more; a claim on its money stays. */
 const nobodyNeeded = sql`
@@ -56,7 +56,7 @@ export async function settlePurchase(
 }
 
 /** Nobody is to be told of a change of `purchases`. */
-const UNHEARD = sql<boolean>`${listeners('esim.purchased', sql`purchases.account_id`)} is null`;
+const UNHEARD = sql<boolean>`${subscribers('esim.purchased', sql`purchases.account_id`)} is null`;
 
 /**
  * Nothing is changed, and undefined answered, where the purchase is not open, its order is being withdrawn or was replaced, its hold was voided,

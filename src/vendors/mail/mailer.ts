@@ -1,9 +1,5 @@
-/**
- * E-mail over SMTP, by nodemailer: one connection a mail, within a time limit. A password is never sent in clear. Must not log, nor hand on what
- * a server says beyond its code, since that may hold an address.
- */
 import { createTransport } from 'nodemailer';
-import type { Mailer, MailOutcome } from '../../webhooks/mailer-port.ts';
+import type { Mailer, MailOutcome } from '../../webhooks/ports.ts';
 
 export interface SmtpOptions {
   /** `smtps://user:password@host:465`, or `smtp://host:587`, which uses TLS where the server offers it. */
@@ -13,11 +9,10 @@ export interface SmtpOptions {
   readonly timeLimitMs?: number;
 }
 
-/** A mail server answers in a second or two, or not at all. */
 const TIME_LIMIT_MS = 15_000;
 const STEP_LIMIT_MS = 5_000;
 
-/** Connects when there is something to send. */
+/** One connection per mail. Never sends a password in clear, and returns only codes of the server, since its texts may contain an address. */
 export function createSmtpMailer({ url, from, timeLimitMs = TIME_LIMIT_MS }: SmtpOptions): Mailer {
   const { username, protocol } = new URL(url);
   const transport = createTransport({
@@ -38,7 +33,7 @@ export function createSmtpMailer({ url, from, timeLimitMs = TIME_LIMIT_MS }: Smt
           ...mail,
           from,
           messageId: `<${id}@${domain}>`,
-          // Nobody's out-of-office answers it.
+          // Suppresses out-of-office replies.
           headers: { 'Auto-Submitted': 'auto-generated' },
         }),
       ),
@@ -58,21 +53,21 @@ async function within(limitMs: number, sending: Promise<unknown>): Promise<MailO
   }
 }
 
-/** As nodemailer throws it: its own word, and the code that the server answered, if it did. */
+/** As nodemailer throws it; `responseCode` is the SMTP server's. */
 interface SmtpError {
   readonly code?: string;
   readonly responseCode?: number;
 }
 
-/** What is about the mail itself, by nodemailer: who sends it, who gets it, what it says. */
-const ABOUT_THE_MAIL: readonly string[] = ['EENVELOPE', 'EMESSAGE'];
+/** nodemailer's codes for errors in sender, recipient or content. */
+const MAIL_ERRORS: readonly string[] = ['EENVELOPE', 'EMESSAGE'];
 
-/** A word of SMTP about this mail that begins with 5 is for good, whatever else went wrong may pass. */
+/** A 5xx code about this mail is final; any other error may pass. */
 function failed(error: unknown): MailOutcome {
   const { code = 'failed', responseCode = 0 } = error as SmtpError;
-  const isForGood = ABOUT_THE_MAIL.includes(code) && responseCode >= 500;
+  const isFinal = MAIL_ERRORS.includes(code) && responseCode >= 500;
   return {
-    outcome: isForGood ? 'refused' : 'unknown',
+    outcome: isFinal ? 'refused' : 'unknown',
     detail: responseCode === 0 ? code : `${code} ${responseCode}`,
   };
 }

@@ -1,14 +1,8 @@
-/**
- * What a delivery step reads and writes. A message is claimed by the statement that reads it, and what an attempt means for message and
- * endpoint is recorded with it, once an attempt number: a step that ran twice is one attempt. Waiting is counted on the database's clock
- * alone, so that no worker's clock matters.
- */
-import { sql } from 'kysely';
-import type { WebhookEvent } from '../rules.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { MessageStatus, WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
-import { disableEndpoint, type Disabling } from './disabling.ts';
+import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
-import { signingSecrets } from './secrets.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface WebhookDelivery {
@@ -16,32 +10,32 @@ export interface WebhookDelivery {
   readonly accountId: string;
   readonly event: WebhookEvent;
   readonly body: string;
-  readonly status: 'PENDING' | 'DELIVERED' | 'FAILED';
-  /** Attempts that were recorded, ever and since the message was last opened. */
+  readonly status: MessageStatus;
+  /** Recorded attempts: all, and those since the message was last reopened. */
   readonly attempts: number;
   readonly attemptsInSeries: number;
-  /** Whoever has it may send; null: nobody may now. */
+  /** Permission to send now; null: not now. */
   readonly claim: string | null;
-  /** Without a claim: not to be tried before this has passed. */
+  /** Without a claim: the wait before the next try. */
   readonly dueInMs: number;
   readonly endpoint: {
     readonly id: string;
     readonly url: string;
-    /** Takes messages: neither switched off nor deleted. */
+    /** Enabled and not deleted. */
     readonly isOpen: boolean;
     readonly failingSince: Date | null;
-    /** Those that sign, the newest first. */
+    /** Newest first. */
     readonly secretsSealed: readonly Buffer[];
   };
 }
 
-/** How long a claim holds: longer than an attempt and its rows take. */
+/** Longer than an attempt and its database writes take. */
 const CLAIM_MS = 20_000;
 
 /**
- * What an attempt needs to know, and in the same statement the claim for it, if the message is due and its endpoint takes messages: it is
- * not due for anybody else until the claim is over. Whoever cannot write gets nothing to send. `claim` is one that was handed on, and counts
- * like being due. undefined: the message was forgotten.
+ * Reads a message and, if it is due and its endpoint open, claims it in the same statement: for others it is not due until the claim
+ * expires. Due times are compared on the database's clock, so that workers' clocks do not matter. `claim` is a claim passed on by another
+ * step; it counts as due. undefined: the message was deleted.
  */
 export async function claimDelivery(
   db: WorldDb,
@@ -84,7 +78,7 @@ export async function claimDelivery(
       attempts: row.attempts,
       attemptsInSeries: row.attempts - row.series_from,
       claim: row.claim,
-      // Due and not claimed: somebody else has claimed it this very moment.
+      // Due and not claimed: another worker has claimed it at this moment.
       dueInMs: row.claim === null && row.due_in_ms === 0 ? CLAIM_MS : row.due_in_ms,
       endpoint: {
         id: row.endpoint_id,
@@ -119,7 +113,6 @@ function messageAtEndpoint(db: WorldDb, messageId: string) {
     .where('message.id', '=', messageId);
 }
 
-/** One attempt as it went. */
 export interface AttemptMade {
   readonly at: Date;
   readonly endedAt: Date;
@@ -134,80 +127,93 @@ export type Verdict =
   { readonly status: 'DELIVERED' | 'FAILED' } | { readonly status: 'PENDING'; readonly waitMs: number };
 
 export interface Recorded {
-  /** `false`: this attempt is on record already, by a twin of this step. */
+  /** `false`: an earlier run of this step has recorded the attempt. */
   readonly isNew: boolean;
   readonly verdict: Verdict;
   readonly isDisabled: boolean;
 }
 
-/** Records an attempt with all that it means. A message whose endpoint is disabled by it has failed, whatever was left of its schedule. */
+/**
+ * Records an attempt, once per attempt number, with what it means for message and endpoint. When it disables the endpoint, the message
+ * fails.
+ */
 export async function recordAttempt(
   db: WorldDb,
   delivery: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
-  disabling?: { readonly reason: Disabling; readonly written: PendingMessages },
+  disabling?: { readonly reason: DisablingReason; readonly written: PendingMessages },
 ): Promise<Recorded> {
-  if (!disabling) return { isNew: await keep(db, delivery, made, verdict), verdict, isDisabled: false };
+  if (!disabling)
+    return { isNew: await writeAttempt(db, delivery, made, verdict), verdict, isDisabled: false };
   return inTransaction(db, async (trx) => {
     const { reason, written } = disabling;
     const endpoint = { ...delivery.endpoint, accountId: delivery.accountId };
     const isDisabled = await disableEndpoint(trx, endpoint, { reason, at: made.endedAt }, written);
     const final: Verdict = isDisabled ? { status: 'FAILED' } : verdict;
-    return { isNew: await keep(trx, delivery, made, final), verdict: final, isDisabled };
+    return { isNew: await writeAttempt(trx, delivery, made, final), verdict: final, isDisabled };
   });
 }
 
-/**
- * One statement. A message that was closed meanwhile stays so, unless it arrived after all; one that was opened again meanwhile is due with
- * its whole schedule before it, which this attempt is no part of.
- */
-async function keep(
+async function writeAttempt(
   db: WorldDb,
   { messageId, attempts, attemptsInSeries, endpoint }: WebhookDelivery,
   made: AttemptMade,
   verdict: Verdict,
 ): Promise<boolean> {
-  const waitMs = verdict.status === 'PENDING' ? verdict.waitMs : null;
   const isDelivered = verdict.status === 'DELIVERED';
-  const openedAgain = sql`(status = 'PENDING' and series_from <> ${attempts - attemptsInSeries} and not ${isDelivered})`;
   const { rows } = await sql`
-    with moved as (
+    with message as (
       update webhook_messages
-         set attempts = attempts + 1, updated_at = now(),
-             series_from = case when ${openedAgain} then attempts + 1 else series_from end,
-             status = case when ${openedAgain} then status
-                           when ${isDelivered} or status = 'PENDING' then ${verdict.status} else status end,
-             next_attempt_at = case when ${openedAgain} then next_attempt_at
-                                    when status = 'PENDING' then now() + ${waitMs}::float8 * interval '1 ms' end,
-             closed_at = case when ${openedAgain} or status = 'PENDING' and ${waitMs}::float8 is not null then null
-                              when status = 'PENDING' or ${isDelivered} then now() else closed_at end
+         set attempts = attempts + 1, updated_at = now(), ${changesBy(verdict, attempts - attemptsInSeries)}
        where id = ${messageId} and attempts = ${attempts} and status <> 'DELIVERED'
       returning id
-    ), logged as (
+    ), attempt as (
       insert into webhook_attempts (message_id, attempt, at, ms, outcome, status, answer_start)
-      select id, ${attempts + 1}, ${made.at}, ${made.ms}, ${made.outcome}, ${made.status}, ${made.answerStart} from moved
+      select id, ${attempts + 1}, ${made.at}, ${made.ms}, ${made.outcome}, ${made.status}, ${made.answerStart} from message
     ), endpoint as (
-      update webhook_endpoints set failing_since = case when ${isDelivered} then null else ${made.endedAt}::timestamptz end
-       where id = ${endpoint.id} and (failing_since is null) <> ${isDelivered} and exists (select from moved)
+      update webhook_endpoints set failing_since = ${isDelivered ? null : made.endedAt}
+       where id = ${endpoint.id} and (failing_since is null) <> ${isDelivered} and exists (select from message)
     )
-    select id from moved`.execute(db);
+    select id from message`.execute(db);
   return rows.length > 0;
 }
 
-/** There was no room to try it now, which is no attempt. */
+/**
+ * A failed attempt changes a message only while it is pending in the series that the attempt belongs to. A message that was failed
+ * meanwhile stays so; one that was reopened meanwhile keeps its new schedule, and its new series starts after this attempt.
+ */
+function changesBy(verdict: Verdict, seriesFrom: number): RawBuilder<unknown> {
+  if (verdict.status === 'DELIVERED')
+    return sql`status = 'DELIVERED', next_attempt_at = null, closed_at = now()`;
+  const isReopened = sql`status = 'PENDING' and series_from <> ${seriesFrom}`;
+  const isCurrent = sql`status = 'PENDING' and series_from = ${seriesFrom}`;
+  const nextAttemptAt = verdict.status === 'PENDING' ? inMs(verdict.waitMs) : sql`null`;
+  const closedAt = verdict.status === 'PENDING' ? sql`null` : sql`now()`;
+  return sql`
+    series_from = case when ${isReopened} then attempts + 1 else series_from end,
+    status = case when ${isCurrent} then ${verdict.status} else status end,
+    next_attempt_at = case when ${isCurrent} then ${nextAttemptAt} else next_attempt_at end,
+    closed_at = case when ${isCurrent} then ${closedAt} else closed_at end`;
+}
+
+function inMs(ms: number): RawBuilder<Date> {
+  return sql<Date>`now() + ${ms}::float8 * interval '1 ms'`;
+}
+
+/** Moves the next attempt without recording one. */
 export async function postpone(db: WorldDb, delivery: WebhookDelivery, waitMs: number): Promise<void> {
   await db
     .updateTable('webhook_messages')
-    .set({ next_attempt_at: sql<Date>`now() + ${waitMs}::float8 * interval '1 ms'` })
+    .set({ next_attempt_at: inMs(waitMs) })
     .where('id', '=', delivery.messageId)
     .where('attempts', '=', delivery.attempts)
     .where('status', '=', 'PENDING')
     .execute();
 }
 
-/** Its endpoint takes nothing more: it ends, and can be recovered. */
-export async function closeUnsent(db: WorldDb, messageId: string): Promise<void> {
+/** Fails a pending message whose endpoint is closed. It can be recovered. */
+export async function failUnsent(db: WorldDb, messageId: string): Promise<void> {
   await db
     .updateTable('webhook_messages')
     .set({ status: 'FAILED', next_attempt_at: null, closed_at: sql`now()`, updated_at: sql`now()` })
@@ -216,25 +222,24 @@ export async function closeUnsent(db: WorldDb, messageId: string): Promise<void>
     .execute();
 }
 
-/** Messages that were due before and that nobody seems to carry; those handed over less than `againAfterMs` ago are left out. */
+/** Messages overdue by `overdueMs`, except those that the sweep handed over in the last `againAfterMs`. */
 export async function listOverdue(
   db: WorldDb,
   which: { readonly overdueMs: number; readonly againAfterMs: number; readonly limit: number },
 ): Promise<string[]> {
-  const ago = (ms: number) => sql<Date>`now() - ${ms}::float8 * interval '1 ms'`;
   const rows = await db
     .selectFrom('webhook_messages')
     .select('id')
     .where('status', '=', 'PENDING')
-    .where('next_attempt_at', '<', ago(which.overdueMs))
-    .where((eb) => eb.or([eb('swept_at', 'is', null), eb('swept_at', '<', ago(which.againAfterMs))]))
+    .where('next_attempt_at', '<', inMs(-which.overdueMs))
+    .where((eb) => eb.or([eb('swept_at', 'is', null), eb('swept_at', '<', inMs(-which.againAfterMs))]))
     .orderBy('next_attempt_at')
     .limit(which.limit)
     .execute();
   return rows.map((row) => row.id);
 }
 
-/** Handed over just now, by the sweep. A sweep that dies before has them handed over once more, which does no harm. */
+/** Called after the hand-over: a sweep that dies in between hands over again, which does no harm. */
 export async function markSwept(db: WorldDb, messageIds: readonly string[]): Promise<void> {
   if (messageIds.length === 0) return;
   await db
@@ -244,25 +249,19 @@ export async function markSwept(db: WorldDb, messageIds: readonly string[]): Pro
     .execute();
 }
 
-/** Whom messages belong to and what they are about, for those who look for their workflows. */
-export async function whoseMessages(
+/** For the search attributes of the messages' workflows. */
+export async function findMessageSubjects(
   db: WorldDb,
   messageIds: readonly string[],
 ): Promise<{ id: string; accountId: string; event: WebhookEvent; transactionId: string | null }[]> {
-  const rows = await db
+  return db
     .selectFrom('webhook_messages')
-    .select(['id', 'account_id', 'event', 'subject'])
+    .select(['id', 'account_id as accountId', 'event', 'subject as transactionId'])
     .where('id', 'in', [...messageIds])
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    accountId: row.account_id,
-    event: row.event,
-    transactionId: row.subject,
-  }));
 }
 
-/** Forgets messages that were closed before, and their attempts; answers how many. */
+/** Deletes messages closed before then, with their attempts; returns how many. */
 export async function forgetMessages(db: WorldDb, closedBefore: Date, limit: number): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('webhook_messages')

@@ -1,12 +1,9 @@
-/**
- * Where merchants want to hear of their events. Nothing here answers a secret, sealed or not. An endpoint that is deleted stays as a row,
- * since its messages point at it, and is found no more.
- */
-import { sql, type Selectable } from 'kysely';
-import type { WebhookEvent } from '../rules.ts';
+import { sql, type RawBuilder } from 'kysely';
+import type { DisabledReason, WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { WebhookEndpointsTable } from './tables.ts';
+import { enqueueWebhook, subscribers, type PageQuery, type PendingMessages } from './messages.ts';
+import { writeNotice } from './notices.ts';
 
 export interface Endpoint {
   readonly id: string;
@@ -14,7 +11,7 @@ export interface Endpoint {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
   readonly enabled: boolean;
-  readonly disabledReason: 'BY_OWNER' | 'GONE' | 'FAILING' | null;
+  readonly disabledReason: DisabledReason | null;
   /** The first failure since the last success. */
   readonly failingSince: Date | null;
   readonly createdAt: Date;
@@ -31,7 +28,7 @@ export interface NewEndpoint {
   readonly maxPerAccount: number;
 }
 
-/** Adds an endpoint unless the account has its fill, also when many are added at once. In the caller's transaction, if there is one. */
+/** The limit per account holds for concurrent calls too. Joins the caller's transaction, if there is one. */
 export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promise<'created' | 'too-many'> {
   const { accountId, now } = endpoint;
   return inTransaction(db, async (trx) => {
@@ -50,40 +47,30 @@ export async function createEndpoint(db: WorldDb, endpoint: NewEndpoint): Promis
         account_id: accountId,
         url: endpoint.url,
         events: [...endpoint.events],
-        disabled_reason: null,
-        disabled_at: null,
-        failing_since: null,
         secret_sealed: endpoint.secretSealed,
-        previous_secret_sealed: null,
-        previous_until: null,
         created_at: now,
         updated_at: now,
-        deleted_at: null,
       })
       .execute();
     return 'created';
   });
 }
 
-/**
- * The endpoint that the account has at this URL already, one that is enabled before any other, or what making a new one came to. Many who ask
- * at once get the same one. In the caller's transaction.
- */
+/** Finds the account's endpoint with this URL, preferably an enabled one, or creates one. Concurrent calls get the same one. */
 export async function findOrCreateEndpoint(
   trx: WorldDb,
   endpoint: NewEndpoint,
 ): Promise<Endpoint | 'created' | 'too-many'> {
   await lockEndpointsOf(trx, endpoint.accountId);
-  const rows = await owned(trx, endpoint.accountId)
+  const rows = await selectOwned(trx, endpoint.accountId)
     .select(COLUMNS)
     .orderBy('enabled', 'desc')
     .orderBy('created_at')
     .execute();
   const row = rows.find(({ url }) => URL.parse(url)?.href === URL.parse(endpoint.url)?.href);
-  return row ? toEndpoint(row) : createEndpoint(trx, endpoint);
+  return row ?? createEndpoint(trx, endpoint);
 }
 
-/** Whoever adds to an account's endpoints does so one after the other. */
 async function lockEndpointsOf(trx: WorldDb, accountId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`webhook endpoints of ${accountId}`}, 0))`.execute(
     trx,
@@ -95,40 +82,39 @@ export async function findEndpoint(
   accountId: string,
   id: string,
 ): Promise<Endpoint | undefined> {
-  const row = await owned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
-  return row && toEndpoint(row);
+  return selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
 }
 
-/** One page of an account's endpoints, oldest first, and how many there are in all. */
+/** Oldest first. */
 export async function listEndpoints(
   db: WorldDb,
   accountId: string,
-  { page, limit }: { readonly page: number; readonly limit: number },
+  { page, limit }: PageQuery,
 ): Promise<{ items: Endpoint[]; total: number }> {
   const [rows, counted] = await Promise.all([
-    owned(db, accountId)
+    selectOwned(db, accountId)
       .select(COLUMNS)
       .orderBy('created_at')
       .orderBy('id')
       .limit(limit)
       .offset((page - 1) * limit)
       .execute(),
-    owned(db, accountId)
+    selectOwned(db, accountId)
       .select((eb) => eb.fn.countAll<bigint>().as('total'))
       .executeTakeFirstOrThrow(),
   ]);
-  return { items: rows.map(toEndpoint), total: Number(counted.total) };
+  return { items: rows, total: Number(counted.total) };
 }
 
 export interface EndpointChange {
-  readonly url?: string;
-  readonly events?: readonly WebhookEvent[];
-  /** true also ends a disabling that was ours, and forgives what failed before. */
-  readonly enabled?: boolean;
+  readonly url?: string | undefined;
+  readonly events?: readonly WebhookEvent[] | undefined;
+  /** true also enables an endpoint that we disabled, and forgets its failures. */
+  readonly enabled?: boolean | undefined;
   readonly now: Date;
 }
 
-/** Changes what is given. Switching off closes what waits to be sent. undefined: no such endpoint of this account. */
+/** Disabling fails the pending messages. undefined: the account has no such endpoint. */
 export async function updateEndpoint(
   db: WorldDb,
   accountId: string,
@@ -136,24 +122,24 @@ export async function updateEndpoint(
   { url, events, enabled, now }: EndpointChange,
 ): Promise<Endpoint | undefined> {
   return inTransaction(db, async (trx) => {
-    const row = await changing(trx, accountId, id)
+    const row = await updateOwned(trx, accountId, id)
       .set({
         ...(url === undefined ? {} : { url }),
         ...(events === undefined ? {} : { events: [...events] }),
-        ...(enabled === undefined ? {} : enabled ? ENABLED : switchedOff(now)),
+        ...(enabled === undefined ? {} : enabled ? ENABLED : disabledByOwner(now)),
         updated_at: now,
       })
       .returning(COLUMNS)
       .executeTakeFirst();
-    if (row && enabled === false) await closeWaiting(trx, id);
-    return row && toEndpoint(row);
+    if (row && enabled === false) await failPending(trx, id);
+    return row;
   });
 }
 
 const ENABLED = { enabled: true, disabled_reason: null, disabled_at: null, failing_since: null } as const;
 
-/** One that is off already keeps its reason. */
-function switchedOff(now: Date) {
+/** An endpoint that is disabled already keeps its reason. */
+function disabledByOwner(now: Date) {
   return {
     enabled: false,
     disabled_reason: sql<'BY_OWNER'>`coalesce(disabled_reason, 'BY_OWNER')`,
@@ -161,7 +147,7 @@ function switchedOff(now: Date) {
   };
 }
 
-/** Forgets an endpoint; what waited to be sent to it ends. */
+/** Keeps the row, since messages refer to it. Pending messages fail. */
 export async function deleteEndpoint(
   db: WorldDb,
   accountId: string,
@@ -169,19 +155,19 @@ export async function deleteEndpoint(
   now: Date,
 ): Promise<boolean> {
   return inTransaction(db, async (trx) => {
-    const { numUpdatedRows } = await changing(trx, accountId, id)
+    const { numUpdatedRows } = await updateOwned(trx, accountId, id)
       .set({ deleted_at: now, updated_at: now })
       .executeTakeFirst();
-    if (numUpdatedRows > 0n) await closeWaiting(trx, id);
+    if (numUpdatedRows > 0n) await failPending(trx, id);
     return numUpdatedRows > 0n;
   });
 }
 
-/** As many as are closed at once: quick beside the statement time limit. What is left ends at its own next attempt. */
+/** Fast enough for the statement timeout. Any further messages fail at their own next attempt. */
 const CLOSE_AT_ONCE = 5_000;
 
-/** Ends what waits to be sent to an endpoint that takes nothing more. It can be recovered. Whatever is being recorded just now is left alone. */
-export async function closeWaiting(trx: WorldDb, endpointId: string): Promise<void> {
+/** Fails an endpoint's pending messages; they can be recovered. Skips rows that an attempt is recording right now. */
+async function failPending(trx: WorldDb, endpointId: string): Promise<void> {
   await sql`
     update webhook_messages set status = 'FAILED', next_attempt_at = null, closed_at = now(), updated_at = now()
      where status = 'PENDING' and id in (
@@ -191,24 +177,24 @@ export async function closeWaiting(trx: WorldDb, endpointId: string): Promise<vo
 
 const COLUMNS = [
   'id',
-  'account_id',
+  'account_id as accountId',
   'url',
   'events',
   'enabled',
-  'disabled_reason',
-  'failing_since',
-  'created_at',
-  'updated_at',
+  'disabled_reason as disabledReason',
+  'failing_since as failingSince',
+  'created_at as createdAt',
+  'updated_at as updatedAt',
 ] as const;
 
-function owned(db: WorldDb, accountId: string) {
+function selectOwned(db: WorldDb, accountId: string) {
   return db
     .selectFrom('webhook_endpoints')
     .where('account_id', '=', accountId)
     .where('deleted_at', 'is', null);
 }
 
-function changing(db: WorldDb, accountId: string, id: string) {
+function updateOwned(db: WorldDb, accountId: string, id: string) {
   return db
     .updateTable('webhook_endpoints')
     .where('id', '=', id)
@@ -216,16 +202,225 @@ function changing(db: WorldDb, accountId: string, id: string) {
     .where('deleted_at', 'is', null);
 }
 
-function toEndpoint(row: Pick<Selectable<WebhookEndpointsTable>, (typeof COLUMNS)[number]>): Endpoint {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    url: row.url,
-    events: row.events,
-    enabled: row.enabled,
-    disabledReason: row.disabled_reason,
-    failingSince: row.failing_since,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-  };
+/** Why we disable an endpoint. */
+export type DisablingReason = Exclude<DisabledReason, 'BY_OWNER'>;
+
+export interface ToDisable {
+  readonly id: string;
+  readonly accountId: string;
+  /** As read when the decision was made: an endpoint that has answered since is not disabled for failing. */
+  readonly failingSince: Date | null;
+}
+
+/**
+ * Disables an endpoint, fails its pending messages, e-mails the owner and tells the account's other endpoints, in one transaction (the
+ * caller's, if there is one). `false`: it was disabled or deleted before, or has recovered.
+ */
+export async function disableEndpoint(
+  db: WorldDb,
+  { id, accountId, failingSince }: ToDisable,
+  { reason, at }: { readonly reason: DisablingReason; readonly at: Date },
+  written: PendingMessages,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql<{ url: string; failing_since: Date | null; listeners: string[] | null }>`
+      update webhook_endpoints
+         set enabled = false, disabled_reason = ${reason}, disabled_at = ${at}, updated_at = ${at}
+       where id = ${id} and enabled and deleted_at is null and (${reason} = 'GONE' or failing_since = ${failingSince})
+      returning url, failing_since, ${subscribers('endpoint.disabled', sql.ref('webhook_endpoints.account_id'))} as listeners`.execute(
+      trx,
+    );
+    const [disabled] = rows;
+    if (!disabled) return false;
+    const { url, failing_since: since } = disabled;
+    await failPending(trx, id);
+    await enqueueWebhook(
+      trx,
+      {
+        event: 'endpoint.disabled',
+        key: `${id}:${at.getTime()}`,
+        subject: null,
+        accountId,
+        subscribers: disabled.listeners?.filter((listener) => listener !== id) ?? null,
+        facts: { endpointId: id, url, reason },
+        at,
+      },
+      written,
+    );
+    const facts = {
+      endpointId: id,
+      host: URL.parse(url)?.host ?? '',
+      reason,
+      failingSince: since?.toISOString() ?? null,
+      disabledAt: at.toISOString(),
+    };
+    await writeNotice(trx, accountId, { kind: 'endpoint-disabled', facts }, at);
+    return true;
+  });
+}
+
+export interface FailingEndpoint extends ToDisable {
+  readonly failingSince: Date;
+  /** The highest number of attempts of one message since then. */
+  readonly attempts: number;
+}
+
+/**
+ * Enabled endpoints that have failed since `since` or longer and have no pending message; pages by id. Where a message is pending, its own
+ * attempts decide: after an outage of ours the endpoint may answer again.
+ */
+export async function listFailing(
+  db: WorldDb,
+  which: { readonly since: Date; readonly after: string; readonly limit: number },
+): Promise<FailingEndpoint[]> {
+  const { rows } = await sql<FailingEndpoint>`
+    select endpoint.id, endpoint.account_id as "accountId", endpoint.failing_since as "failingSince",
+           coalesce((select max(message.attempts - message.series_from) from webhook_messages message
+                      where message.endpoint_id = endpoint.id and message.status <> 'DELIVERED'
+                        and message.updated_at >= endpoint.failing_since), 0) as attempts
+      from webhook_endpoints endpoint
+     where endpoint.enabled and endpoint.deleted_at is null and endpoint.failing_since <= ${which.since}
+       and endpoint.id > ${which.after}
+       and not exists (select from webhook_messages waiting where waiting.endpoint_id = endpoint.id and waiting.status = 'PENDING')
+     order by endpoint.id limit ${which.limit}`.execute(db);
+  return rows;
+}
+
+const OLDER = 'webhook_older_secrets';
+
+/**
+ * For the select list of a query over `webhook_endpoints` (or its alias): every sealed secret that signs now, newest first. The previous
+ * secret is in the endpoint's row, older ones in their own table.
+ */
+export function signingSecrets(endpoint = 'webhook_endpoints'): RawBuilder<Buffer[]> {
+  const row = sql.table(endpoint);
+  return sql<Buffer[]>`
+    array[${row}.secret_sealed]
+      || case when ${row}.previous_until > now() then array[${row}.previous_secret_sealed] else '{}' end
+      || array(select older.secret_sealed from ${sql.table(OLDER)} older
+                where older.endpoint_id = ${row}.id and older.until > now() order by older.until desc)`;
+}
+
+/** Newest first. Empty: the account has no such endpoint. */
+export async function findSigningSecrets(
+  db: WorldDb,
+  accountId: string,
+  endpointId: string,
+): Promise<Buffer[]> {
+  const row = await selectOwned(db, accountId)
+    .select(signingSecrets().as('sealed'))
+    .where('id', '=', endpointId)
+    .executeTakeFirst();
+  return row?.sealed ?? [];
+}
+
+export interface NextSecret {
+  readonly secretSealed: Buffer;
+  /** Until when the replaced secret still signs. */
+  readonly previousUntil: Date;
+  readonly maxPrevious: number;
+  readonly now: Date;
+}
+
+/** The limit is reached; nothing was changed. */
+export interface TooManySecrets {
+  readonly firstEndsAt: Date;
+}
+
+/** Replaces the secret; earlier ones sign until they expire. undefined: the account has no such endpoint. */
+export async function rotateSecret(
+  db: WorldDb,
+  accountId: string,
+  endpointId: string,
+  next: NextSecret,
+): Promise<Endpoint | TooManySecrets | undefined> {
+  return inTransaction(db, async (trx) => {
+    const endpoint = await selectOwned(trx, accountId)
+      .select('id')
+      .where('id', '=', endpointId)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!endpoint) return undefined;
+    const { count, firstEndsAt } = await countPreviousSecrets(trx, endpointId);
+    if (firstEndsAt !== null && count >= next.maxPrevious) return { firstEndsAt };
+    await replaceSecret(trx, endpointId, next);
+    return findEndpoint(trx, accountId, endpointId);
+  });
+}
+
+async function countPreviousSecrets(
+  trx: WorldDb,
+  endpointId: string,
+): Promise<{ readonly count: number; readonly firstEndsAt: Date | null }> {
+  const { rows } = await sql<{ count: number; firstEndsAt: Date | null }>`
+    select count(*)::int as count, min(until) as "firstEndsAt" from (
+      select previous_until as until from webhook_endpoints where id = ${endpointId}
+      union all
+      select until from ${sql.table(OLDER)} where endpoint_id = ${endpointId}
+    ) previous where until > now()`.execute(trx);
+  return rows[0] ?? { count: 0, firstEndsAt: null };
+}
+
+async function replaceSecret(
+  trx: WorldDb,
+  endpointId: string,
+  { secretSealed, previousUntil, now }: NextSecret,
+): Promise<void> {
+  await sql`
+    insert into ${sql.table(OLDER)} (endpoint_id, secret_sealed, until)
+    select id, previous_secret_sealed, previous_until from webhook_endpoints
+     where id = ${endpointId} and previous_until > now()`.execute(trx);
+  await trx
+    .updateTable('webhook_endpoints')
+    .set((eb) => ({
+      previous_secret_sealed: eb.ref('secret_sealed'),
+      previous_until: previousUntil,
+      secret_sealed: secretSealed,
+      updated_at: now,
+    }))
+    .where('id', '=', endpointId)
+    .execute();
+}
+
+/** Deletes secrets that have expired or whose endpoint was deleted; returns how many. */
+export async function forgetSecrets(db: WorldDb): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with older as (
+      delete from ${sql.table(OLDER)} older using webhook_endpoints endpoint
+       where endpoint.id = older.endpoint_id and (older.until <= now() or endpoint.deleted_at is not null)
+      returning 1
+    ), previous as (
+      update webhook_endpoints set previous_secret_sealed = null, previous_until = null
+       where previous_until <= now() or (previous_until is not null and deleted_at is not null)
+      returning 1
+    )
+    select ((select count(*) from older) + (select count(*) from previous))::int as count`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+/** Every stored secret, in pages by endpoint id. */
+export async function listSealed(
+  db: WorldDb,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<{ readonly id: string; readonly sealed: readonly Buffer[] }[]> {
+  const { rows } = await sql<{ id: string; sealed: Buffer[] }>`
+    select id, array_remove(array[secret_sealed, previous_secret_sealed], null)
+               || array(select older.secret_sealed from ${sql.table(OLDER)} older where older.endpoint_id = endpoint.id) as sealed
+      from webhook_endpoints endpoint where id > ${after} order by id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Replaces one sealed form of a secret by another, in whichever column or table it is now. */
+export async function reseal(db: WorldDb, endpointId: string, before: Buffer, after: Buffer): Promise<void> {
+  await sql`
+    with older as (
+      update ${sql.table(OLDER)} set secret_sealed = ${after}
+       where endpoint_id = ${endpointId} and secret_sealed = ${before}
+    )
+    update webhook_endpoints
+       set secret_sealed = case when secret_sealed = ${before} then ${after} else secret_sealed end,
+           previous_secret_sealed = case when previous_secret_sealed = ${before} then ${after} else previous_secret_sealed end
+     where id = ${endpointId} and (secret_sealed = ${before} or previous_secret_sealed = ${before})`.execute(
+    db,
+  );
 }

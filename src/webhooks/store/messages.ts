@@ -1,25 +1,19 @@
-/**
- * Messages to merchants: written in the transaction of the change that they tell of, once an event and endpoint, with the very bytes that
- * are signed and sent. Where an account has no endpoint that asks for an event, nothing runs but a look in a small index, folded into the
- * statement that makes the change.
- */
-import { sql, type RawBuilder, type Selectable } from 'kysely';
-import { webhookBody, type WebhookEvent, type WebhookFacts } from '../rules.ts';
+import { sql, type RawBuilder } from 'kysely';
+import { webhookBody, type MessageStatus, type WebhookEvent, type WebhookFacts } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { WebhookMessagesTable } from './tables.ts';
 
-/** Messages that a step wrote and that wait to be sent; worth something once the step has committed. */
+/** Messages that a step wrote and that are to be sent once the step has committed. */
 export interface PendingMessages {
   accountId: string;
   readonly ids: string[];
 }
 
-/** A fresh one for every run of a step: one that is rolled back has written nothing. */
+/** Make a new one for each run of a step: a run that rolled back has written nothing. */
 export function newPendingMessages(): PendingMessages {
   return { accountId: '', ids: [] };
 }
 
-/** As a step answers it: nothing where nothing was written. */
+/** The field of a step's result; absent when nothing was written. */
 export function messagesOf({ accountId, ids }: PendingMessages): {
   readonly messages?: { readonly accountId: string; readonly ids: readonly string[] };
 } {
@@ -27,56 +21,58 @@ export function messagesOf({ accountId, ids }: PendingMessages): {
 }
 
 /**
- * The endpoints that ask for an event, for the select list of whatever statement makes the change: an array, or null for none. One that we
- * have disabled for its failures counts too: what it misses can be recovered.
+ * The ids of the endpoints that ask for an event, for the select list of the statement that makes the change; null for none. So an account
+ * without endpoints costs one lookup in a small index. Includes endpoints that we disabled for failing: their messages can be recovered.
  */
-export function listeners(event: WebhookEvent, accountId: RawBuilder<unknown>): RawBuilder<string[] | null> {
+export function subscribers(
+  event: WebhookEvent,
+  accountId: RawBuilder<unknown>,
+): RawBuilder<string[] | null> {
   return sql<string[] | null>`(
     select array_agg(endpoint.id) from webhook_endpoints endpoint
      where endpoint.account_id = ${accountId} and endpoint.deleted_at is null
        and (endpoint.enabled or endpoint.disabled_reason = 'FAILING') and ${event} = any(endpoint.events))`;
 }
 
-export interface Telling<Event extends WebhookEvent> {
+export interface NewWebhook<Event extends WebhookEvent> {
   readonly event: Event;
-  /** Of this happening, once for ever. */
+  /** Unique for this occurrence of the event. */
   readonly key: string;
-  /** The purchase or funding that it is about. */
+  /** Id of the purchase or funding. */
   readonly subject: string | null;
   readonly accountId: string;
-  /** What `listeners` found. */
-  readonly listeners: readonly string[] | null;
+  /** From `subscribers`. */
+  readonly subscribers: readonly string[] | null;
   readonly facts: WebhookFacts[Event];
   readonly at: Date;
 }
 
-/** Writes one message for each endpoint that listens. Twice is once. Belongs into the transaction of the change. */
+/** Writes one message per subscriber, in the transaction of the change. A repeat with the same key writes nothing. */
 export async function enqueueWebhook<Event extends WebhookEvent>(
   trx: WorldDb,
-  telling: Telling<Event>,
+  webhook: NewWebhook<Event>,
   written: PendingMessages,
 ): Promise<void> {
-  const { event, accountId, subject, at } = telling;
-  if (telling.listeners === null || telling.listeners.length === 0) return;
+  const { event, accountId, subject, at } = webhook;
+  if (webhook.subscribers === null || webhook.subscribers.length === 0) return;
   const { rows } = await sql<{ id: string; status: string }>`
     insert into webhook_messages
       (id, endpoint_id, account_id, event, event_key, subject, body, status, next_attempt_at, closed_at, created_at)
-    select ${NEW_ID}, id, account_id, ${event}, ${`${event}:${telling.key}`}, ${subject}, ${webhookBody(event, telling.facts, at)},
+    select ${NEW_ID}, id, account_id, ${event}, ${`${event}:${webhook.key}`}, ${subject}, ${webhookBody(event, webhook.facts, at)},
            case when enabled then 'PENDING' else 'FAILED' end,
            case when enabled then now() end, case when enabled then null else now() end, ${at}
-      from webhook_endpoints where id = any(${[...telling.listeners]})
+      from webhook_endpoints where id = any(${[...webhook.subscribers]})
     on conflict (endpoint_id, event_key) do nothing
     returning id, status`.execute(trx);
   written.accountId = accountId;
   written.ids.push(...rows.filter((row) => row.status === 'PENDING').map((row) => row.id));
 }
 
-/** Begins the key of a message that tells of nothing. */
-const SAMPLE = 'sample:';
+const SAMPLE_KEY_PREFIX = 'sample:';
 
 const NEW_ID = sql`'msg-' || replace(gen_random_uuid()::text, '-', '')`;
 
-/** A message that tells of nothing, to try an endpoint with; answers its id. */
+/** Writes a test message; returns its id. */
 export async function addSample(
   db: WorldDb,
   sample: {
@@ -89,11 +85,11 @@ export async function addSample(
   const { endpoint, event, body, now } = sample;
   const { rows } = await sql<{ id: string }>`
     insert into webhook_messages (id, endpoint_id, account_id, event, event_key, body, status, next_attempt_at, created_at)
-    select given.id, ${endpoint.id}, ${endpoint.accountId}, ${event}, ${SAMPLE}::text || given.id, ${body}, 'PENDING', now(), ${now}
+    select given.id, ${endpoint.id}, ${endpoint.accountId}, ${event}, ${SAMPLE_KEY_PREFIX}::text || given.id, ${body}, 'PENDING', now(), ${now}
       from (select ${NEW_ID} as id) given
     returning id`.execute(db);
   const [row] = rows;
-  if (!row) throw new Error('a sample was not kept');
+  if (!row) throw new Error('the sample was not stored');
   return row.id;
 }
 
@@ -101,43 +97,47 @@ export interface Message {
   readonly id: string;
   readonly endpointId: string;
   readonly event: WebhookEvent;
+  /** Null for events without a transaction. */
   readonly transactionId: string | null;
-  readonly status: 'PENDING' | 'DELIVERED' | 'FAILED';
+  readonly status: MessageStatus;
   readonly attempts: number;
+  /** Null unless PENDING. */
   readonly nextAttemptAt: Date | null;
   readonly createdAt: Date;
   readonly closedAt: Date | null;
+  /** Signed and sent byte for byte. */
   readonly body: string;
 }
 
-export interface MessageQuery {
-  readonly endpointId?: string;
-  readonly status?: Message['status'];
-  readonly event?: WebhookEvent;
-  readonly transactionId?: string;
-  /** Made at or after, and before. */
-  readonly from?: Date;
-  readonly to?: Date;
+export interface PageQuery {
   readonly page: number;
   readonly limit: number;
 }
 
-/** One page of an account's messages, newest first, and how many there are in all. */
+export interface MessageQuery extends PageQuery {
+  readonly endpointId?: string | undefined;
+  readonly status?: MessageStatus | undefined;
+  readonly event?: WebhookEvent | undefined;
+  readonly transactionId?: string | undefined;
+  /** Includes `from`, excludes `to`. */
+  readonly from?: Date | undefined;
+  readonly to?: Date | undefined;
+}
+
+/** Newest first. */
 export async function listMessages(
   db: WorldDb,
   accountId: string,
   query: MessageQuery,
 ): Promise<{ items: Message[]; total: number }> {
   const { endpointId, status, event, transactionId, from, to } = query;
-  const matching = db
-    .selectFrom('webhook_messages')
-    .where('account_id', '=', accountId)
-    .$if(endpointId !== undefined, (q) => q.where('endpoint_id', '=', endpointId ?? ''))
-    .$if(status !== undefined, (q) => q.where('status', '=', status ?? 'PENDING'))
-    .$if(event !== undefined, (q) => q.where('event', '=', event ?? 'esim.purchased'))
-    .$if(transactionId !== undefined, (q) => q.where('subject', '=', transactionId ?? ''))
-    .$if(from !== undefined, (q) => q.where('created_at', '>=', from ?? new Date()))
-    .$if(to !== undefined, (q) => q.where('created_at', '<', to ?? new Date()));
+  let matching = db.selectFrom('webhook_messages').where('account_id', '=', accountId);
+  if (endpointId !== undefined) matching = matching.where('endpoint_id', '=', endpointId);
+  if (status !== undefined) matching = matching.where('status', '=', status);
+  if (event !== undefined) matching = matching.where('event', '=', event);
+  if (transactionId !== undefined) matching = matching.where('subject', '=', transactionId);
+  if (from !== undefined) matching = matching.where('created_at', '>=', from);
+  if (to !== undefined) matching = matching.where('created_at', '<', to);
   const [rows, counted] = await Promise.all([
     matching
       .select(COLUMNS)
@@ -148,40 +148,38 @@ export async function listMessages(
       .execute(),
     matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
   ]);
-  return { items: rows.map(toMessage), total: Number(counted.total) };
+  return { items: rows, total: Number(counted.total) };
 }
 
 export async function findMessage(db: WorldDb, accountId: string, id: string): Promise<Message | undefined> {
-  const row = await db
+  return db
     .selectFrom('webhook_messages')
     .select(COLUMNS)
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .executeTakeFirst();
-  return row && toMessage(row);
 }
 
-/** To be sent again, due now and with its whole schedule before it, also where it still waits. undefined: no such message. */
+/** Makes a message due now with a new schedule, whatever its status. undefined: the account has no such message. */
 export async function reopenMessage(
   db: WorldDb,
   accountId: string,
   id: string,
   now: Date,
 ): Promise<Message | undefined> {
-  const row = await db
+  return db
     .updateTable('webhook_messages')
-    .set({ series_from: sql<number>`attempts`, ...reopened(now) })
+    .set(reopened(now))
     .where('id', '=', id)
     .where('account_id', '=', accountId)
     .returning(COLUMNS)
     .executeTakeFirst();
-  return row && toMessage(row);
 }
 
-/** As many as one statement reopens: quick beside the statement time limit. */
+/** Per statement; fast enough for the statement timeout. */
 const REOPEN_AT_ONCE = 2_000;
 
-/** Reopens every failed message of an endpoint that was made in the range, from and without to, but samples. Answers their ids; each once. */
+/** Reopens an endpoint's failed messages created in the range (without `to`), except samples. Returns their ids. */
 export async function reopenFailed(
   db: WorldDb,
   accountId: string,
@@ -192,7 +190,7 @@ export async function reopenFailed(
   for (;;) {
     const rows = await db
       .updateTable('webhook_messages')
-      .set({ series_from: sql<number>`attempts`, ...reopened(now) })
+      .set(reopened(now))
       .where('status', '=', 'FAILED')
       .where('id', 'in', (eb) =>
         eb
@@ -203,7 +201,7 @@ export async function reopenFailed(
           .where('status', '=', 'FAILED')
           .where('created_at', '>=', from)
           .where('created_at', '<', to)
-          .where('event_key', 'not like', `${SAMPLE}%`)
+          .where('event_key', 'not like', `${SAMPLE_KEY_PREFIX}%`)
           .orderBy('created_at')
           .limit(REOPEN_AT_ONCE),
       )
@@ -217,6 +215,7 @@ export async function reopenFailed(
 function reopened(now: Date) {
   return {
     status: 'PENDING' as const,
+    series_from: sql<number>`attempts`,
     next_attempt_at: sql<Date>`now()`,
     swept_at: null,
     closed_at: null,
@@ -226,28 +225,43 @@ function reopened(now: Date) {
 
 const COLUMNS = [
   'id',
-  'endpoint_id',
+  'endpoint_id as endpointId',
   'event',
-  'subject',
+  'subject as transactionId',
   'status',
   'attempts',
-  'next_attempt_at',
-  'created_at',
-  'closed_at',
+  'next_attempt_at as nextAttemptAt',
+  'created_at as createdAt',
+  'closed_at as closedAt',
   'body',
 ] as const;
 
-function toMessage(row: Pick<Selectable<WebhookMessagesTable>, (typeof COLUMNS)[number]>): Message {
-  return {
-    id: row.id,
-    endpointId: row.endpoint_id,
-    event: row.event,
-    transactionId: row.subject,
-    status: row.status,
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at,
-    createdAt: row.created_at,
-    closedAt: row.closed_at,
-    body: row.body,
-  };
+export interface Attempt {
+  readonly attempt: number;
+  readonly at: Date;
+  readonly ms: number;
+  /** `answered`, or why there was no complete answer. */
+  readonly outcome: string;
+  readonly status: number | null;
+  /** The first kibibyte of the answer. */
+  readonly answerStart: string;
+}
+
+/** Oldest first. The caller has checked that the message belongs to the account. */
+export async function listAttempts(
+  db: WorldDb,
+  messageId: string,
+  { page, limit }: PageQuery,
+): Promise<{ items: Attempt[]; total: number }> {
+  const matching = db.selectFrom('webhook_attempts').where('message_id', '=', messageId);
+  const [items, counted] = await Promise.all([
+    matching
+      .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start as answerStart'])
+      .orderBy('attempt')
+      .limit(limit)
+      .offset((page - 1) * limit)
+      .execute(),
+    matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
+  ]);
+  return { items, total: Number(counted.total) };
 }

@@ -1,12 +1,8 @@
-/**
- * Notices to the owners of accounts, kept until they are sent: written in the transaction of what they tell of, claimed by one sender at a time,
- * and marked when the mail server has taken them. A sender that dies in between sends once more, under the same id.
- */
 import { sql } from 'kysely';
 import type { NoticeOf } from '../notice-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** Belongs into the transaction of what it tells of, which happens once. */
+/** Call in the transaction of the change that it reports. */
 export async function writeNotice(
   trx: WorldDb,
   accountId: string,
@@ -23,14 +19,17 @@ export async function writeNotice(
 export interface ClaimedNotice {
   readonly id: string;
   readonly accountId: string;
-  /** undefined: no such account. */
+  /** undefined: the account does not exist. */
   readonly email: string | undefined;
   readonly notice: NoticeOf;
-  /** This one included. */
+  /** Including this one. */
   readonly attempts: number;
 }
 
-/** The notice that has been due for longest, which is nobody else's for `leaseMs`. undefined: none is due. */
+/**
+ * Claims the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second mail with the same id.
+ * undefined: none is due.
+ */
 export async function claimNotice(db: WorldDb, leaseMs: number): Promise<ClaimedNotice | undefined> {
   const { rows } = await sql<{
     id: string;
@@ -68,14 +67,13 @@ export async function markNoticeSent(db: WorldDb, id: string): Promise<void> {
   );
 }
 
-/** Not sent by this attempt: due again after so long. */
 export async function postponeNotice(db: WorldDb, id: string, waitMs: number): Promise<void> {
   await sql`
     update notices set next_attempt_at = now() + ${waitMs}::float8 * interval '1 ms'
      where id = ${id} and sent_at is null`.execute(db);
 }
 
-/** Forgets notices that were written before, sent or not; answers how many. */
+/** Deletes notices written before then, sent or not; returns how many. */
 export async function forgetNotices(db: WorldDb, writtenBefore: Date): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('notices')

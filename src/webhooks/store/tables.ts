@@ -1,6 +1,6 @@
-/** Tables of webhooks to merchants: endpoints, messages, attempts, and from which balance on a wallet counts as low. */
 import type { Generated } from 'kysely';
-import type { WebhookEvent } from '../rules.ts';
+import type { NoticeKind } from '../notice-rules.ts';
+import type { DisabledReason, MessageStatus, WebhookEvent } from '../rules.ts';
 
 export interface WebhookEndpointsTable {
   id: string;
@@ -8,12 +8,12 @@ export interface WebhookEndpointsTable {
   url: string;
   events: WebhookEvent[];
   enabled: Generated<boolean>;
-  disabled_reason: 'BY_OWNER' | 'GONE' | 'FAILING' | null;
+  disabled_reason: DisabledReason | null;
   disabled_at: Date | null;
   /** The first failure since the last success. */
   failing_since: Date | null;
   secret_sealed: Buffer;
-  /** Replaced last; still signs, beside the one above, until `previous_until`. */
+  /** The secret before; signs beside the current one until `previous_until`. */
   previous_secret_sealed: Buffer | null;
   previous_until: Date | null;
   created_at: Date;
@@ -21,7 +21,7 @@ export interface WebhookEndpointsTable {
   deleted_at: Date | null;
 }
 
-/** Replaced before the previous one, and still signs. */
+/** Secrets before the previous one that still sign. */
 export interface WebhookOlderSecretsTable {
   id: Generated<bigint>;
   endpoint_id: string;
@@ -29,19 +29,19 @@ export interface WebhookOlderSecretsTable {
   until: Date;
 }
 
-/** One event for one endpoint; its id is the `webhook-id` of every attempt, and its workflow's id. */
+/** One event for one endpoint. The id is the `webhook-id` of every attempt and the workflow's id. */
 export interface WebhookMessagesTable {
   id: string;
   endpoint_id: string;
   account_id: string;
   event: WebhookEvent;
   event_key: string;
-  /** The purchase or funding that it is about. */
+  /** Id of the purchase or funding. */
   subject: string | null;
   body: string;
-  status: 'PENDING' | 'DELIVERED' | 'FAILED';
+  status: MessageStatus;
   attempts: Generated<number>;
-  /** The attempts before it was last opened again: its schedule begins after them. */
+  /** Attempts made before the message was last reopened; its schedule starts after them. */
   series_from: Generated<number>;
   next_attempt_at: Date | null;
   swept_at: Date | null;
@@ -56,7 +56,7 @@ export interface WebhookAttemptsTable {
   attempt: number;
   at: Date;
   ms: number;
-  /** `answered`, or why there was no whole answer. */
+  /** `answered`, or why there was no complete answer. */
   outcome: string;
   status: number | null;
   answer_start: string;
@@ -66,4 +66,18 @@ export interface LowBalanceThresholdsTable {
   account_id: string;
   threshold_minor: bigint;
   updated_at: Date;
+}
+
+/** E-mails to account owners. */
+export interface NoticesTable {
+  id: string;
+  account_id: string;
+  kind: NoticeKind;
+  /** JSON of the kind's facts. */
+  facts: string;
+  attempts: Generated<number>;
+  /** Null once sent. */
+  next_attempt_at: Date | null;
+  sent_at: Date | null;
+  created_at: Generated<Date>;
 }

@@ -10,7 +10,8 @@ import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
 import { DEFAULT_EVENTS, MAX_ENDPOINTS, sampleBody } from '../../../src/webhooks/rules.ts';
 import type { IdempotencyTag, StoredAnswer } from '../../../src/platform/idempotency/tag.ts';
-import type { AttemptView, EndpointView, MessageDetailView, PageQuery } from '../../../src/webhooks/views.ts';
+import type { Endpoint } from '../../../src/webhooks/store/endpoints.ts';
+import type { Attempt, Message, PageQuery } from '../../../src/webhooks/store/messages.ts';
 import { NOW } from './goods.ts';
 import type { Page } from '../../../src/domain/page.ts';
 
@@ -20,9 +21,9 @@ interface Owned {
 }
 
 export interface MemoryWebhooks {
-  endpoints: (EndpointView & Owned)[];
-  messages: (MessageDetailView & Owned)[];
-  readonly attempts: Map<string, AttemptView[]>;
+  endpoints: (Endpoint & Owned)[];
+  messages: (Message & Owned)[];
+  readonly attempts: Map<string, Attempt[]>;
   readonly thresholds: Map<string, bigint>;
   /** Hosts that the address guard refuses. */
   readonly refusedHosts: Set<string>;
@@ -60,16 +61,12 @@ export function webhookVerbs(
 ): Bound<typeof webhookUseCases> & Pick<WorldUseCases, 'getLowBalance' | 'setLowBalance'> {
   const isOwn = (principal: Principal, owned: Owned): boolean =>
     owned.environment === environment && owned.accountId === principal.account.id;
-  const endpointOf = ({ webhooks }: WebhookShop, principal: Principal, id: string): EndpointView & Owned => {
+  const endpointOf = ({ webhooks }: WebhookShop, principal: Principal, id: string): Endpoint & Owned => {
     const found = webhooks.endpoints.find((one) => one.id === id && isOwn(principal, one));
     if (!found) throw new DomainError('WEBHOOK_ENDPOINT_NOT_FOUND', 'Webhook endpoint not found');
     return found;
   };
-  const messageOf = (
-    { webhooks }: WebhookShop,
-    principal: Principal,
-    id: string,
-  ): MessageDetailView & Owned => {
+  const messageOf = ({ webhooks }: WebhookShop, principal: Principal, id: string): Message & Owned => {
     const found = webhooks.messages.find((one) => one.id === id && isOwn(principal, one));
     if (!found) throw new DomainError('WEBHOOK_MESSAGE_NOT_FOUND', 'Webhook message not found');
     return found;
@@ -85,7 +82,7 @@ export function webhookVerbs(
   };
   const replace = <T extends { readonly id: string }>(list: T[], changed: T): T[] =>
     list.map((one) => (one.id === changed.id ? changed : one));
-  const requireEnabled = (endpoint: EndpointView): void => {
+  const requireEnabled = (endpoint: Endpoint): void => {
     if (!endpoint.enabled)
       throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
   };
@@ -102,7 +99,7 @@ export function webhookVerbs(
       if (shop.webhooks.endpoints.filter((one) => isOwn(principal, one)).length >= MAX_ENDPOINTS)
         throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
       keep(shop, principal, idempotency);
-      const endpoint: EndpointView & Owned = {
+      const endpoint: Endpoint & Owned = {
         id: nextId(shop, 'endpoint'),
         url,
         events,
@@ -137,7 +134,8 @@ export function webhookVerbs(
       checkUrl(shop, change.url);
       const reason = enabled === true ? null : 'BY_OWNER';
       const moved = enabled === undefined ? {} : ({ enabled, disabledReason: reason } as const);
-      const changed = { ...found, ...change, ...moved };
+      const { url = found.url, events = found.events } = change;
+      const changed = { ...found, url, events, ...moved };
       shop.webhooks.endpoints = replace(shop.webhooks.endpoints, changed);
       return changed;
     },
@@ -160,7 +158,7 @@ export function webhookVerbs(
       await Promise.resolve();
       requireEnabled(endpointOf(shop, principal, id));
       keep(shop, principal, idempotency);
-      const message: MessageDetailView & Owned = {
+      const message: Message & Owned = {
         id: nextId(shop, 'message'),
         endpointId: id,
         event,

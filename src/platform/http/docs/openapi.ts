@@ -9,7 +9,7 @@ import { WEBHOOK_EVENTS, type WebhookEvent } from '../../../webhooks/rules.ts';
 import { shapeOf, STATUS_OF } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, Route } from '../route.ts';
-import { EVENT_WORDS, eventBodySchema } from '../../../webhooks/http/messages/events.ts';
+import { EVENT_WORDS, eventBodySchema } from '../../../webhooks/http/events.ts';
 import { errorExamplesOf } from './error-examples.ts';
 import { EXAMPLES } from './examples.ts';
 import type { Examples } from './named-examples.ts';

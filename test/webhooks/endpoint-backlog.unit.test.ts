@@ -1,5 +1,5 @@
 // Thousands of messages at endpoints that hang: how often they come back, and what becomes of them when their endpoint recovers. Played on
-// the lanes alone, hours in a moment.
+// the limiter alone, hours in a moment.
 import { describe, expect, it } from 'vitest';
 import { createEndpointLimiter, type Ending } from '../../activities/webhooks/endpoint-limiter.ts';
 import { createRandom, withSeed } from '../support/size.ts';
@@ -22,7 +22,7 @@ function play(
 ): Played {
   let nowMs = 0;
   const random = createRandom(seed);
-  const lanes = createEndpointLimiter({ attempts: 200, perEndpoint: 10, perAccount: 40 }, () => nowMs);
+  const limiter = createEndpointLimiter({ attempts: 200, perEndpoint: 10, perAccount: 40 }, () => nowMs);
   const agenda = new Map<number, (() => void)[]>();
   const at = (atMs: number, does: () => void): void => {
     const tickMs = Math.ceil(atMs / TICK_MS) * TICK_MS;
@@ -33,16 +33,16 @@ function play(
   const comeBacksAtMs: number[] = [];
   const calledAtMs: number[] = [];
   const come = (name: string) => (): void => {
-    const visit = { endpointId: name, accountId: name, isFailing: false };
-    const entered = lanes.enter({ ...visit, random: random.below(1_000) / 1_000 });
-    if (!entered.hasRoom) {
+    const request = { endpointId: name, accountId: name, isFailing: false };
+    const acquired = limiter.acquire({ ...request, random: random.below(1_000) / 1_000 });
+    if (!acquired.isGranted) {
       comeBacksAtMs.push(nowMs);
-      at(nowMs + entered.waitMs, come(name));
+      at(nowMs + acquired.waitMs, come(name));
       return;
     }
     calledAtMs.push(nowMs);
     const { takesMs, ending } = answer(nowMs);
-    at(nowMs + takesMs, () => entered.leave(ending));
+    at(nowMs + takesMs, () => acquired.release(ending));
   };
   for (let endpoint = 0; endpoint < given.endpoints; endpoint += 1)
     for (let message = 0; message < given.messages; message += 1)
@@ -66,7 +66,7 @@ describe('an endpoint that hangs', () => {
       expect(played.comeBacks(0, MINUTE_MS) / messages).toBeLessThan(4);
       for (const hour of [1, 2])
         expect(played.comeBacks(hour * HOUR_MS, (hour + 1) * HOUR_MS) / messages).toBeLessThan(60 / 24 + 0.1);
-      // Its two places are made use of meanwhile: eight attempts end a minute.
+      // Its two permits are made use of meanwhile: eight attempts end a minute.
       expect(played.calledAtMs.length).toBeGreaterThan(3 * 60 * 8 * 0.8);
     }));
 

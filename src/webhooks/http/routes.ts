@@ -1,0 +1,306 @@
+import { isId } from '../../domain/ids.ts';
+import { MAX_PREVIOUS_SECRETS } from '../rules.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { presentPage } from '../../platform/http/page.ts';
+import { defineRoute, type PathParameter, type Route } from '../../platform/http/route.ts';
+import {
+  attemptPageSchema,
+  createEndpointBody,
+  deletedSchema,
+  endpointPageSchema,
+  endpointSchema,
+  messageDetailSchema,
+  messagePageSchema,
+  messageSchema,
+  messagesQuery,
+  newEndpointSchema,
+  pageQuery,
+  presentAttempt,
+  presentEndpoint,
+  presentMessage,
+  presentMessageDetail,
+  presentNewSecret,
+  recoverBody,
+  recoveredSchema,
+  sampleBody,
+  updateEndpointBody,
+} from './schema.ts';
+
+const TAG = 'Webhooks';
+const ENDPOINTS = '/api/webhooks/endpoints';
+const ENDPOINT = `${ENDPOINTS}/{endpointId}`;
+const MESSAGES = '/api/webhooks/messages';
+const MESSAGE = `${MESSAGES}/{messageId}`;
+
+const endpointId: PathParameter = {
+  description: 'The `id` of an endpoint',
+  example: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  isPossible: (text) => isId('endpoint', text),
+  notFound: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', message: 'Webhook endpoint not found' },
+};
+
+const ONE_ENDPOINT = { key: 'required', shapes: ['shape-3'], params: { endpointId } } as const;
+const READING = { scope: 'read', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
+const CHANGING = { scope: 'purchase', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
+const SENDING = {
+  scope: 'purchase',
+  errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
+} as const;
+
+const messageId: PathParameter = {
+  description: 'The `id` of a message',
+  example: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
+  isPossible: (text) => isId('message', text),
+  notFound: { code: 'WEBHOOK_MESSAGE_NOT_FOUND', message: 'Webhook message not found' },
+};
+
+const ONE_MESSAGE = { key: 'required', shapes: ['shape-3'], params: { messageId } } as const;
+const READING_MESSAGE = { scope: 'read', errors: ['WEBHOOK_MESSAGE_NOT_FOUND'] } as const;
+
+export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: ENDPOINTS,
+    key: 'required',
+    scope: 'purchase',
+    shapes: ['shape-3'],
+    body: createEndpointBody,
+    errors: ['WEBHOOK_ENDPOINT_LIMIT'],
+    responses: { 201: { description: 'The endpoint, with its secret', schema: newEndpointSchema } },
+    docs: {
+      operationId: 'createWebhookEndpoint',
+      tag: TAG,
+      summary: 'Add a webhook endpoint',
+      description:
+        'Messages about these events are sent there from now on, signed with `secret`, which is shown only here. Creating an ' +
+        'endpoint sends nothing; send a sample to try it. A URL without a public address is refused with the reason.',
+    },
+    async handle({ world, principal, body, idempotency }) {
+      const made = await world.createEndpoint(principal, { ...body, idempotency });
+      return { status: 201, body: toJson(presentNewSecret(made)) };
+    },
+  }),
+
+  defineRoute({
+    method: 'GET',
+    path: ENDPOINTS,
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-3'],
+    query: pageQuery,
+    errors: [],
+    responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },
+    docs: {
+      operationId: 'listWebhookEndpoints',
+      tag: TAG,
+      summary: 'List your webhook endpoints',
+      description: 'Endpoints of this environment, including disabled ones. Secrets are not shown again.',
+    },
+    async handle({ world, principal, query }) {
+      const page = await world.listEndpoints(principal, query);
+      return { status: 200, body: toJson(presentPage(page, presentEndpoint)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_ENDPOINT,
+    ...READING,
+    method: 'GET',
+    path: ENDPOINT,
+    responses: { 200: { description: 'The endpoint', schema: endpointSchema } },
+    docs: {
+      operationId: 'getWebhookEndpoint',
+      tag: TAG,
+      summary: 'Read a webhook endpoint',
+      description: 'Whether it is enabled, why not, and since when messages to it fail.',
+    },
+    async handle({ world, principal, params }) {
+      const endpoint = await world.getEndpoint(principal, params['endpointId'] ?? '');
+      return { status: 200, body: toJson(presentEndpoint(endpoint)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_ENDPOINT,
+    ...CHANGING,
+    method: 'PATCH',
+    path: ENDPOINT,
+    body: updateEndpointBody,
+    responses: { 200: { description: 'The changed endpoint', schema: endpointSchema } },
+    docs: {
+      operationId: 'updateWebhookEndpoint',
+      tag: TAG,
+      summary: 'Change a webhook endpoint',
+      description:
+        'Changes only the given fields. `enabled: true` also enables an endpoint that was disabled for failing; `recover` resends ' +
+        'what failed meanwhile. Pending messages go to the new URL.',
+    },
+    async handle({ world, principal, params, body }) {
+      const endpoint = await world.updateEndpoint(principal, params['endpointId'] ?? '', body);
+      return { status: 200, body: toJson(presentEndpoint(endpoint)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_ENDPOINT,
+    ...CHANGING,
+    method: 'DELETE',
+    path: ENDPOINT,
+    responses: { 200: { description: 'Deleted', schema: deletedSchema } },
+    docs: {
+      operationId: 'deleteWebhookEndpoint',
+      tag: TAG,
+      summary: 'Delete a webhook endpoint',
+      description: 'Its pending messages are not sent. Its messages and attempts can still be read.',
+    },
+    async handle({ world, principal, params }) {
+      const id = params['endpointId'] ?? '';
+      await world.deleteEndpoint(principal, id);
+      return { status: 200, body: toJson({ id, deleted: true }) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_ENDPOINT,
+    ...CHANGING,
+    method: 'POST',
+    path: `${ENDPOINT}/rotate-secret`,
+    errors: [...CHANGING.errors, 'WEBHOOK_SECRET_LIMIT'],
+    responses: { 200: { description: 'The endpoint, with its new secret', schema: newEndpointSchema } },
+    docs: {
+      operationId: 'rotateWebhookSecret',
+      tag: TAG,
+      summary: 'Change the secret of a webhook endpoint',
+      description:
+        'The previous secret also signs for 24 hours: every message carries a signature of each, so that receivers need not ' +
+        `change at the same moment. The new one is shown only here. At most ${MAX_PREVIOUS_SECRETS} earlier ones sign at a time.`,
+    },
+    async handle({ world, principal, params, idempotency }) {
+      const made = await world.rotateEndpointSecret(principal, params['endpointId'] ?? '', idempotency);
+      return { status: 200, body: toJson(presentNewSecret(made)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_ENDPOINT,
+    ...SENDING,
+    method: 'POST',
+    path: `${ENDPOINT}/sample`,
+    body: sampleBody,
+    responses: { 201: { description: 'The message, being sent', schema: messageSchema } },
+    docs: {
+      operationId: 'sendWebhookSample',
+      tag: TAG,
+      summary: 'Send a sample of an event',
+      description:
+        'A body of the real shape with invented ids, signed and delivered like any other message, also for an event that the ' +
+        'endpoint does not ask for. Read the message and its attempts for the result.',
+    },
+    async handle({ world, principal, params, body, idempotency }) {
+      const command = { ...body, idempotency };
+      const message = await world.sendSample(principal, params['endpointId'] ?? '', command);
+      return { status: 201, body: toJson(presentMessage(message)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_ENDPOINT,
+    ...SENDING,
+    method: 'POST',
+    path: `${ENDPOINT}/recover`,
+    body: recoverBody,
+    responses: { 200: { description: 'How many messages are resent', schema: recoveredSchema } },
+    docs: {
+      operationId: 'recoverWebhookMessages',
+      tag: TAG,
+      summary: 'Resend the messages that failed in a time range',
+      description:
+        'Every failed message of this endpoint that was created in that range, once and with its own id. At most 14 days back. ' +
+        'Samples are left out; pending messages keep their schedule.',
+    },
+    async handle({ world, principal, params, body, idempotency }) {
+      const command = { ...body, idempotency };
+      const recovered = await world.recoverMessages(principal, params['endpointId'] ?? '', command);
+      return { status: 200, body: toJson({ recovered }) };
+    },
+  }),
+
+  defineRoute({
+    method: 'GET',
+    path: MESSAGES,
+    key: 'required',
+    scope: 'read',
+    shapes: ['shape-3'],
+    query: messagesQuery,
+    errors: [],
+    responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },
+    docs: {
+      operationId: 'listWebhookMessages',
+      tag: TAG,
+      summary: 'List messages to your webhook endpoints',
+      description: 'One page of the messages of this environment, filtered.',
+    },
+    async handle({ world, principal, query }) {
+      const found = await world.listMessages(principal, query);
+      return { status: 200, body: toJson(presentPage(found, presentMessage)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_MESSAGE,
+    ...READING_MESSAGE,
+    method: 'GET',
+    path: MESSAGE,
+    responses: { 200: { description: 'The message', schema: messageDetailSchema } },
+    docs: {
+      operationId: 'getWebhookMessage',
+      tag: TAG,
+      summary: 'Read a message',
+      description: 'The state of its delivery, and its body.',
+    },
+    async handle({ world, principal, params }) {
+      const message = await world.getMessage(principal, params['messageId'] ?? '');
+      return { status: 200, body: toJson(presentMessageDetail(message)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_MESSAGE,
+    ...READING_MESSAGE,
+    method: 'GET',
+    path: `${MESSAGE}/attempts`,
+    query: pageQuery,
+    responses: { 200: { description: 'One page, oldest first', schema: attemptPageSchema } },
+    docs: {
+      operationId: 'listWebhookAttempts',
+      tag: TAG,
+      summary: 'List the attempts of a message',
+      description: 'When each began, how long it took, and what your endpoint answered.',
+    },
+    async handle({ world, principal, params, query }) {
+      const found = await world.listAttempts(principal, params['messageId'] ?? '', query);
+      return { status: 200, body: toJson(presentPage(found, presentAttempt)) };
+    },
+  }),
+
+  defineRoute({
+    ...ONE_MESSAGE,
+    method: 'POST',
+    path: `${MESSAGE}/resend`,
+    scope: 'purchase',
+    errors: ['WEBHOOK_MESSAGE_NOT_FOUND', 'WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
+    responses: { 200: { description: 'The message, being sent again', schema: messageSchema } },
+    docs: {
+      operationId: 'resendWebhookMessage',
+      tag: TAG,
+      summary: 'Send a message again',
+      description:
+        'At once and with its own id, whatever its status; if that fails, on a new schedule. A receiver that has it already ' +
+        'recognises its id.',
+    },
+    async handle({ world, principal, params, idempotency }) {
+      const message = await world.resendMessage(principal, params['messageId'] ?? '', idempotency);
+      return { status: 200, body: toJson(presentMessage(message)) };
+    },
+  }),
+];
