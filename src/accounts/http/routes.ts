@@ -49,7 +49,7 @@ function signInRoute(): Route {
     path: '/ops/sessions',
     key: 'login',
     scope: undefined,
-    shapes: ['shape-3'],
+    shapes: ['general'],
     body: signInBody,
     errors: [],
     responses: { 201: { description: 'Signed in', schema: sessionSchema } },

@@ -11,7 +11,7 @@ export function settingsRoutes(): Route[] {
       path: '/api/settings/exchange-rate',
       key: 'public',
       scope: undefined,
-      shapes: ['shape-3'],
+      shapes: ['general'],
       errors: ['EXCHANGE_RATE_UNAVAILABLE'],
       responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
       docs: {

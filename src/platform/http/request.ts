@@ -67,7 +67,7 @@ export function newRequestState(startedAtMs: number): RequestState {
     path: '',
     query: EMPTY_QUERY,
     match: { kind: 'unknown' },
-    shape: 'shape-3',
+    shape: 'general',
     clientAddress: '',
     principal: undefined,
     session: undefined,

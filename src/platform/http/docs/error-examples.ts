@@ -54,12 +54,12 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** Codes that a route with two shapes gives only in one of them. */
 const ONE_SHAPE: Readonly<Record<string, Partial<Record<ErrorCode, ErrorShape>>>> = {
-  buy: { ESIM_NOT_FOUND: 'shape-2', INVALID_TOPUP: 'shape-2' },
-  listPackages: { MISSING_REGION_CODE: 'shape-1', PACKAGE_NOT_FOUND: 'shape-2' },
+  buy: { ESIM_NOT_FOUND: 'top-up', INVALID_TOPUP: 'top-up' },
+  listPackages: { MISSING_REGION_CODE: 'base', PACKAGE_NOT_FOUND: 'top-up' },
 };
 
 /** What the caller asked for where a route has both shapes. */
-const ASKED: Readonly<Partial<Record<ErrorShape, string>>> = { 'shape-1': 'BASE', 'shape-2': 'TOPUP' };
+const ASKED: Readonly<Partial<Record<ErrorShape, string>>> = { base: 'BASE', 'top-up': 'TOPUP' };
 
 /** By name: the code, and for which kind of package where the body depends on it. */
 export function errorExamplesOf(route: Route, codes: readonly ErrorCode[]): Examples {
@@ -85,7 +85,7 @@ function refusalOf(route: Route, code: ErrorCode, shape: ErrorShape): DomainErro
 
 /** What this route itself says of a request that is wrong. */
 function wrongFields(route: Route, shape: ErrorShape): string {
-  if (shape === 'shape-2') {
+  if (shape === 'top-up') {
     const topUp = { query: new Map([['type', 'TOPUP']]), body: { packageType: 'TOPUP' } };
     const missing = route.missing?.(topUp);
     if (missing) return missing.message;

@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../route.ts';
 import { makeOpenApiDocument } from './openapi.ts';
 import { createDocsFiles, docsHeaders, docsPage } from './present.ts';
 
-const HIDDEN = { key: 'public', scope: undefined, shapes: ['shape-3'], errors: [], docs: undefined } as const;
+const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
 const FILE_NAME = /^[\w.-]{1,64}$/;
 const NOT_FOUND = { code: 'NOT_FOUND', message: 'There is nothing at this path' } as const;
 

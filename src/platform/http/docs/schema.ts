@@ -9,11 +9,11 @@ const statusCode = z.number().int();
 const failed = z.literal(false);
 
 export const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
-  'shape-1': z
+  base: z
     .object({ success: failed, message, error: z.object({ code, details: z.string() }) })
     .meta({ id: 'DetailedError' }),
-  'shape-2': z.object({ success: failed, message, statusCode, code }).meta({ id: 'FlatError' }),
-  'shape-3': z
+  'top-up': z.object({ success: failed, message, statusCode, code }).meta({ id: 'FlatError' }),
+  general: z
     .object({ success: failed, error: z.object({ code, message }), statusCode })
     .meta({ id: 'GeneralError' }),
   authentication: z

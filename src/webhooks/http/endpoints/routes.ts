@@ -32,7 +32,7 @@ const endpointId: PathParameter = {
 };
 
 /** What all routes about one endpoint have in common. */
-const ABOUT_ONE = { key: 'required', shapes: ['shape-3'], params: { endpointId } } as const;
+const ABOUT_ONE = { key: 'required', shapes: ['general'], params: { endpointId } } as const;
 const READING = { scope: 'read', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
 const CHANGING = { scope: 'purchase', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
 const SENDING = {
@@ -59,7 +59,7 @@ function createRoute(): Route {
     path: PATH,
     key: 'required',
     scope: 'purchase',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     body: createEndpointBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
     responses: { 201: { description: 'The endpoint, with its secret', schema: newEndpointSchema } },
@@ -89,7 +89,7 @@ function listRoute(): Route {
     path: PATH,
     key: 'required',
     scope: 'read',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     query: endpointsQuery,
     errors: [],
     responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },

@@ -25,7 +25,7 @@ const messageId: PathParameter = {
 };
 
 /** What all routes about one message have in common. */
-const ABOUT_ONE = { key: 'required', shapes: ['shape-3'], params: { messageId } } as const;
+const ABOUT_ONE = { key: 'required', shapes: ['general'], params: { messageId } } as const;
 const READING = { scope: 'read', errors: ['WEBHOOK_MESSAGE_NOT_FOUND'] } as const;
 
 export function webhookMessageRoutes(): Route[] {
@@ -38,7 +38,7 @@ function listRoute(): Route {
     path: PATH,
     key: 'required',
     scope: 'read',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     query: messagesQuery,
     errors: [],
     responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },
