@@ -20,10 +20,10 @@ import { createPricer } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
-import type { RequestContext } from '../platform/http/request-context.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PricedPackage } from '../catalogue/views.ts';
 import type { PurchaseView, BuyCommand } from './views.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
 

@@ -3,10 +3,10 @@ import type { z } from 'zod';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentPayment } from '../../payments/http/present.ts';
-import { presentTimeline } from '../../platform/http/present-timeline.ts';
 import type { fundingSchema, fundingStandingSchema, lowBalanceSchema, walletSchema } from './schema.ts';
 import type { FundingView } from '../../payments/views.ts';
 import type { WalletView } from '../views.ts';
+import { presentTimeline } from '../../platform/http/answer-fields.ts';
 
 export function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
   return {

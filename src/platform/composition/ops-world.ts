@@ -19,9 +19,9 @@ import { dismiss, replay, type ReplayDeps, type Replayed } from '../../operation
 import type { Differences, OpenDifference } from '../../reconciliation/reconcile.ts';
 import { refusePerson } from '../../accounts/refuse-person.ts';
 import { findStuck, type StuckDeps, type StuckFilter } from '../../operations/stuck.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import type { Page } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
+import type { RequestContext } from '../telemetry/subject.ts';
 
 interface PageQuery {
   readonly page: number;

@@ -1,5 +1,8 @@
 /** Building blocks of answer schemas: what amounts and times look like on their way out. */
 import { z } from 'zod';
+import { formatAmount, type Money } from '../../domain/money.ts';
+import { decimalJson, type JsonNumber } from './json.ts';
+import type { PurchaseView } from '../../purchases/views.ts';
 
 /** An amount; presenters write it as a literal with two decimals (json.ts). */
 export const money = (description: string) => z.number().meta({ description, example: 12.5 });
@@ -11,3 +14,13 @@ export const isoTime = (description: string) =>
 export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
   .meta({ description: 'What happened when' });
+
+export function amountJson(amount: Money): JsonNumber {
+  return decimalJson(formatAmount(amount));
+}
+
+export function presentTimeline(
+  timeline: PurchaseView['timeline'],
+): readonly { readonly at: string; readonly what: string }[] {
+  return timeline.map(({ at, what }) => ({ at: at.toISOString(), what }));
+}

@@ -2,7 +2,10 @@
  * One function per business event: what happened, once as a log line with its ids, and counted. Rooms call these instead of writing log
  * lines, so the words stay the same everywhere. No key, secret, activation code, PIN or PUK ever comes in here.
  */
-import type { WorldMetrics } from './world-metrics.ts';
+import type { WorldMetrics, HttpMetrics } from './metrics.ts';
+import type { Environment } from '../../domain/account.ts';
+import type { ErrorCode } from '../../domain/errors.ts';
+import type { Logger } from './logger.ts';
 
 export interface EventLog {
   info(fields: object, message: string): void;
@@ -32,13 +35,13 @@ export interface Events {
   purchaseNeedsAttention(fields: { transactionId: string; reason: string }): void;
   settleFailed(fields: { transactionId: string; detail: string }): void;
   supplierRefused(fields: { transactionId: string; reason: string; detail: string }): void;
-  supplierStateUnseen(fields: { esimId: string; supplierStatus: string }): void;
-  esimLookFailed(fields: { esimId: string; detail: string }): void;
+  unknownSupplierState(fields: { esimId: string; supplierStatus: string }): void;
+  esimCheckFailed(fields: { esimId: string; detail: string }): void;
   gatewayRefused(fields: { reference: string; reason: string; detail: string }): void;
-  gatewayLookFailed(fields: { reference: string; detail: string }): void;
+  gatewayCheckFailed(fields: { reference: string; detail: string }): void;
   /** The list of paid charges; single looks stand in for it where that lasts. */
   gatewayListFailed(fields: { detail: string }): void;
-  gatewayStatusUnseen(fields: { reference: string; gatewayStatus: string }): void;
+  unknownGatewayStatus(fields: { reference: string; gatewayStatus: string }): void;
   /** The gateway took this charge before. */
   gatewayChargeNotFound(fields: { transactionId: string; reference: string }): void;
   gatewayEventKept(fields: { type: string; reference: string | null }): void;
@@ -47,7 +50,7 @@ export interface Events {
   refundRefused(fields: { refundKey: string; reason: string; detail: string }): void;
   refundEnded(fields: { refundKey: string; end: string }): void;
   /** An operator's move was made, refused, or waits for a second person. */
-  moveEnded(fields: {
+  operatorActionEnded(fields: {
     moveId?: string;
     transactionId?: string;
     move?: string;
@@ -106,12 +109,12 @@ function toldTo(log: EventLog): Events {
     purchaseNeedsAttention: (fields) => log.error(fields, 'purchase needs attention'),
     settleFailed: (fields) => log.error(fields, 'delivered, but not settled'),
     supplierRefused: (fields) => log.warn(fields, 'supplier refused'),
-    supplierStateUnseen: (fields) => log.error(fields, 'supplier state never seen before, nothing changed'),
-    esimLookFailed: (fields) => log.warn(fields, 'eSIM could not be looked up, serving what is known'),
+    unknownSupplierState: (fields) => log.error(fields, 'supplier state never seen before, nothing changed'),
+    esimCheckFailed: (fields) => log.warn(fields, 'eSIM could not be looked up, serving what is known'),
     gatewayRefused: (fields) => log.warn(fields, 'gateway refused'),
-    gatewayLookFailed: (fields) => log.warn(fields, 'gateway could not be asked'),
+    gatewayCheckFailed: (fields) => log.warn(fields, 'gateway could not be asked'),
     gatewayListFailed: (fields) => log.warn(fields, 'gateway list could not be read'),
-    gatewayStatusUnseen: (fields) => log.error(fields, 'gateway status never seen before, nothing changed'),
+    unknownGatewayStatus: (fields) => log.error(fields, 'gateway status never seen before, nothing changed'),
     gatewayChargeNotFound: (fields) =>
       log.error(fields, 'gateway does not find a charge that it took: is its key of the same integration?'),
     gatewayEventKept: (fields) => log.info(fields, 'gateway event kept'),
@@ -119,7 +122,7 @@ function toldTo(log: EventLog): Events {
     paymentBooked: (fields) => log.info(fields, 'payment booked'),
     refundRefused: (fields) => log.warn(fields, 'gateway refused a refund'),
     refundEnded: (fields) => log.info(fields, 'refund ended'),
-    moveEnded: (fields) => log.info(fields, 'operator move ended'),
+    operatorActionEnded: (fields) => log.info(fields, 'operator move ended'),
     webhookAttempted: (fields) =>
       log[fields.outcome === 'delivered' ? 'info' : 'warn'](fields, 'webhook attempted'),
     webhookEndpointDisabled: (fields) => log.warn(fields, 'webhook endpoint disabled'),
@@ -154,7 +157,7 @@ function counted(events: Events, metrics: WorldMetrics): Partial<Events> {
     },
     purchaseNeedsAttention: (fields) => {
       events.purchaseNeedsAttention(fields);
-      metrics.personCalled(fields.reason);
+      metrics.purchaseNeedsAttention(fields.reason);
     },
     gatewayChargeNotFound: (fields) => {
       events.gatewayChargeNotFound(fields);
@@ -180,5 +183,54 @@ function counted(events: Events, metrics: WorldMetrics): Partial<Events> {
       events.webhookAttempted(fields);
       metrics.webhookAttempted(fields.outcome, fields.ms);
     },
+  };
+}
+
+export interface AnsweredRequest {
+  readonly requestId: string;
+  /** The purchase that the request turned out to be about. */
+  readonly transactionId: string | undefined;
+  /** The route's template, or `unmatched`. */
+  readonly route: string;
+  readonly method: string;
+  readonly status: number;
+  /** To a hundredth. */
+  readonly durationMs: number;
+  readonly clientAddress: string;
+  readonly accountId: string | undefined;
+  /** Who has signed in. */
+  readonly personId: string | undefined;
+  readonly environment: Environment | undefined;
+  readonly errorCode: ErrorCode | undefined;
+  /** What is behind a 503. */
+  readonly cause: string | undefined;
+}
+
+export interface HttpEvents {
+  /** Every request, once. */
+  answered(request: AnsweredRequest): void;
+  /** An error that is nobody's refusal: ours to repair. */
+  failed(failure: { readonly requestId: string; readonly route: string; readonly error: unknown }): void;
+  /** A purchase was answered, but the answer could not be kept under its Idempotency-Key. */
+  answerNotKept(failure: { readonly requestId: string; readonly error: unknown }): void;
+  /** A connection failed outside any request's handling. */
+  connectionFailed(error: unknown): void;
+}
+
+/** The events of one process's HTTP door. */
+export function createHttpEvents(options: {
+  readonly logger: Logger;
+  readonly metrics: HttpMetrics;
+}): HttpEvents {
+  const { logger, metrics } = options;
+  return {
+    answered(request) {
+      metrics.answered(request);
+      if (request.cause === undefined) logger.info(request, 'request answered');
+      else logger.warn(request, 'request answered');
+    },
+    failed: (failure) => logger.error({ ...failure }, 'request failed'),
+    answerNotKept: (failure) => logger.error({ ...failure }, 'answer not kept under its idempotency key'),
+    connectionFailed: (error) => logger.debug({ error }, 'connection failed'),
   };
 }

@@ -32,3 +32,8 @@ export function subjectOf(fields: object): object {
   const subject = current.getStore();
   return subject ? { ...subject, ...fields } : fields;
 }
+
+/** What every verb is told about the request that asks for it. */
+export interface RequestContext {
+  readonly requestId: string;
+}

@@ -4,16 +4,14 @@
  */
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { ErrorCode } from '../../../domain/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
 import { WEBHOOK_EVENTS, type WebhookEvent } from '../../../webhooks/rules.ts';
-import { shapeOf, STATUS_OF } from '../errors.ts';
+import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, Route } from '../route.ts';
 import { EVENT_WORDS, eventBodySchema } from '../../../webhooks/http/messages/events.ts';
 import { errorExamplesOf } from './error-examples.ts';
-import { EXAMPLES } from './examples.ts';
-import type { Examples } from './named-examples.ts';
-import { commonHeaders, errorSchemas, replayedHeader, retryAfterHeader } from './schema.ts';
+import { EXAMPLES, type Examples } from './examples.ts';
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';
@@ -216,3 +214,55 @@ function errorResponses(route: Route) {
     }),
   );
 }
+
+export const code = z
+  .enum(ERROR_CODES)
+  .meta({ id: 'ErrorCode', description: 'See docs/ERRORS.md for each code' });
+
+export const message = z.string().meta({ description: 'For people' });
+
+export const statusCode = z.number().int();
+
+export const failed = z.literal(false);
+
+export const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
+  base: z
+    .object({ success: failed, message, error: z.object({ code, details: z.string() }) })
+    .meta({ id: 'DetailedError' }),
+  'top-up': z.object({ success: failed, message, statusCode, code }).meta({ id: 'FlatError' }),
+  general: z
+    .object({ success: failed, error: z.object({ code, message }), statusCode })
+    .meta({ id: 'GeneralError' }),
+  authentication: z
+    .object({ error: code, message, statusCode: z.literal(401) })
+    .meta({ id: 'AuthenticationError' }),
+};
+
+export interface DocumentedHeader {
+  readonly description: string;
+  readonly schema: { readonly type: 'string' | 'integer' };
+}
+
+export const commonHeaders = {
+  'X-Request-Id': { description: 'Names this request in our log', schema: { type: 'string' } },
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed in a window of 60 seconds',
+    schema: { type: 'integer' },
+  },
+  'X-RateLimit-Remaining': { description: 'Requests left in this window', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'End of this window, Unix time in seconds',
+    schema: { type: 'integer' },
+  },
+} satisfies Record<string, DocumentedHeader>;
+
+export const retryAfterHeader = {
+  'Retry-After': { description: 'Seconds to wait before trying again', schema: { type: 'integer' } },
+} satisfies Record<string, DocumentedHeader>;
+
+export const replayedHeader = {
+  'Idempotent-Replayed': {
+    description: '`true` when this is the first answer again',
+    schema: { type: 'string' },
+  },
+} satisfies Record<string, DocumentedHeader>;

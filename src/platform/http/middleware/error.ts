@@ -3,7 +3,6 @@
  * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
  */
 import { causeText } from '../../telemetry/cause.ts';
-import type { HttpEvents } from '../../telemetry/http-events.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
 import {
   CLIENT_CLOSED_REQUEST,
@@ -14,6 +13,7 @@ import {
   type RequestKoa,
 } from '../request.ts';
 import { createResponseSender } from '../send-answers.ts';
+import type { HttpEvents } from '../../telemetry/events.ts';
 
 const UNAVAILABLE = 503;
 
