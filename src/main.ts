@@ -135,8 +135,6 @@ function parts(
   // A command's output is its answer, so that scripts can read it; only problems are told beside it.
   const level = processName === 'command' ? 'error' : config.logLevel;
   const logger = createLogger({ level });
-  // Lines are gathered before they are written; the last ones must not be lost.
-  process.on('exit', () => logger.flush());
   return { config, secrets, logger, processName };
 }
 
