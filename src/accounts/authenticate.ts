@@ -106,6 +106,6 @@ function toPrincipal(key: StoredKey): Principal {
   };
 }
 
-function invalidToken(): DomainError {
+export function invalidToken(): DomainError {
   return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
 }

@@ -1,4 +1,4 @@
-/** Every route there is. The matcher, the OpenAPI document and the tests read this one list. */
+/** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
 import { catalogueRoutes } from '../../catalogue/http/routes.ts';
 import { checkoutRoutes } from '../../payments/http/return-page/routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
@@ -11,6 +11,8 @@ import { settingsRoutes } from '../../catalogue/http/settings-routes.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
 import { webhookEndpointRoutes } from '../../webhooks/http/endpoints/routes.ts';
 import { webhookMessageRoutes } from '../../webhooks/http/messages/routes.ts';
+import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/messages/events.ts';
+import { WEBHOOK_EVENTS } from '../../webhooks/rules.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
 
 export function createRouteTable(about: {
@@ -26,5 +28,16 @@ export function createRouteTable(about: {
     ...webhookMessageRoutes(),
     ...settingsRoutes(),
   ];
-  return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];
+  const events = WEBHOOK_EVENTS.map((event) => ({
+    event,
+    ...EVENT_WORDS[event],
+    body: eventBodySchema(event),
+  }));
+  return [
+    ...api,
+    ...docsRoutes(api, events, about),
+    ...checkoutRoutes(),
+    ...webhookRoutes(),
+    ...opsRoutes(about),
+  ];
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { makeOpenApiDocument } from './openapi.ts';
+import { makeOpenApiDocument, type DocumentedEvent } from './openapi.ts';
 import { join, dirname } from 'node:path';
 import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
@@ -15,10 +15,11 @@ const NOT_FOUND = { code: 'NOT_FOUND', message: 'There is nothing at this path' 
 /** `apiRoutes`: everything the document describes. */
 export function docsRoutes(
   apiRoutes: readonly Route[],
+  events: readonly DocumentedEvent[],
   about: { readonly version: string; readonly brand: string },
 ): Route[] {
   const openApi = openApiRoute(() => document);
-  const document = Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], about)));
+  const document = Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, about)));
   return [openApi, pageRoute(), fileRoute()];
 }
 

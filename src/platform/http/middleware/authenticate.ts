@@ -4,6 +4,7 @@
  */
 import type { UseCases } from '../../composition/use-cases.ts';
 import type { Principal } from '../../../domain/account.ts';
+import { invalidToken } from '../../../accounts/authenticate.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import { compileRanges, parseRange } from '../addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../limits.ts';
@@ -51,7 +52,7 @@ async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promis
   }
   // Node joins a repeated header with ", ", which no key contains.
   if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) {
-    throw new DomainError('INVALID_TOKEN', 'The API key is invalid or expired');
+    throw invalidToken();
   }
   return accounts.authenticate(header);
 }
