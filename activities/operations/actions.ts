@@ -30,19 +30,20 @@ export function createActionActivities(
     beginMove: async (wish) => {
       const begun = await beginMove(db, wish, { limits: deps.approvalLimits, now: clock.now() });
       const { transactionId, move, moveId } = wish;
-      if (begun.outcome !== 'go') events.moveEnded({ moveId, transactionId, move, ...wordsOf(begun) });
+      if (begun.outcome !== 'go')
+        events.operatorActionEnded({ moveId, transactionId, move, ...wordsOf(begun) });
       return begun;
     },
     makeMove: async (moveId, stage) => {
       const written = newPendingMessages();
       const made = await carryOutAction(db, moveId, { stage, now: clock.now() }, written);
       if (made.outcome === 'not-now') return made;
-      events.moveEnded({ moveId, ...wordsOf(made) });
+      events.operatorActionEnded({ moveId, ...wordsOf(made) });
       return { ...made, ...messagesOf(written) };
     },
     closeMove: async (moveId, result) => {
       const closed = await closeMove(db, moveId, result, clock.now());
-      events.moveEnded({ moveId, ...wordsOf(closed) });
+      events.operatorActionEnded({ moveId, ...wordsOf(closed) });
       return closed;
     },
   };

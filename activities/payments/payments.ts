@@ -169,7 +169,7 @@ async function lookAtTry(
   const askedAt = deps.clock.now();
   const found = await deps.gateway.findCharge(payment.reference);
   if (found.outcome !== 'done') {
-    deps.events.gatewayLookFailed({ reference: payment.reference, detail: found.detail });
+    deps.events.gatewayCheckFailed({ reference: payment.reference, detail: found.detail });
     return false;
   }
   if (found.value === null) {
@@ -184,7 +184,7 @@ async function lookAtTry(
     return true;
   }
   if (found.value.state === 'unknown') {
-    deps.events.gatewayStatusUnseen({
+    deps.events.unknownGatewayStatus({
       reference: payment.reference,
       gatewayStatus: found.value.gatewayStatus,
     });
@@ -212,7 +212,7 @@ async function lookAtDisputes(
   const askedAt = clock.now();
   const found = await gateway.findDisputes(reference);
   if (found.outcome === 'done') await keepDisputes(db, reference, found.value, askedAt);
-  else events.gatewayLookFailed({ reference, detail: found.detail });
+  else events.gatewayCheckFailed({ reference, detail: found.detail });
   return found.outcome === 'done';
 }
 

@@ -101,6 +101,6 @@ function toPrincipal({ account, keyId, environment, scopes, allowedAddresses }: 
   return { account, keyId, environment, scopes, allowedAddresses };
 }
 
-function invalidToken(): DomainError {
+export function invalidToken(): DomainError {
   return new DomainError('INVALID_TOKEN', 'Invalid or expired API key');
 }

@@ -53,20 +53,13 @@ export function print({ terminal }: Cli, line: string): void {
 
 /** For a process of its own, from the environment. */
 export function openProcess(
-  { env, atEnd }: Cli,
+  { env }: Cli,
   processName: ProcessContext['processName'],
   defaults: Readonly<Record<string, string>> = {},
 ): ProcessContext {
   const { config, secrets } = readConfig(env, defaults);
   // Scripts read a command's output, so only its problems are logged.
   const logger = createLogger({ level: processName === 'command' ? 'error' : config.logLevel });
-  // Log lines are buffered; the last ones must not be lost, also where the process ends itself.
-  const flush = (): void => logger.flush();
-  process.on('exit', flush);
-  atEnd.push(() => {
-    process.off('exit', flush);
-    flush();
-  });
   return { config, secrets, logger, processName };
 }
 

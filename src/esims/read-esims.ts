@@ -70,12 +70,12 @@ async function lookAndKeep(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
   const look = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
   if (look.outcome !== 'done' || look.value.state !== 'ready') {
     const detail = look.outcome === 'done' ? look.value.state : look.detail;
-    deps.events.esimLookFailed({ esimId: row.id, detail });
+    deps.events.esimCheckFailed({ esimId: row.id, detail });
     return row;
   }
   const { profile } = look.value;
   if (profile.status === null) {
-    deps.events.supplierStateUnseen({ esimId: row.id, supplierStatus: profile.supplierStatus });
+    deps.events.unknownSupplierState({ esimId: row.id, supplierStatus: profile.supplierStatus });
   }
   return (await refreshEsim(deps.db, row.id, esimFactsOf(profile), now)) ?? row;
 }

@@ -7,9 +7,9 @@ import { quoteCharge } from './quote-charge.ts';
 import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { findPaymentView } from './payment-view.ts';
-import type { RequestContext } from '../platform/http/request-context.ts';
 import type { PaymentDeps } from './deps.ts';
 import type { FundingView, FundCommand } from './views.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 /** Opens a payment into one's own wallet and tells how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
 export async function fundWallet(

@@ -20,9 +20,9 @@ import { createPricer, type PricedPackage } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
-import type { RequestContext } from '../platform/http/request-context.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseView, BuyCommand } from './views.ts';
+import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
 

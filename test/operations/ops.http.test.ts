@@ -65,7 +65,7 @@ describe('the table', () => {
     for (const route of opsRoutes) {
       expect(route.permission === undefined, nameOf(route)).toBe(route.key === 'login');
       expect(route.scope).toBeUndefined();
-      expect(route.shapes).toEqual(['shape-3']);
+      expect(route.shapes).toEqual(['general']);
     }
   });
 

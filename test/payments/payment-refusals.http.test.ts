@@ -11,7 +11,7 @@ afterEach(() => door.close());
 
 const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 const NO_TRANSACTION = 'txn-ffffffffffffffffffffffffffffffff';
-const BAD_KEY = 'The API key is invalid or expired';
+const BAD_KEY = 'Invalid or expired API key';
 
 interface Case {
   readonly why: string;

@@ -93,7 +93,7 @@ describe.each(
   );
 
   test('is no place for scopes, shapes of their own, or the reference', () => {
-    expect([route.scope, route.docs, route.shapes]).toEqual([undefined, undefined, ['shape-3']]);
+    expect([route.scope, route.docs, route.shapes]).toEqual([undefined, undefined, ['general']]);
   });
 });
 

@@ -14,7 +14,7 @@ const TOPUP = { packageCode: 'TOPUP_NG-1GB-7D', paymentMethod: 'WALLET', package
 const NO_ESIM = 'esim-ffffffffffffffffffffffffffffffff';
 
 const NO_KEY = 'Send your API key in the X-API-Key header';
-const BAD_KEY = 'The API key is invalid or expired';
+const BAD_KEY = 'Invalid or expired API key';
 const WRONG_ADDRESS = 'This key may not be used from your address';
 
 interface Case {

@@ -36,7 +36,7 @@ const signInRoute = defineRoute({
   path: '/ops/sessions',
   key: 'login',
   scope: undefined,
-  shapes: ['shape-3'],
+  shapes: ['general'],
   body: signInBody,
   errors: [],
   responses: { 201: { description: 'Signed in', schema: sessionSchema } },

@@ -36,7 +36,7 @@ function regionsRoute(cache: RenderCache): Route {
     path: '/api/esim/regions',
     key: 'required',
     scope: 'read',
-    shapes: ['shape-1'],
+    shapes: ['base'],
     query: regionsQuery,
     errors: [],
     responses: { 200: { description: 'All regions, or those of one kind', schema: catalogueRegions } },
@@ -62,8 +62,8 @@ function packagesRoute(cache: RenderCache): Route {
     path: '/api/esim/packages',
     key: 'required',
     scope: 'read',
-    shapes: ['shape-1', 'shape-2'],
-    pickShape: (raw) => (isTopUpList(raw) ? 'shape-2' : 'shape-1'),
+    shapes: ['base', 'top-up'],
+    pickShape: (raw) => (isTopUpList(raw) ? 'top-up' : 'base'),
     query: packagesQuery,
     missing: missingForPackages,
     errors: ['MISSING_REGION_CODE', 'REGION_NOT_FOUND', 'PACKAGE_NOT_FOUND', 'EXCHANGE_RATE_UNAVAILABLE'],
@@ -118,7 +118,7 @@ function packageDetailsRoute(cache: RenderCache): Route {
     path: '/api/esim/packages/{packageCode}',
     key: 'optional',
     scope: undefined,
-    shapes: ['shape-2'],
+    shapes: ['top-up'],
     params: {
       packageCode: {
         description: 'A package code; with `TOPUP_` in front, or with `type=TOPUP`, a top-up',
@@ -160,7 +160,7 @@ export function exchangeRateRoute(): Route {
     path: '/api/settings/exchange-rate',
     key: 'public',
     scope: undefined,
-    shapes: ['shape-3'],
+    shapes: ['general'],
     errors: ['EXCHANGE_RATE_UNAVAILABLE'],
     responses: { 200: { description: 'The rate', schema: exchangeRateSchema } },
     docs: {

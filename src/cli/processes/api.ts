@@ -1,10 +1,10 @@
 import { composeApi, type ProcessContext } from '../../platform/composition/compose.ts';
 import { buildApp, DEFAULT_APP_SETTINGS } from '../../platform/http/app.ts';
 import { startServer } from '../../platform/http/server.ts';
-import { createHttpEvents } from '../../platform/telemetry/http-events.ts';
 import { VERSION } from '../../platform/version.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { observe, openAdmin } from './observing.ts';
+import { createHttpEvents } from '../../platform/telemetry/events.ts';
 
 interface RunningApi extends Lifecycle {
   readonly url: string;

@@ -11,7 +11,7 @@ const balanceRoute = defineRoute({
   key: 'required',
   scope: 'read',
   keyErrors: 'wallet',
-  shapes: ['shape-3'],
+  shapes: ['general'],
   errors: [],
   responses: { 200: { description: 'The balance', schema: walletSchema } },
   docs: {
@@ -33,7 +33,7 @@ const readLowBalanceRoute = defineRoute({
   key: 'required',
   scope: 'read',
   keyErrors: 'wallet',
-  shapes: ['shape-3'],
+  shapes: ['general'],
   errors: [],
   responses: { 200: { description: 'The amount', schema: lowBalanceSchema } },
   docs: {
@@ -54,7 +54,7 @@ const setLowBalanceRoute = defineRoute({
   key: 'required',
   scope: 'purchase',
   keyErrors: 'wallet',
-  shapes: ['shape-3'],
+  shapes: ['general'],
   body: lowBalanceBody,
   errors: [],
   responses: { 200: { description: 'The amount as it now is', schema: lowBalanceSchema } },

@@ -9,8 +9,8 @@ import { mayMove, type Role } from '../../accounts/roles.ts';
 import type { StuckItem } from '../stuck-rules.ts';
 import type { JsonNumber, Wire } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
-import { amountJson } from '../../platform/http/amount.ts';
 import type { movesSchema, replaySchema, purchaseTimelineSchema, stuckPageSchema } from './schema.ts';
+import { amountJson } from '../../platform/http/answer-fields.ts';
 
 type Item = Wire<z.output<typeof stuckPageSchema>>['data']['items'][number];
 type RecordJson = Wire<z.output<typeof movesSchema>>['data']['made'][number];

@@ -258,7 +258,7 @@ export const moveWaitsSchema = dataSchema(
   'MoveWaits',
 );
 
-/** Shape 3, and what a program needs in order to offer something else. */
+/** The general error body, and what a program needs in order to offer something else. */
 export const moveRefusedSchema = z
   .object({
     success: z.literal(false),

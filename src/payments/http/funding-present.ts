@@ -3,7 +3,7 @@ import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import type { z } from 'zod';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { presentPayment } from './present.ts';
-import { presentTimeline } from '../../platform/http/present-timeline.ts';
+import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import type { fundingSchema, fundingStandingSchema } from './funding-schema.ts';
 
 export function presentFunding(view: FundingView): Wire<z.output<typeof fundingSchema>> {

@@ -10,7 +10,7 @@ export function fundRoute(): Route {
     key: 'required',
     scope: 'purchase',
     keyErrors: 'wallet',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     body: fundBody,
     errors: ['PAYMENT_METHOD_UNAVAILABLE', 'PAYMENT_FAILED', 'EXCHANGE_RATE_UNAVAILABLE'],
     responses: { 201: { description: 'The funding, with how to pay', schema: fundingSchema } },

@@ -22,7 +22,7 @@ function gatewayRoute(environment: Environment): Route {
     key: 'vendor',
     world: environment,
     scope: undefined,
-    shapes: ['shape-3'],
+    shapes: ['general'],
     body: { kind: 'bytes', maxBytes: MAX_EVENT_BYTES },
     errors: ['UNAUTHORIZED'],
     faultCode: 'SERVICE_UNAVAILABLE',

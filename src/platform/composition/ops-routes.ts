@@ -1,10 +1,6 @@
-/**
- * Everything under /ops, and its own OpenAPI document. It is not part of the merchants' document: that one is public and kept stable for their
- * programs, while this one is nobody's business who has not signed in.
- */
-import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
+/** Everything under /ops, and its OpenAPI document, which only people who have signed in may read. */
 import { z } from 'zod';
-import { PERSON_SECURITY_SCHEME, registerRoute } from '../http/docs/openapi.ts';
+import { makeOpsDocument } from '../http/docs/openapi.ts';
 import { toJson } from '../http/json.ts';
 import type { Route } from '../http/route.ts';
 import { booksRoutes } from '../../reconciliation/http/routes.ts';
@@ -26,14 +22,25 @@ const TAGS = [
   { name: 'Books', description: 'What finance wants to know' },
 ];
 
-export function opsRoutes(about: { readonly version: string }): readonly Route[] {
-  // Made when it is first read: most processes are never asked for it.
+export function opsRoutes({ version }: { readonly version: string }): readonly Route[] {
+  // Made on the first request: most processes never get one.
   let document: Buffer | undefined;
   const routes: readonly Route[] = [
     ...peopleRoutes(),
     ...purchaseRoutes(),
     ...booksRoutes(),
-    documentRoute(() => (document ??= Buffer.from(toJson(makeDocument(routes, about))))),
+    documentRoute(
+      () =>
+        (document ??= Buffer.from(
+          toJson(
+            makeOpsDocument(
+              routes,
+              { title: 'eSIM Reseller Operations API', version, description: DESCRIPTION },
+              TAGS,
+            ),
+          ),
+        )),
+    ),
   ];
   return routes;
 }
@@ -51,26 +58,5 @@ function documentRoute(document: () => Buffer): Route {
       description: 'The OpenAPI description of everything under /ops.',
     },
     handle: () => Promise.resolve({ status: 200, body: document() }),
-  });
-}
-
-function makeDocument(routes: readonly Route[], { version }: { readonly version: string }): object {
-  const registry = new OpenAPIRegistry();
-  registry.registerComponent('securitySchemes', PERSON_SECURITY_SCHEME, {
-    type: 'http',
-    scheme: 'bearer',
-    description: 'The token of a session, as `signIn` answers it',
-  });
-  for (const route of routes) registerRoute(registry, route);
-  return new OpenApiGeneratorV31(registry.definitions).generateDocument({
-    openapi: '3.1.0',
-    info: {
-      title: 'eSIM Reseller Operations API',
-      version,
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/', description: 'This service' }],
-    tags: TAGS,
   });
 }

@@ -17,10 +17,10 @@ import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { dismiss, replay, type ReplayDeps, type Replayed } from '../../operations/replay.ts';
 import type { Differences, OpenDifference } from '../../reconciliation/reconcile.ts';
 import { findStuck, type StuckDeps, type StuckFilter } from '../../operations/stuck.ts';
-import type { RequestContext } from '../http/request-context.ts';
 import type { Page } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { refusePerson, type Session } from '../../accounts/sessions.ts';
+import type { RequestContext } from '../telemetry/subject.ts';
 
 interface PageQuery {
   readonly page: number;

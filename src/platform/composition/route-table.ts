@@ -1,4 +1,4 @@
-/** Every route there is. The matcher, the OpenAPI document and the tests read this one list. */
+/** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
 import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
 import { checkoutRoutes } from '../../payments/http/return-page/routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
@@ -9,7 +9,9 @@ import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';
 import { fundRoute } from '../../payments/http/funding-routes.ts';
+import { EVENT_WORDS, eventBodySchema } from '../../webhooks/http/events.ts';
 import { MERCHANT_WEBHOOK_ROUTES } from '../../webhooks/http/routes.ts';
+import { WEBHOOK_EVENTS } from '../../webhooks/rules.ts';
 import { webhookRoutes } from '../../payments/http/gateway-events-routes.ts';
 
 export function createRouteTable(about: {
@@ -25,5 +27,16 @@ export function createRouteTable(about: {
     ...MERCHANT_WEBHOOK_ROUTES,
     exchangeRateRoute(),
   ];
-  return [...api, ...docsRoutes(api, about), ...checkoutRoutes(), ...webhookRoutes(), ...opsRoutes(about)];
+  const events = WEBHOOK_EVENTS.map((event) => ({
+    event,
+    ...EVENT_WORDS[event],
+    body: eventBodySchema(event),
+  }));
+  return [
+    ...api,
+    ...docsRoutes(api, events, about),
+    ...checkoutRoutes(),
+    ...webhookRoutes(),
+    ...opsRoutes(about),
+  ];
 }

@@ -1,5 +1,7 @@
-/** Building blocks of answer schemas: what amounts and times look like on their way out. */
+/** Fields that many answers share: their schemas, and how they are written. */
 import { z } from 'zod';
+import { formatAmount, type Money } from '../../domain/money.ts';
+import { decimalJson, type JsonNumber } from './json.ts';
 
 /** An amount; presenters write it as a literal with two decimals (json.ts). */
 export const money = (description: string) => z.number().meta({ description, example: 12.5 });
@@ -11,3 +13,14 @@ export const isoTime = (description: string) =>
 export const timeline = z
   .array(z.object({ at: isoTime('ISO 8601'), what: z.string() }))
   .meta({ description: 'What happened when' });
+
+/** Two decimals, four for the supplier's unit. Made from text, so that nothing is rounded. */
+export function amountJson(amount: Money): JsonNumber {
+  return decimalJson(formatAmount(amount));
+}
+
+export function presentTimeline(
+  timeline: readonly { readonly at: Date; readonly what: string }[],
+): readonly { readonly at: string; readonly what: string }[] {
+  return timeline.map(({ at, what }) => ({ at: at.toISOString(), what }));
+}

@@ -4,28 +4,23 @@
  */
 import Koa from 'koa';
 import type { UseCases } from '../composition/use-cases.ts';
-import type { HttpEvents } from '../telemetry/http-events.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { MAX_BODY_BYTES } from './limits.ts';
-import { compileRoutes } from './matcher.ts';
-import { authenticate } from './middleware/authenticate.ts';
-import { createPersonCheck } from './middleware/authenticate-person.ts';
-import { checkScope } from './middleware/check-scope.ts';
+import { authenticate, createPersonCheck, checkScope } from './middleware/authenticate.ts';
 import { findClientAddress } from './middleware/client-address.ts';
 import { answerErrors } from './middleware/error.ts';
-import { findRoute } from './middleware/find-route.ts';
+import { findRoute, refuseUnknown } from './middleware/find-route.ts';
 import { handle } from './middleware/handle.ts';
 import { honourIdempotencyKey } from './middleware/idempotency.ts';
 import { pickWorld } from './middleware/pick-world.ts';
 import { failureCounter, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
 import { readBody } from './middleware/read-body.ts';
-import { refuseUnknown } from './middleware/refuse-unknown.ts';
-import { assignRequestId } from './middleware/request-id.ts';
-import { traceRequests } from './middleware/trace.ts';
+import { assignRequestId, traceRequests } from './middleware/request-id.ts';
 import { validate } from './middleware/validate.ts';
 import type { Middleware, RequestState } from './request.ts';
 import { createRouteTable } from '../composition/route-table.ts';
+import type { HttpEvents } from '../telemetry/events.ts';
 
 export interface AppSettings extends RateLimits {
   /** First part of every API key, for the reference. */
@@ -69,7 +64,7 @@ export function buildApp({ useCases, rateLimiter, events, settings, version, tra
     ...(tracing ? [traceRequests(tracing)] : []),
     answerErrors(events),
     assignRequestId(),
-    findRoute(compileRoutes(routes)),
+    findRoute(routes),
     findClientAddress(settings.trustedProxies),
     authenticate({
       accounts: useCases.accounts,

@@ -6,8 +6,11 @@ import { DomainError, type ErrorCode } from '../../domain/errors.ts';
 import { toJson } from './json.ts';
 import { DEFAULT_RETRY_AFTER_SECONDS } from './limits.ts';
 
-/** The specification's three bodies, by its numbers. */
-export type ErrorShape = 'shape-1' | 'shape-2' | 'shape-3';
+/**
+ * The three error bodies of the API contract. `base`: buying and reading eSIMs (the contract's shape 1). `top-up`: top-ups and package details
+ * (shape 2). `general`: everything else (shape 3).
+ */
+export type ErrorShape = 'base' | 'top-up' | 'general';
 
 export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   VALIDATION_ERROR: 400,
@@ -48,7 +51,7 @@ export const STATUS_OF: Readonly<Record<ErrorCode, number>> = {
   ENVIRONMENT_UNAVAILABLE: 503,
 };
 
-/** Codes that look the same on every route: shape 3. */
+/** Codes that use the general body on every route. */
 const GENERAL_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'NOT_FOUND',
   'METHOD_NOT_ALLOWED',
@@ -63,8 +66,8 @@ const GENERAL_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ENVIRONMENT_UNAVAILABLE',
 ]);
 
-/** The specification's exact words where shape 2 is used. */
-const SHAPE_2_MESSAGES: Partial<Record<ErrorCode, string>> = {
+/** The contract's exact messages in top-up bodies. */
+const TOP_UP_MESSAGES: Partial<Record<ErrorCode, string>> = {
   INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
   PACKAGE_NOT_FOUND: 'Package not found',
   ESIM_NOT_FOUND: 'eSIM not found or does not belong to your account',
@@ -96,7 +99,7 @@ export class ClientGone extends Error {
 /** The body shape of a code on a route; `authentication` is the specification's own body for 401. */
 export function shapeOf(code: ErrorCode, routeShape: ErrorShape): ErrorShape | 'authentication' {
   if (STATUS_OF[code] === 401) return 'authentication';
-  return GENERAL_CODES.has(code) ? 'shape-3' : routeShape;
+  return GENERAL_CODES.has(code) ? 'general' : routeShape;
 }
 
 /** Anything thrown → what the caller may know of it. */
@@ -109,7 +112,7 @@ export function asRefusal(error: unknown, faultCode: FaultCode = 'INTERNAL_ERROR
 export function renderError(refusal: DomainError, routeShape: ErrorShape): ErrorAnswer {
   const shape = shapeOf(refusal.code, routeShape);
   // A top-up tells "not there" and "not yours" with one sentence and 404, so it never confirms that an id exists.
-  const code = shape === 'shape-2' && refusal.code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : refusal.code;
+  const code = shape === 'top-up' && refusal.code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : refusal.code;
   const status = STATUS_OF[code];
   const retryAfterSeconds = refusal.retryAfterSeconds ?? defaultRetryAfterSeconds(code);
   const body = toJson(bodyOf(shape, { code, status, refusal }));
@@ -126,11 +129,11 @@ function bodyOf(
   // Shapes without `details` say in `message` which fields are wrong.
   const single = code === 'VALIDATION_ERROR' ? (details ?? message) : message;
   switch (shape) {
-    case 'shape-1':
+    case 'base':
       return { success: false, message, error: { code, details: details ?? message } };
-    case 'shape-2':
-      return { success: false, message: SHAPE_2_MESSAGES[code] ?? single, statusCode: status, code };
-    case 'shape-3':
+    case 'top-up':
+      return { success: false, message: TOP_UP_MESSAGES[code] ?? single, statusCode: status, code };
+    case 'general':
       return { success: false, error: { code, message: single }, statusCode: status };
     case 'authentication':
       return { error: code, message, statusCode: status };

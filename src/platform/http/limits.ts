@@ -75,6 +75,3 @@ export const DEFAULT_RETRY_AFTER_SECONDS = {
   IDEMPOTENCY_KEY_IN_USE: 1,
 } as const;
 
-/** Request targets whose route and query are remembered, and how long one may be. */
-export const REMEMBERED_TARGETS = 2_000;
-export const MAX_REMEMBERED_TARGET_CHARACTERS = 256;

@@ -27,7 +27,7 @@ export function defineOpsRoute<
     ...definition,
     key: 'session',
     scope: undefined,
-    shapes: ['shape-3'],
+    shapes: ['general'],
   });
 }
 

@@ -9,10 +9,10 @@ import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
-import type { Match } from './matcher.ts';
 import { EMPTY_QUERY, type RawQuery } from './query.ts';
 import type { ReceivedBytes, Route } from './route.ts';
 import type { Session } from '../../accounts/sessions.ts';
+import type { Match } from './middleware/find-route.ts';
 
 export interface RequestState {
   readonly startedAtMs: number;
@@ -67,7 +67,7 @@ export function newRequestState(startedAtMs: number): RequestState {
     path: '',
     query: EMPTY_QUERY,
     match: { kind: 'unknown' },
-    shape: 'shape-3',
+    shape: 'general',
     clientAddress: '',
     principal: undefined,
     session: undefined,

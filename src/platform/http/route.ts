@@ -7,12 +7,12 @@ import type { OpsUseCases } from '../composition/ops-use-cases.ts';
 import type { OpsWorld } from '../composition/ops-world.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
 import type { IdempotencyTag } from '../idempotency/tag.ts';
-import type { RequestContext } from './request-context.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { Permission } from '../../accounts/roles.ts';
 import type { Answer, ErrorAnswer, ErrorShape, FaultCode } from './errors.ts';
 import type { Session } from '../../accounts/sessions.ts';
+import type { RequestContext } from '../telemetry/subject.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

@@ -134,7 +134,7 @@ function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void
     socket.destroy();
     return;
   }
-  const { status, body } = renderError(brokenRequest(error.code), 'shape-3');
+  const { status, body } = renderError(brokenRequest(error.code), 'general');
   const head = [
     `HTTP/1.1 ${status} ${REASONS[status] ?? 'Bad Request'}`,
     'Connection: close',

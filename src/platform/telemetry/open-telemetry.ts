@@ -1,6 +1,6 @@
 /**
- * Tracing by OpenTelemetry, sent as OTLP over HTTP in batches, aside. Guarantee: a collector that is slow or gone costs spans, never a request.
- * Spans hold ids, templates and outcomes; no body, no header, no query, no text of an error, and anything that looks like a key is blanked.
+ * Tracing by OpenTelemetry, sent as OTLP over HTTP in batches in the background. A slow or missing collector costs spans, never a request.
+ * Spans hold ids, templates and outcomes: no body, header, query or error text, and anything that looks like a key is blanked.
  */
 import {
   ROOT_CONTEXT,
@@ -22,15 +22,15 @@ import {
   TracerProvider,
   type IdGenerator,
 } from '@opentelemetry/sdk-trace';
-import { createRedactor } from './redact.ts';
+import { redactText } from './redact.ts';
 import type { TracedIds, Tracing, TracingOptions } from './tracing.ts';
 
-/** Often enough to watch a purchase while it is open. */
+/** Short, so that an open purchase can be watched. */
 const SEND_EVERY_MS = 2_000;
 const SEND_WITHIN_MS = 5_000;
 const FAULTS_FROM = 500;
 
-/** Starts sending; the collector need not be there yet. */
+/** The collector need not be running yet. */
 export function createOpenTelemetry(options: TracingOptions): Tracing {
   const ids = createIds();
   const provider = createProvider(options, ids.generator);
@@ -39,7 +39,6 @@ export function createOpenTelemetry(options: TracingOptions): Tracing {
     tracer: provider.getTracer('simway', options.version),
     active: () => contexts.active(),
     within: (span, parent, work) => contexts.with(trace.setSpan(parent, span), work),
-    redact: createRedactor().line,
   };
   return {
     request: traceRequest(spans),
@@ -53,23 +52,21 @@ export function createOpenTelemetry(options: TracingOptions): Tracing {
       return `00-${traceId}-${spanId}-01`;
     },
     stop: async () => {
-      // What cannot be sent is lost: nothing waits for a collector.
+      // Spans that cannot be sent are lost: nothing waits for a collector.
       await provider.shutdown().catch(() => undefined);
       contexts.disable();
     },
   };
 }
 
-/** What all kinds of spans are made with. */
 interface Spans {
   readonly tracer: Tracer;
   readonly active: () => Context;
   readonly within: <T>(span: Span, parent: Context, work: () => T) => T;
-  readonly redact: (text: string) => string;
 }
 
 const traceRequest =
-  ({ tracer, within, redact }: Spans): Tracing['request'] =>
+  ({ tracer, within }: Spans): Tracing['request'] =>
   async ({ method, traceparent }, work) => {
     const caller = parse(traceparent);
     const links = caller ? [{ context: caller }] : [];
@@ -81,7 +78,7 @@ const traceRequest =
         'http.request.method': method,
         'http.route': route,
         'http.response.status_code': status,
-        ...named(ids, redact),
+        ...named(ids),
       });
       if (status >= FAULTS_FROM) span.setStatus({ code: SpanStatusCode.ERROR });
     } finally {
@@ -90,10 +87,10 @@ const traceRequest =
   };
 
 const traceStep =
-  ({ tracer, within, redact }: Spans): Tracing['step'] =>
+  ({ tracer, within }: Spans): Tracing['step'] =>
   async ({ name, traceparent, attempt, ids }, work) => {
     const parent = under(traceparent);
-    const attributes = { 'simway.attempt': attempt, ...named(ids, redact) };
+    const attributes = { 'simway.attempt': attempt, ...named(ids) };
     const span = tracer.startSpan(name, { kind: SpanKind.CONSUMER, attributes }, parent);
     try {
       return await within(span, parent, work);
@@ -106,12 +103,12 @@ const traceStep =
   };
 
 const traceRun =
-  ({ tracer, redact }: Spans, ids: Ids): Tracing['workflowEnded'] =>
+  ({ tracer }: Spans, ids: Ids): Tracing['workflowEnded'] =>
   (run) => {
     const attributes = {
       'simway.workflow_id': run.workflowId,
       'simway.outcome': run.outcome,
-      ...named(run.ids, redact),
+      ...named(run.ids),
     };
     ids.next(run.spanId);
     tracer
@@ -162,11 +159,11 @@ function createProvider(options: TracingOptions, idGenerator: IdGenerator): Trac
 
 interface Ids {
   readonly generator: IdGenerator;
-  /** The id of the span that is started next. */
+  /** Sets the id of the span that starts next. */
   next(spanId: string): void;
 }
 
-/** Random ids, but for the one span whose id others have used already. */
+/** Random ids, except for a workflow's span: its steps have referred to it already. */
 function createIds(): Ids {
   const random = new RandomIdGenerator();
   let wanted: string | undefined;
@@ -183,10 +180,10 @@ function createIds(): Ids {
   };
 }
 
-function named(ids: TracedIds, redact: (text: string) => string): Record<string, string> {
+function named(ids: TracedIds): Record<string, string> {
   const { requestId, transactionId, environment } = ids;
   return {
-    ...(requestId === undefined ? {} : { 'simway.request_id': redact(requestId) }),
+    ...(requestId === undefined ? {} : { 'simway.request_id': redactText(requestId) }),
     ...(transactionId === undefined ? {} : { 'simway.transaction_id': transactionId }),
     ...(environment === undefined ? {} : { 'simway.environment': environment }),
   };

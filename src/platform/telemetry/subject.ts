@@ -1,34 +1,36 @@
-/**
- * What the code at hand is working for: a request, a purchase, or both. Every log line written meanwhile says so, whoever writes it, and no
- * function has to hand ids through for the log's sake. Holds ids only, never a person, a key or an amount.
- */
+/** The request and the purchase that the running code works for. Every log line gets their ids, without handing them through functions. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
+/** Ids only, never a person, a key or an amount. */
 export interface Subject {
   readonly requestId?: string | undefined;
   transactionId?: string | undefined;
 }
 
+/** What use cases get to know about the request that calls them. */
+export interface RequestContext {
+  readonly requestId: string;
+}
+
 const current = new AsyncLocalStorage<Subject>();
 
-/** Runs `work`, and all that it starts, about this subject. */
+/** Everything that `work` starts belongs to this subject too. */
 export function withSubject<T>(subject: Subject, work: () => T): T {
   return current.run(subject, work);
 }
 
-/** Tells what purchase a request turned out to be about. Outside of a subject it changes nothing. */
+/** Adds the purchase to the current subject, once it is known. Does nothing outside of a subject. */
 export function noteTransaction(transactionId: string): void {
   const subject = current.getStore();
   if (subject) subject.transactionId = transactionId;
 }
 
-/** Of the request that the code at hand works for; undefined for chores. */
+/** Undefined outside of a request. */
 export function currentRequestId(): string | undefined {
   return current.getStore()?.requestId;
 }
 
-/** A line's own fields win over what it is about. */
-export function subjectOf(fields: object): object {
-  const subject = current.getStore();
-  return subject ? { ...subject, ...fields } : fields;
+/** A copy; empty outside of a subject. */
+export function currentSubject(): Subject {
+  return { ...current.getStore() };
 }

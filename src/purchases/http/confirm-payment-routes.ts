@@ -12,7 +12,7 @@ export function paymentRoutes(): Route[] {
       path: '/api/esim/confirm-payment',
       key: 'required',
       scope: 'purchase',
-      shapes: ['shape-3'],
+      shapes: ['general'],
       body: confirmBody,
       errors: ['TRANSACTION_NOT_FOUND'],
       responses: {

@@ -3,7 +3,6 @@ import type { z } from 'zod';
 import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentPayment } from '../../payments/http/present.ts';
-import { presentTimeline } from '../../platform/http/present-timeline.ts';
 import type {
   basePurchaseSchema,
   esimListItemSchema,
@@ -15,6 +14,7 @@ import type {
 import type { Page } from '../../domain/page.ts';
 import type { EsimView } from '../../esims/views.ts';
 import type { PurchaseView } from '../views.ts';
+import { presentTimeline } from '../../platform/http/answer-fields.ts';
 
 /** The subset of my-esims. */
 export function presentEsimListItem(view: EsimView): Wire<z.output<typeof esimListItemSchema>> {

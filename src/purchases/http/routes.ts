@@ -29,8 +29,8 @@ function buyRoute(): Route {
     path: '/api/esim/buy',
     key: 'required',
     scope: 'purchase',
-    shapes: ['shape-1', 'shape-2'],
-    pickShape: (raw) => (isTopUp(raw) ? 'shape-2' : 'shape-1'),
+    shapes: ['base', 'top-up'],
+    pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
     body: buyBody,
     missing: missingTarget,
     errors: [
@@ -94,7 +94,7 @@ function transactionRoute(): Route {
     path: '/api/esim/transactions/{transactionId}',
     key: 'required',
     scope: 'read',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     params: {
       transactionId: {
         description: 'What buy or fund answered',
@@ -127,7 +127,7 @@ function myEsimsRoute(): Route {
     path: '/api/esim/my-esims',
     key: 'required',
     scope: 'read',
-    shapes: ['shape-1'],
+    shapes: ['base'],
     query: myEsimsQuery,
     errors: [],
     responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
@@ -156,7 +156,7 @@ function esimRoute(): Route {
     path: '/api/esim/{esimId}',
     key: 'required',
     scope: 'read',
-    shapes: ['shape-1'],
+    shapes: ['base'],
     params: {
       esimId: {
         description: 'The `_id` of an eSIM order',

@@ -4,7 +4,6 @@ import type { ByMerchant, Daily, Earned, TrialBalance, Waiting } from '../books-
 import type { OpenDifference } from '../reconcile.ts';
 import type { ReconcileSummary } from '../payment-rules.ts';
 import type { Wire } from '../../platform/http/json.ts';
-import { amountJson } from '../../platform/http/amount.ts';
 import type {
   dailySchema,
   differencePageSchema,
@@ -13,6 +12,7 @@ import type {
   trialBalanceSchema,
   waitingSchema,
 } from './schema.ts';
+import { amountJson } from '../../platform/http/answer-fields.ts';
 
 type DifferenceJson = Wire<z.output<typeof differencePageSchema>>['data']['items'][number];
 

@@ -39,7 +39,7 @@ const endpointId: PathParameter = {
   notFound: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', message: 'Webhook endpoint not found' },
 };
 
-const ONE_ENDPOINT = { key: 'required', shapes: ['shape-3'], params: { endpointId } } as const;
+const ONE_ENDPOINT = { key: 'required', shapes: ['general'], params: { endpointId } } as const;
 const READING = { scope: 'read', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
 const CHANGING = { scope: 'purchase', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
 const SENDING = {
@@ -54,7 +54,7 @@ const messageId: PathParameter = {
   notFound: { code: 'WEBHOOK_MESSAGE_NOT_FOUND', message: 'Webhook message not found' },
 };
 
-const ONE_MESSAGE = { key: 'required', shapes: ['shape-3'], params: { messageId } } as const;
+const ONE_MESSAGE = { key: 'required', shapes: ['general'], params: { messageId } } as const;
 const READING_MESSAGE = { scope: 'read', errors: ['WEBHOOK_MESSAGE_NOT_FOUND'] } as const;
 
 export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
@@ -63,7 +63,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
     path: ENDPOINTS,
     key: 'required',
     scope: 'purchase',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     body: createEndpointBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
     responses: { 201: { description: 'The endpoint, with its secret', schema: newEndpointSchema } },
@@ -86,7 +86,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
     path: ENDPOINTS,
     key: 'required',
     scope: 'read',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     query: pageQuery,
     errors: [],
     responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },
@@ -230,7 +230,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
     path: MESSAGES,
     key: 'required',
     scope: 'read',
-    shapes: ['shape-3'],
+    shapes: ['general'],
     query: messagesQuery,
     errors: [],
     responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },

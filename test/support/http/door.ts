@@ -3,12 +3,12 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/platform/http/app.ts';
 import { startServer, type RunningServer, type ServerOptions } from '../../../src/platform/http/server.ts';
-import { createHttpEvents } from '../../../src/platform/telemetry/http-events.ts';
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/platform/telemetry/metrics.ts';
 import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
 import { createMemoryShop, keyOf, type MemoryShop } from './memory-use-cases.ts';
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
 export interface CountingLimiter extends RateLimiter {
   readonly counts: Map<string, number>;

@@ -89,7 +89,7 @@ export function createMemoryShop(options: { readonly live?: boolean } = {}): Mem
         authenticate: (rawKey) => {
           const principal = known.get(rawKey);
           if (!principal)
-            return Promise.reject(new DomainError('INVALID_TOKEN', 'The API key is invalid or expired'));
+            return Promise.reject(new DomainError('INVALID_TOKEN', 'Invalid or expired API key'));
           const isList = rawKey === keyOf('test', 'list');
           return Promise.resolve(
             isList ? { ...principal, allowedAddresses: shop.allowedAddresses } : principal,

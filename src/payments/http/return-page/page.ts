@@ -116,7 +116,7 @@ function factsOf({ packageName, charge, reference }: PaymentStatusView): Html {
 export function refusalPage(refusal: DomainError): ErrorAnswer {
   const isGarbage = refusal.code === 'VALIDATION_ERROR';
   const told = isGarbage ? new DomainError('NOT_FOUND', refusal.message) : refusal;
-  const answer = renderError(told, 'shape-3');
+  const answer = renderError(told, 'general');
   const body = documentOf(wordsForRefusal(answer.status), {});
   return { ...answer, body, headers: { ...answer.headers, ...PAGE_HEADERS } };
 }

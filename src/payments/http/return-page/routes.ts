@@ -18,7 +18,7 @@ const PUBLIC = {
   key: 'public',
   world: 'any',
   scope: undefined,
-  shapes: ['shape-3'],
+  shapes: ['general'],
   query: referenceQuery,
   errors: ['TRANSACTION_NOT_FOUND'],
   docs: undefined,

@@ -2,7 +2,7 @@
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
 import { renderError, type ErrorShape } from '../errors.ts';
 import type { Route } from '../route.ts';
-import type { Examples } from './named-examples.ts';
+import type { Examples } from './examples.ts';
 
 /** What is said, where one route says it like another. */
 const MESSAGES: Readonly<Record<ErrorCode, string>> = {
@@ -31,14 +31,14 @@ const MESSAGES: Readonly<Record<ErrorCode, string>> = {
   WEBHOOK_ENDPOINT_NOT_FOUND: 'Webhook endpoint not found',
   WEBHOOK_MESSAGE_NOT_FOUND: 'Webhook message not found',
   METHOD_NOT_ALLOWED: 'This path does not take this method',
-  REQUEST_TIMEOUT: 'The request came too slowly',
+  REQUEST_TIMEOUT: 'The request did not arrive in time',
   MOVE_REFUSED: 'This action does not fit how things stand',
   IDEMPOTENCY_KEY_IN_USE: 'The first request with this Idempotency-Key is still running',
   PAYLOAD_TOO_LARGE: 'The request body may have at most 65536 bytes',
   UNSUPPORTED_MEDIA_TYPE: 'Send a JSON body with Content-Type: application/json',
   IDEMPOTENCY_KEY_REUSED: 'This Idempotency-Key was used with another request',
   RATE_LIMIT_EXCEEDED: 'At most 100 requests a minute are allowed',
-  HEADERS_TOO_LARGE: 'The headers are too large',
+  HEADERS_TOO_LARGE: 'Request line and headers may have at most 16384 bytes',
   INTERNAL_ERROR: 'Something went wrong on our side',
   SERVICE_UNAVAILABLE: 'Something went wrong on our side',
   EXCHANGE_RATE_UNAVAILABLE: 'No current exchange rate from USD to NGN',
@@ -54,12 +54,12 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
 
 /** Codes that a route with two shapes gives only in one of them. */
 const ONE_SHAPE: Readonly<Record<string, Partial<Record<ErrorCode, ErrorShape>>>> = {
-  buy: { ESIM_NOT_FOUND: 'shape-2', INVALID_TOPUP: 'shape-2' },
-  listPackages: { MISSING_REGION_CODE: 'shape-1', PACKAGE_NOT_FOUND: 'shape-2' },
+  buy: { ESIM_NOT_FOUND: 'top-up', INVALID_TOPUP: 'top-up' },
+  listPackages: { MISSING_REGION_CODE: 'base', PACKAGE_NOT_FOUND: 'top-up' },
 };
 
 /** What the caller asked for where a route has both shapes. */
-const ASKED: Readonly<Partial<Record<ErrorShape, string>>> = { 'shape-1': 'BASE', 'shape-2': 'TOPUP' };
+const ASKED: Readonly<Partial<Record<ErrorShape, string>>> = { base: 'BASE', 'top-up': 'TOPUP' };
 
 /** By name: the code, and for which kind of package where the body depends on it. */
 export function errorExamplesOf(route: Route, codes: readonly ErrorCode[]): Examples {
@@ -85,7 +85,7 @@ function refusalOf(route: Route, code: ErrorCode, shape: ErrorShape): DomainErro
 
 /** What this route itself says of a request that is wrong. */
 function wrongFields(route: Route, shape: ErrorShape): string {
-  if (shape === 'shape-2') {
+  if (shape === 'top-up') {
     const topUp = { query: new Map([['type', 'TOPUP']]), body: { packageType: 'TOPUP' } };
     const missing = route.missing?.(topUp);
     if (missing) return missing.message;

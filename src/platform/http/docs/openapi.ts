@@ -1,23 +1,16 @@
-/**
- * The OpenAPI document, made from the route table: same schemas, same error rules as the running service, nothing written by hand
- * twice. Pure; made once at start.
- */
+/** The OpenAPI documents, made from the route table: the schemas and the error rules are those of the running service. */
 import { OpenApiGeneratorV31, OpenAPIRegistry } from '@asteasolutions/zod-to-openapi';
 import { z } from 'zod';
-import type { ErrorCode } from '../../../domain/errors.ts';
-import { WEBHOOK_EVENTS, type WebhookEvent } from '../../../webhooks/rules.ts';
-import { shapeOf, STATUS_OF } from '../errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../domain/errors.ts';
+import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, Route } from '../route.ts';
-import { EVENT_WORDS, eventBodySchema } from '../../../webhooks/http/events.ts';
 import { errorExamplesOf } from './error-examples.ts';
-import { EXAMPLES } from './examples.ts';
-import type { Examples } from './named-examples.ts';
-import { commonHeaders, errorSchemas, replayedHeader, retryAfterHeader } from './schema.ts';
+import { EXAMPLES, type Examples } from './examples.ts';
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';
-export const PERSON_SECURITY_SCHEME = 'Session';
+const PERSON_SECURITY_SCHEME = 'Session';
 
 const DESCRIPTION = `Browse eSIM data packages, buy them, top them up, and read your eSIMs, purchases and wallet.
 
@@ -45,7 +38,7 @@ export function errorCodesOf(route: Route): ErrorCode[] {
     'SERVICE_UNAVAILABLE',
     'ENVIRONMENT_UNAVAILABLE',
   );
-  add('IP_NOT_WHITELISTED');
+  add('IP_NOT_WHITELISTED', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE');
   if (route.keyErrors === 'wallet') add('UNAUTHORIZED');
   else if (route.key === 'required' || route.key === 'session') add('UNAUTHORIZED', 'INVALID_TOKEN');
   else if (route.key === 'login') add('UNAUTHORIZED');
@@ -63,9 +56,18 @@ function takesIdempotencyKey({ method, key }: Route): boolean {
   return method === 'POST' && key !== 'session' && key !== 'login';
 }
 
-/** The document as a plain object, ready to be serialised. */
+/** What we send to webhook endpoints. */
+export interface DocumentedEvent {
+  readonly event: string;
+  readonly summary: string;
+  readonly when: string;
+  readonly body: z.ZodType;
+}
+
+/** The merchants' document. */
 export function makeOpenApiDocument(
   routes: readonly Route[],
+  events: readonly DocumentedEvent[],
   about: { readonly version: string; readonly brand: string },
 ): object {
   const registry = new OpenAPIRegistry();
@@ -75,23 +77,48 @@ export function makeOpenApiDocument(
     name: 'X-API-Key',
     description: `\`${about.brand}_live_…\` for production, \`${about.brand}_test_…\` for the sandbox. For servers only.`,
   });
+  for (const event of events) registerEvent(registry, event);
+  const info = { title: 'eSIM Reseller API', version: about.version, description: DESCRIPTION };
+  return generateDocument(registry, routes, info, TAGS);
+}
+
+/** The document of everything under /ops. Separate, because the merchants' document is public and kept stable for their programs. */
+export function makeOpsDocument(
+  routes: readonly Route[],
+  info: { readonly title: string; readonly version: string; readonly description: string },
+  tags: readonly Tag[],
+): object {
+  const registry = new OpenAPIRegistry();
+  registry.registerComponent('securitySchemes', PERSON_SECURITY_SCHEME, {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The token of a session, as `signIn` answers it',
+  });
+  return generateDocument(registry, routes, info, tags);
+}
+
+interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+/** Routes without `docs` are left out. */
+function generateDocument(
+  registry: OpenAPIRegistry,
+  routes: readonly Route[],
+  info: { readonly title: string; readonly version: string; readonly description: string },
+  tags: readonly Tag[],
+): object {
   for (const route of routes) registerRoute(registry, route);
-  for (const event of WEBHOOK_EVENTS) registerEvent(registry, event);
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
-    info: {
-      title: 'eSIM Reseller API',
-      version: about.version,
-      description: DESCRIPTION,
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+    info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/', description: 'This service' }],
-    tags: TAGS,
+    tags: [...tags],
   });
 }
 
-/** Adds a route to a document, unless it is to be left out. */
-export function registerRoute(registry: OpenAPIRegistry, route: Route): void {
+function registerRoute(registry: OpenAPIRegistry, route: Route): void {
   const { docs } = route;
   if (!docs) return;
   registry.registerPath({
@@ -121,9 +148,8 @@ export function registerRoute(registry: OpenAPIRegistry, route: Route): void {
   });
 }
 
-/** What we send to webhook endpoints. Signatures stand in docs/WEBHOOKS.md: they are over the bytes. */
-function registerEvent(registry: OpenAPIRegistry, event: WebhookEvent): void {
-  const { summary, when } = EVENT_WORDS[event];
+/** Signatures are explained in docs/WEBHOOKS.md: OpenAPI cannot describe a signature over bytes. */
+function registerEvent(registry: OpenAPIRegistry, { event, summary, when, body }: DocumentedEvent): void {
   registry.registerWebhook({
     method: 'post',
     path: event,
@@ -132,7 +158,7 @@ function registerEvent(registry: OpenAPIRegistry, event: WebhookEvent): void {
     description: when,
     request: {
       headers: eventHeaders,
-      body: { required: true, content: { [JSON_TYPE]: { schema: eventBodySchema(event) } } },
+      body: { required: true, content: { [JSON_TYPE]: { schema: body } } },
     },
     responses: {
       '2XX': { description: 'Taken. Anything else, or nothing within 15 seconds: it comes again' },
@@ -203,16 +229,72 @@ function errorResponses(route: Route) {
       const [first, ...more] = [...shapes].map((shape) => errorSchemas[shape]);
       if (!first) throw new Error(`no body is known for status ${status}`);
       const schema = more.length === 0 ? first : z.union([first, ...more]);
-      const headers =
-        status === 429 || status === 503 ? { ...commonHeaders, ...retryAfterHeader } : commonHeaders;
       return [
         String(status),
         {
           description: codes.map((code) => `\`${code}\``).join(', '),
-          headers,
+          headers: errorHeaders(status),
           content: { [JSON_TYPE]: { schema, ...namedExamples(errorExamplesOf(route, codes)) } },
         },
       ];
     }),
   );
+}
+
+export const code = z
+  .enum(ERROR_CODES)
+  .meta({ id: 'ErrorCode', description: 'See docs/ERRORS.md for each code' });
+
+export const message = z.string().meta({ description: 'For people' });
+
+export const statusCode = z.number().int();
+
+export const failed = z.literal(false);
+
+export const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
+  base: z
+    .object({ success: failed, message, error: z.object({ code, details: z.string() }) })
+    .meta({ id: 'DetailedError' }),
+  'top-up': z.object({ success: failed, message, statusCode, code }).meta({ id: 'FlatError' }),
+  general: z
+    .object({ success: failed, error: z.object({ code, message }), statusCode })
+    .meta({ id: 'GeneralError' }),
+  authentication: z
+    .object({ error: code, message, statusCode: z.literal(401) })
+    .meta({ id: 'AuthenticationError' }),
+};
+
+export interface DocumentedHeader {
+  readonly description: string;
+  readonly schema: { readonly type: 'string' | 'integer' };
+}
+
+export const commonHeaders = {
+  'X-Request-Id': { description: 'Names this request in our log', schema: { type: 'string' } },
+  'X-RateLimit-Limit': {
+    description: 'Requests allowed in a window of 60 seconds',
+    schema: { type: 'integer' },
+  },
+  'X-RateLimit-Remaining': { description: 'Requests left in this window', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': {
+    description: 'End of this window, Unix time in seconds',
+    schema: { type: 'integer' },
+  },
+} satisfies Record<string, DocumentedHeader>;
+
+export const retryAfterHeader = {
+  'Retry-After': { description: 'Seconds to wait before trying again', schema: { type: 'integer' } },
+} satisfies Record<string, DocumentedHeader>;
+
+export const replayedHeader = {
+  'Idempotent-Replayed': {
+    description: '`true` when this is the first answer again',
+    schema: { type: 'string' },
+  },
+} satisfies Record<string, DocumentedHeader>;
+
+function errorHeaders(status: number) {
+  // The server refuses these before the request is counted.
+  if (status === 408 || status === 431) return { 'X-Request-Id': commonHeaders['X-Request-Id'] };
+  return status === 429 || status === 503 ? { ...commonHeaders, ...retryAfterHeader } : commonHeaders;
 }

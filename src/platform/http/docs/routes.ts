@@ -3,20 +3,23 @@ import { z } from 'zod';
 import { DomainError } from '../../../domain/errors.ts';
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
-import { makeOpenApiDocument } from './openapi.ts';
-import { createDocsFiles, docsHeaders, docsPage } from './present.ts';
+import { makeOpenApiDocument, type DocumentedEvent } from './openapi.ts';
+import { join, dirname } from 'node:path';
+import { createRequire } from 'node:module';
+import { readFile } from 'node:fs/promises';
 
-const HIDDEN = { key: 'public', scope: undefined, shapes: ['shape-3'], errors: [], docs: undefined } as const;
+const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
 const FILE_NAME = /^[\w.-]{1,64}$/;
 const NOT_FOUND = { code: 'NOT_FOUND', message: 'There is nothing at this path' } as const;
 
 /** `apiRoutes`: everything the document describes. */
 export function docsRoutes(
   apiRoutes: readonly Route[],
+  events: readonly DocumentedEvent[],
   about: { readonly version: string; readonly brand: string },
 ): Route[] {
   const openApi = openApiRoute(() => document);
-  const document = Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], about)));
+  const document = Buffer.from(toJson(makeOpenApiDocument([...apiRoutes, openApi], events, about)));
   return [openApi, pageRoute(), fileRoute()];
 }
 
@@ -68,4 +71,89 @@ function fileRoute(): Route {
       return { status: 200, body: file.body, headers: docsHeaders(file.contentType) };
     },
   });
+}
+
+export const PACKAGE = 'swagger-ui-dist';
+
+export const START_SCRIPT = `window.addEventListener('load', () => {
+  window.ui = SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
+});
+`;
+
+export const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>eSIM Reseller API</title>
+  <link rel="icon" type="image/png" href="/docs/favicon-32x32.png">
+  <link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+  <div id="swagger-ui"></div>
+  <script src="/docs/swagger-ui-bundle.js"></script>
+  <script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+/** Swagger UI sets style attributes and inlines its icons as data: images; scripts come from here alone. */
+export const CONTENT_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export interface DocsFile {
+  readonly contentType: string;
+  readonly body: Buffer;
+}
+
+export const FILES_OF_PACKAGE: Readonly<Record<string, string>> = {
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
+
+export const ONE_HOUR_SECONDS = 3_600;
+
+/** Headers of the page and of its files. */
+export function docsHeaders(contentType: string): Record<string, string> {
+  return {
+    'Content-Type': contentType,
+    'Content-Security-Policy': CONTENT_POLICY,
+    'Cache-Control': `public, max-age=${ONE_HOUR_SECONDS}`,
+    'Referrer-Policy': 'no-referrer',
+    'X-Content-Type-Options': 'nosniff',
+  };
+}
+
+export function docsPage(): DocsFile {
+  return { contentType: 'text/html; charset=utf-8', body: Buffer.from(PAGE) };
+}
+
+/** Reads the page's files on first use and keeps them; `undefined` for any other name. */
+export function createDocsFiles(): (name: string) => Promise<DocsFile> | undefined {
+  const folder = dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`));
+  const loaded = new Map<string, Promise<DocsFile>>();
+  loaded.set(
+    'start.js',
+    Promise.resolve({ contentType: 'text/javascript; charset=utf-8', body: Buffer.from(START_SCRIPT) }),
+  );
+  return (name) => {
+    const known = loaded.get(name);
+    if (known) return known;
+    const contentType = Object.hasOwn(FILES_OF_PACKAGE, name) ? FILES_OF_PACKAGE[name] : undefined;
+    if (contentType === undefined) return undefined;
+    const reading = readFile(join(folder, name)).then((body) => ({ contentType, body }));
+    // A file that could not be read is tried again by the next request.
+    reading.catch(() => loaded.delete(name));
+    loaded.set(name, reading);
+    return reading;
+  };
 }

@@ -1,5 +1,5 @@
 /** Examples of the reference for webhook endpoints and messages. */
-import type { OperationExamples } from './named-examples.ts';
+import type { OperationExamples } from './examples.ts';
 
 const AT = '2026-01-31T09:30:00.000Z';
 const endpoint = {

@@ -4,8 +4,9 @@
  */
 import type { UseCases } from '../../composition/use-cases.ts';
 import type { Principal } from '../../../domain/account.ts';
+import { invalidToken } from '../../../accounts/authenticate.ts';
 import { DomainError } from '../../../domain/errors.ts';
-import { compileRanges } from '../addresses.ts';
+import { compileRanges, parseRange } from '../addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
@@ -51,7 +52,7 @@ async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promis
   }
   // Node joins a repeated header with ", ", which no key contains.
   if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) {
-    throw new DomainError('INVALID_TOKEN', 'The API key is invalid or expired');
+    throw invalidToken();
   }
   return accounts.authenticate(header);
 }
@@ -77,4 +78,57 @@ function addressChecker(): (principal: Principal, address: string) => boolean {
     known.set(allowedAddresses, { check, address, allowed });
     return allowed;
   };
+}
+
+/** A token has 47 characters. */
+export const BEARER = /^Bearer ([!-~]{1,200})$/i;
+
+/**
+ * Finds the person of a request whose route is for people. Its check throws UNAUTHORIZED, INVALID_TOKEN and IP_NOT_WHITELISTED; NOT_FOUND
+ * without `ops`. Throws RangeError on an entry that is neither address nor range, so that a typing error shows at start.
+ */
+export function createPersonCheck(
+  ops: UseCases['ops'],
+  opsAddresses: readonly string[],
+): (ctx: RequestKoa) => Promise<void> {
+  for (const entry of opsAddresses) {
+    if (!parseRange(entry)) throw new RangeError(`"${entry}" is no address and no CIDR range`);
+  }
+  const isAllowed = compileRanges(opsAddresses);
+  return async (ctx) => {
+    if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+    if (!isAllowed(ctx.state.clientAddress))
+      throw new DomainError('IP_NOT_WHITELISTED', 'People may not sign in from your address');
+    if (routeOf(ctx)?.key === 'session') ctx.state.session = await ops.sessions.authenticate(tokenOf(ctx));
+  };
+}
+
+export function tokenOf(ctx: RequestKoa): string {
+  const { authorization } = ctx.req.headers;
+  if (authorization === undefined)
+    throw new DomainError('UNAUTHORIZED', 'Sign in, and send your token as Authorization: Bearer');
+  const token = BEARER.exec(authorization)?.[1];
+  if (token === undefined)
+    throw new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in');
+  return token;
+}
+
+export function checkScope(ops: UseCases['ops']): Middleware {
+  return (ctx, next) => {
+    const { principal, session } = ctx.state;
+    if (session) return checkRole(ctx, ops).then(next);
+    const scope = routeOf(ctx)?.scope;
+    if (scope !== undefined && principal && !principal.scopes.includes(scope)) {
+      throw new DomainError('FORBIDDEN', `This key lacks the permission "${scope}"`);
+    }
+    return next();
+  };
+}
+
+export async function checkRole(ctx: RequestKoa, ops: UseCases['ops']): Promise<void> {
+  const { session, requestId, path } = ctx.state;
+  const permission = routeOf(ctx)?.permission;
+  if (!ops || !session || permission === undefined) throw new Error('a route for people says no permission');
+  if (permission === 'own') return;
+  await ops.sessions.authorise(session, permission, { subject: `${ctx.method} ${path}`, requestId });
 }

@@ -1,57 +1,86 @@
-/**
- * Finds the route early, because the kind of key, the error shape and the limits all depend on it. Refuses nothing itself: a caller
- * is checked and counted before hearing that a path does not exist (refuse-unknown.ts).
- */
-import { LRUCache } from 'lru-cache';
-import { MAX_REMEMBERED_TARGET_CHARACTERS, REMEMBERED_TARGETS } from '../limits.ts';
-import type { FindRoute, Match } from '../matcher.ts';
-import { parseQuery, type RawQuery } from '../query.ts';
+/** Finds the route of a request, and refuses requests that have none. */
+import Router from '@koa/router';
+import { DomainError } from '../../../domain/errors.ts';
+import { parseQuery } from '../query.ts';
 import type { Middleware, RequestKoa } from '../request.ts';
+import type { Route } from '../route.ts';
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'options' | 'wrong-method'; readonly allow: string }
+  | { readonly kind: 'unknown' };
 
 /** A proxy may send the absolute form; only its path and query concern us. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
-export function findRoute(find: FindRoute): Middleware {
-  const read = targetReader(find);
+/**
+ * Comes early, because the kind of key, the error body and the limits all depend on the route. Refuses nothing itself: a caller is checked and
+ * counted before hearing that a path does not exist (refuseUnknown).
+ */
+export function findRoute(routes: readonly Route[]): Middleware {
+  const find = compileRoutes(routes);
   return (ctx, next) => {
-    const { path, query, match } = read(ctx.method, ctx.req.url ?? '');
-    ctx.state.path = path;
-    ctx.state.query = query;
-    ctx.state.match = match;
+    const target = (ctx.req.url ?? '').replace(ORIGIN, '');
+    const mark = target.indexOf('?');
+    ctx.state.path = mark < 0 ? target : target.slice(0, mark);
+    ctx.state.query = parseQuery(mark < 0 ? '' : target.slice(mark + 1));
+    ctx.state.match = find(ctx.method, ctx.state.path);
     pickShape(ctx);
     return next();
   };
 }
 
-interface Target {
-  readonly path: string;
-  readonly query: RawQuery;
-  readonly match: Match;
-}
-
-/** What is asked for again and again is read once. */
-function targetReader(find: FindRoute): (method: string, url: string) => Target {
-  const known = new LRUCache<string, Target>({ max: REMEMBERED_TARGETS });
-  return (method, url) => {
-    const key = `${method} ${url}`;
-    const remembered = known.get(key);
-    if (remembered) return remembered;
-    const target = readTarget(find, method, url.replace(ORIGIN, ''));
-    if (key.length <= MAX_REMEMBERED_TARGET_CHARACTERS) known.set(key, target);
-    return target;
-  };
-}
-
-function readTarget(find: FindRoute, method: string, target: string): Target {
-  const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
-  return { path, query: parseQuery(mark < 0 ? '' : target.slice(mark + 1)), match: find(method, path) };
-}
-
-/** Where a route has two shapes, the request's own words choose. Called again once the body is known. */
+/** Where a route has two error bodies, the request chooses. Called again once the body is known. */
 export function pickShape(ctx: RequestKoa): void {
   const { state } = ctx;
   if (state.match.kind !== 'route') return;
   const { route } = state.match;
   state.shape = route.pickShape?.({ query: state.query.values, body: state.rawBody }) ?? route.shapes[0];
+}
+
+/** Answers 404, 405 with Allow, and OPTIONS, which only lists the methods. */
+export function refuseUnknown(): Middleware {
+  return (ctx, next) => {
+    const { match } = ctx.state;
+    switch (match.kind) {
+      case 'route':
+        return next();
+      case 'options':
+        ctx.state.answer = { status: 204, body: '', headers: { Allow: match.allow } };
+        return Promise.resolve();
+      case 'wrong-method':
+        ctx.state.headers['Allow'] = match.allow;
+        throw new DomainError('METHOD_NOT_ALLOWED', `This path takes ${match.allow}`);
+      case 'unknown':
+        throw new DomainError('NOT_FOUND', 'There is nothing at this path');
+    }
+  };
+}
+
+/**
+ * The router only matches. It does not dispatch, because all routes share one chain of middleware, and because a literal path must win over one
+ * with a parameter for every method: `GET /api/esim/buy` is a wrong method, not an eSIM called "buy".
+ */
+function compileRoutes(routes: readonly Route[]): (method: string, path: string) => Match {
+  const router = new Router({ sensitive: true, strict: true });
+  const byPath = Map.groupBy(routes, (route) => route.path);
+  const literalsFirst = [...byPath].toSorted(([a], [b]) => Number(a.includes('{')) - Number(b.includes('{')));
+  for (const [path, group] of literalsFirst) {
+    const methods = group.map(({ method }) => method);
+    if (new Set(methods).size < methods.length) throw new Error(`a method of ${path} is defined twice`);
+    router.register(path.replaceAll(/\{(\w+)\}/g, ':$1'), methods, () => undefined, { name: path });
+  }
+  return (method, path) => {
+    const [layer] = router.match(path, method).path;
+    const group = byPath.get(layer?.name ?? '');
+    if (!layer || !group) return { kind: 'unknown' };
+    const route = group.find((one) => one.method === method || (one.method === 'GET' && method === 'HEAD'));
+    // Broken percent-encoding stays as it is; no id contains a percent sign.
+    if (route) return { kind: 'route', route, params: layer.params(path, layer.captures(path)) };
+    const allow = group.flatMap((one) => (one.method === 'GET' ? ['GET', 'HEAD'] : [one.method]));
+    return {
+      kind: method === 'OPTIONS' ? 'options' : 'wrong-method',
+      allow: [...allow, 'OPTIONS'].join(', '),
+    };
+  };
 }
