@@ -10,7 +10,7 @@ import {
   type Delivery,
 } from '../../src/purchases/store/deliveries.ts';
 import { refreshEsim } from '../../src/esims/store/esims.ts';
-import { beginMove, closeMove, carryOutAction } from '../../src/operations/store/actions.ts';
+import { beginAction, closeAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   DeliverOutcome,
@@ -28,7 +28,7 @@ export function createActionActivities(
   const { db, clock, events } = deps;
   return {
     beginMove: async (wish) => {
-      const begun = await beginMove(db, wish, { limits: deps.approvalLimits, now: clock.now() });
+      const begun = await beginAction(db, wish, { limits: deps.approvalLimits, now: clock.now() });
       const { transactionId, move, moveId } = wish;
       if (begun.outcome !== 'go') events.moveEnded({ moveId, transactionId, move, ...wordsOf(begun) });
       return begun;
@@ -41,7 +41,7 @@ export function createActionActivities(
       return { ...made, ...messagesOf(written) };
     },
     closeMove: async (moveId, result) => {
-      const closed = await closeMove(db, moveId, result, clock.now());
+      const closed = await closeAction(db, moveId, result, clock.now());
       events.moveEnded({ moveId, ...wordsOf(closed) });
       return closed;
     },

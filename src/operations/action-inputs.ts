@@ -1,6 +1,6 @@
 /** What a purchase or a funding was begun with, made again from its rows, for a workflow that carries it on where the first one is gone. */
 import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { Carried } from './engine.ts';
+import type { WorkflowStart } from './engine.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 import { payingPayment, type ActionSubject } from './store/subject.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
@@ -8,11 +8,11 @@ import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 import type { OutsideMethod } from '../domain/states.ts';
 
 /** undefined: from outside, and nobody knows any more what was to be asked for it. */
-export async function carriedFrom(
+export async function restartInput(
   db: WorldDb,
   subject: ActionSubject,
   timings: PurchaseTimings,
-): Promise<Carried | undefined> {
+): Promise<WorkflowStart | undefined> {
   const { transactionId, accountId, purchase, funding, facts } = subject;
   const payment = payingPayment(subject);
   if (facts.isFromOutside && !payment) return undefined;

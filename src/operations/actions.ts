@@ -22,18 +22,24 @@ import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { EngineOutcome, OperatorEngine } from './engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
-import { findApprovable, decideWaiting, listMoves, listWaiting, wishOf } from './store/approvals.ts';
+import {
+  findApprovable,
+  decideApproval,
+  listActions,
+  listPendingApprovals,
+  requestOf,
+} from './store/approvals.ts';
 import { previewEffect, type EffectPreview } from './store/preview.ts';
 import { findActionSubject, type ActionSubject } from './store/subject.ts';
 import { auditRefusal, previewAction } from './store/actions.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { ActionRow } from './store/tables.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { carriedFrom } from './action-inputs.ts';
+import { restartInput } from './action-inputs.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
 
-export interface MoveRequest {
+export interface ActionInput {
   readonly transactionId: string;
   readonly move: OperatorAction;
   readonly by: string;
@@ -103,11 +109,11 @@ export interface ReplayReport {
 export interface OperatorActions {
   /** undefined: no such purchase or funding. */
   preview(transactionId: string): Promise<ActionPreview | undefined>;
-  make(request: MoveRequest): Promise<ActionOutcome>;
+  make(request: ActionInput): Promise<ActionOutcome>;
   /** What `make` would do now: the same step, taken back. Nothing is written. */
-  foresee(request: MoveRequest): Promise<EffectPreview>;
+  previewEffect(request: ActionInput): Promise<EffectPreview>;
   /** What `approve` would do now. */
-  foreseeApproved(moveId: string): Promise<EffectPreview | undefined>;
+  previewApproval(moveId: string): Promise<EffectPreview | undefined>;
   /** The second person's word; the move is then made. The same person is refused, and that is on record. */
   approve(moveId: string, by: string): Promise<ActionOutcome>;
   /** The second person says no. */
@@ -139,40 +145,40 @@ export function createOperatorActions(deps: OperatorActionDeps): OperatorActions
       const subject = await findActionSubject(deps.db, transactionId);
       return subject && previewOf(subject);
     },
-    make: async (request) => make(deps, wishFor(request, await stateTagOf(deps.db, request))),
-    foresee: async (request) =>
-      previewEffect(deps.db, wishFor(request, await stateTagOf(deps.db, request)), deps.clock.now()),
-    foreseeApproved: async (moveId) => {
+    make: async (request) => make(deps, requestFor(request, await stateTagOf(deps.db, request))),
+    previewEffect: async (request) =>
+      previewEffect(deps.db, requestFor(request, await stateTagOf(deps.db, request)), deps.clock.now()),
+    previewApproval: async (moveId) => {
       const waiting = await findApprovable(deps.db, moveId, deps.clock.now());
       if (!waiting) return undefined;
       // Under its own key it only waits; as a new one it is judged by how things are.
-      const asNew = { ...wishOf(waiting), moveId: newMoveId(), moveKey: newMoveId() };
+      const asNew = { ...requestOf(waiting), moveId: newActionId(), moveKey: newActionId() };
       const seen = await previewEffect(deps.db, asNew, deps.clock.now());
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
     approve: async (moveId, by) => {
-      const judged = await decideWaiting(
+      const judged = await decideApproval(
         deps.db,
         moveId,
-        { by, ...APPROVED, tryId: newMoveId() },
+        { by, ...APPROVED, tryId: newActionId() },
         deps.clock.now(),
       );
       if (judged.outcome === 'refused') return judged;
       if (judged.outcome === 'declined') return declined(moveId, by);
       // A try of its own: under the id of the first the workflow would answer again that it waits.
-      return hand(deps, { ...wishOf(judged.move), moveId: newMoveId() });
+      return sendToWorkflow(deps, { ...requestOf(judged.move), moveId: newActionId() });
     },
     decline: async (moveId, by) => {
-      const judged = await decideWaiting(
+      const judged = await decideApproval(
         deps.db,
         moveId,
-        { by, ...DECLINED, tryId: newMoveId() },
+        { by, ...DECLINED, tryId: newActionId() },
         deps.clock.now(),
       );
       return judged.outcome === 'refused' ? judged : declined(moveId, by);
     },
-    listFor: async (transactionId) => (await listMoves(deps.db, transactionId)).map(recordOf),
-    pendingApprovals: async () => (await listWaiting(deps.db, deps.clock.now())).map(recordOf),
+    listFor: async (transactionId) => (await listActions(deps.db, transactionId)).map(recordOf),
+    pendingApprovals: async () => (await listPendingApprovals(deps.db, deps.clock.now())).map(recordOf),
     replay: (transactionId, options) => replay(deps, transactionId, options),
   };
 }
@@ -186,11 +192,11 @@ const declined = (moveId: string, by: string): ActionOutcome => ({
   did: `declined by ${by}: nothing was moved`,
 });
 
-const newMoveId = (): string => makeId('move', randomBytes(16).toString('hex'));
+const newActionId = (): string => makeId('move', randomBytes(16).toString('hex'));
 
-function wishFor(request: MoveRequest, stateTag = ''): ActionRequest {
+function requestFor(request: ActionInput, stateTag = ''): ActionRequest {
   const { transactionId, move, by, reason, evidence, amount, packageCode, goodwill } = request;
-  const moveId = newMoveId();
+  const moveId = newActionId();
   return {
     moveId,
     transactionId,
@@ -201,19 +207,19 @@ function wishFor(request: MoveRequest, stateTag = ''): ActionRequest {
     ...(amount === undefined ? {} : { amountMinor: String(amount.amountMinor), currency: amount.currency }),
     ...(packageCode === undefined ? {} : { packageCode }),
     ...(goodwill === true ? { goodwill } : {}),
-    ...claimOf(request),
+    ...disputeTermsOf(request),
     moveKey: request.moveKey ?? (CHECK_ACTIONS.includes(move) ? moveId : keyOf(request, stateTag)),
   };
 }
 
-const claimOf = ({ outcome, disputeId, overrides }: MoveRequest) => ({
+const disputeTermsOf = ({ outcome, disputeId, overrides }: ActionInput) => ({
   ...(outcome === undefined ? {} : { outcome }),
   ...(disputeId === undefined ? {} : { disputeId }),
   ...(overrides === true ? { overrides } : {}),
 });
 
 /** What a move is about beyond its words: a refund that failed once more, a claim that came after one was settled. */
-async function stateTagOf(db: WorldDb, request: MoveRequest): Promise<string> {
+async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
   const { transactionId, move, moveKey } = request;
   if (moveKey !== undefined) return '';
   if (move === 'settle-claim') {
@@ -226,9 +232,9 @@ async function stateTagOf(db: WorldDb, request: MoveRequest): Promise<string> {
 }
 
 /** The same for the same wish, whoever has it and for whatever reason. */
-function keyOf(request: MoveRequest, stateTag: string): string {
+function keyOf(request: ActionInput, stateTag: string): string {
   const { transactionId, move, amount, packageCode, goodwill } = request;
-  const claim = claimOf(request);
+  const claim = disputeTermsOf(request);
   const wish = [
     transactionId,
     move,
@@ -246,16 +252,16 @@ function keyOf(request: MoveRequest, stateTag: string): string {
 /** What the rows can tell is told at once; all else is for whoever carries the purchase. */
 async function make(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
   const foreseen = await previewAction(deps.db, wish, deps.clock.now());
-  return foreseen.outcome === 'go' ? hand(deps, wish) : foreseen;
+  return foreseen.outcome === 'go' ? sendToWorkflow(deps, wish) : foreseen;
 }
 
 /** Hands a move to the workflow that carries the purchase, carries it on where that is gone, or repairs what is closed. */
-async function hand(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
+async function sendToWorkflow(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
   try {
     const made = await deps.engine.move(wish, OUTCOME_WITHIN_MS);
-    const outcome = made.outcome === 'nobody' ? await handToNew(deps, wish) : made;
+    const outcome = made.outcome === 'nobody' ? await sendToNewWorkflow(deps, wish) : made;
     if (outcome.outcome === 'nobody') return { outcome: 'unknown', detail: 'no workflow would take it' };
-    return outcome.outcome === 'rejected' ? await rejected(deps, wish, outcome.code) : outcome;
+    return outcome.outcome === 'rejected' ? await explainRejection(deps, wish, outcome.code) : outcome;
   } catch (error) {
     if (error instanceof EngineUnavailable)
       return { outcome: 'unknown', detail: 'Temporal cannot be asked right now; the same move again tells' };
@@ -264,7 +270,7 @@ async function hand(deps: OperatorActionDeps, wish: ActionRequest): Promise<Acti
 }
 
 /** The workflow has come further than the rows had when they were asked: perhaps by this very move, made under the same key. */
-async function rejected(
+async function explainRejection(
   { db, clock }: OperatorActionDeps,
   wish: ActionRequest,
   code: ActionRefusal,
@@ -273,7 +279,7 @@ async function rejected(
   return seen.outcome === 'go' ? auditRefusal(db, wish, code, clock.now()) : seen;
 }
 
-async function handToNew(
+async function sendToNewWorkflow(
   { db, engine, clock, timings }: OperatorActionDeps,
   wish: ActionRequest,
 ): Promise<EngineOutcome> {
@@ -281,7 +287,7 @@ async function handToNew(
   if (!subject) return auditRefusal(db, wish, 'NOT_FOUND', clock.now());
   const { facts } = subject;
   const isOpen = facts.status === 'PENDING' || facts.status === 'PROCESSING';
-  const carried = isOpen ? await carriedFrom(db, subject, timings) : undefined;
+  const carried = isOpen ? await restartInput(db, subject, timings) : undefined;
   return carried
     ? engine.carryOn(carried, wish, OUTCOME_WITHIN_MS)
     : engine.repair(wish, facts, OUTCOME_WITHIN_MS);
@@ -297,12 +303,12 @@ function previewOf(subject: ActionSubject): ActionPreview {
     attentionReason,
     facts,
     fits: availableActions(facts),
-    replay: stepsFor(facts),
+    replay: replaySteps(facts),
   };
 }
 
 /** What can be asked and tried without anybody having to decide something. */
-function stepsFor(facts: ActionFacts): OperatorAction[] {
+function replaySteps(facts: ActionFacts): OperatorAction[] {
   const fits = availableActions(facts);
   const isOpen = facts.status === 'PROCESSING';
   const wanted: OperatorAction[] = ['look-at-gateway'];
@@ -323,15 +329,15 @@ async function replay(
   let now = before;
   for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'cancel'] as const) {
     // What a step found may have ended it, or made room for the next.
-    if (!stepsFor(now.facts).includes(move)) continue;
-    const outcome = dryRun ? 'would-make' : await make(deps, wishFor({ transactionId, move, by, reason }));
+    if (!replaySteps(now.facts).includes(move)) continue;
+    const outcome = dryRun ? 'would-make' : await make(deps, requestFor({ transactionId, move, by, reason }));
     steps.push({ move, outcome });
     now = (await findActionSubject(deps.db, transactionId)) ?? now;
   }
-  return { transactionId, before: standOf(before), after: standOf(now), steps };
+  return { transactionId, before: situationSummary(before), after: situationSummary(now), steps };
 }
 
-const standOf = ({ facts }: ActionSubject) => ({ status: facts.status, state: situationOf(facts) });
+const situationSummary = ({ facts }: ActionSubject) => ({ status: facts.status, state: situationOf(facts) });
 
 function recordOf(row: ActionRow): ActionRecord {
   return {

@@ -11,7 +11,7 @@ export type EngineOutcome =
   | { readonly outcome: 'nobody' };
 
 /** What is to be carried, as it was begun with. */
-export type Carried =
+export type WorkflowStart =
   | { readonly purpose: 'purchase'; readonly input: PurchaseInput }
   | { readonly purpose: 'funding'; readonly input: FundingInput };
 
@@ -20,7 +20,7 @@ export interface OperatorEngine {
   /** By the workflow that carries it. */
   move(wish: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
   /** By a fresh run of a workflow that is gone while its purchase is open: every step may run twice, so it finds everything in the rows. */
-  carryOn(carried: Carried, wish: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
+  carryOn(carried: WorkflowStart, wish: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
   /** By a workflow of its own, which stays until money that it sends back has gone. */
   repair(
     wish: ActionRequest,

@@ -99,7 +99,7 @@ export function situationOf({
 }
 
 /** What may fit a state at all; what it takes beyond that stands in `whyNot`. */
-const MOVES_OF_STATE: Record<PurchaseSituation, readonly OperatorAction[]> = {
+const ACTIONS_OF_SITUATION: Record<PurchaseSituation, readonly OperatorAction[]> = {
   'awaiting-money': ['look-at-gateway', 'mark-paid', 'cancel'],
   delivering: [
     'look-at-gateway',
@@ -132,11 +132,11 @@ const MOVES_OF_STATE: Record<PurchaseSituation, readonly OperatorAction[]> = {
 
 /** Whether a move may fit a state at all, whatever else is known. */
 export function couldBeAvailable(move: OperatorAction, state: PurchaseSituation): boolean {
-  return MOVES_OF_STATE[state].includes(move);
+  return ACTIONS_OF_SITUATION[state].includes(move);
 }
 
 export const actionsInSituation = (state: PurchaseSituation): readonly OperatorAction[] =>
-  MOVES_OF_STATE[state];
+  ACTIONS_OF_SITUATION[state];
 
 /** How a move was asked for, where that decides whether it fits. */
 export interface ActionTerms {
@@ -159,13 +159,17 @@ export function refusalFor(
   facts: ActionFacts,
   terms: ActionTerms,
 ): ActionRefusal | undefined {
-  if (!couldBeAvailable(move, situationOf(facts))) return whyNotThen(move, facts);
-  const refusal = whyNotHere(move, facts, terms);
+  if (!couldBeAvailable(move, situationOf(facts))) return refusalElsewhere(move, facts);
+  const refusal = refusalInSituation(move, facts, terms);
   if (refusal !== undefined) return refusal;
   return ALWAYS_WITH_EVIDENCE.includes(move) && !terms.hasEvidence ? 'EVIDENCE_NEEDED' : undefined;
 }
 
-function whyNotHere(move: OperatorAction, facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
+function refusalInSituation(
+  move: OperatorAction,
+  facts: ActionFacts,
+  terms: ActionTerms,
+): ActionRefusal | undefined {
   switch (move) {
     case 'look-at-gateway':
       return facts.isFromOutside ? undefined : 'DOES_NOT_FIT';
@@ -178,9 +182,9 @@ function whyNotHere(move: OperatorAction, facts: ActionFacts, terms: ActionTerms
     case 'mark-paid':
       return facts.isFromOutside && facts.isUnpaid ? undefined : 'DOES_NOT_FIT';
     case 'refund-to-source':
-      return whyNoRefund(facts, terms);
+      return refundRefusal(facts, terms);
     case 'credit-wallet':
-      return whyNoCredit(facts, terms);
+      return creditRefusal(facts, terms);
     case 'cancel':
       return facts.status !== 'FAILED' || facts.isLeftOpen || facts.holdsMoney ? undefined : 'DOES_NOT_FIT';
     case 'settle-claim':
@@ -188,22 +192,22 @@ function whyNotHere(move: OperatorAction, facts: ActionFacts, terms: ActionTerms
   }
 }
 
-function whyNotThen(move: OperatorAction, { status }: ActionFacts): ActionRefusal {
+function refusalElsewhere(move: OperatorAction, { status }: ActionFacts): ActionRefusal {
   const undoes = move === 'cancel' || move === 'deliver-other';
   return undoes && status === 'SUCCESS' ? 'ALREADY_DELIVERED' : 'DOES_NOT_FIT';
 }
 
-function whyNoRefund(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
+function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (!facts.isFromOutside) return 'DOES_NOT_FIT';
   if (facts.status === 'PROCESSING') return undefined;
   // The gateway waits for the buyer: only who has paid the buyer by hand can end that here.
   if (facts.openRefund === 'waits') return terms.hasEvidence ? undefined : 'EVIDENCE_NEEDED';
   if (facts.openRefund !== null) return undefined;
   if (facts.hasClaim) return 'DOES_NOT_FIT';
-  return facts.inWallet === null ? whyNoGoodwill(facts, terms) : undefined;
+  return facts.inWallet === null ? goodwillRefusal(facts, terms) : undefined;
 }
 
-function whyNoCredit(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
+function creditRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (facts.status === 'PROCESSING') return undefined;
   // What a bank has taken back, or may, is not ours to give a second time.
   if (facts.hasClaim) return 'DOES_NOT_FIT';
@@ -218,11 +222,11 @@ function whyNoCredit(facts: ActionFacts, terms: ActionTerms): ActionRefusal | un
       // It may still be sent, or have been sent before us: somebody must have seen that it is not.
       return terms.hasEvidence ? undefined : 'EVIDENCE_NEEDED';
     case null:
-      return whyNoGoodwill(facts, terms);
+      return goodwillRefusal(facts, terms);
   }
 }
 
-function whyNoGoodwill({ earned }: ActionFacts, { isGoodwill }: ActionTerms): ActionRefusal | undefined {
+function goodwillRefusal({ earned }: ActionFacts, { isGoodwill }: ActionTerms): ActionRefusal | undefined {
   if (earned === null) return 'NOTHING_TO_RETURN';
   return isGoodwill ? undefined : 'ALREADY_DELIVERED';
 }
@@ -259,7 +263,7 @@ const MAX_TEXT = 500;
 const MAX_PERSON = 200;
 
 /** Why a wish is refused whatever it is about. */
-export function whyNotAsked(
+export function requestRefusal(
   wish: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
 ): ActionRefusal | undefined {
   if (!isTextOf(wish.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';

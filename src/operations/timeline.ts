@@ -11,7 +11,7 @@ import { findStuck, type StuckDeps } from './stuck.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 
 export interface TimelineDeps extends StuckDeps {
-  readonly moves: Pick<OperatorActions, 'listFor' | 'preview'>;
+  readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
 /** Whose doing a line of the timeline is. */
@@ -67,8 +67,8 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<
   const rows = await readTimeline(deps.db, transactionId);
   if (!rows) return undefined;
   const [moves, preview, workflows, stuck] = await Promise.all([
-    deps.moves.listFor(transactionId),
-    deps.moves.preview(transactionId),
+    deps.actions.listFor(transactionId),
+    deps.actions.preview(transactionId),
     findWorkflows(deps, transactionId),
     findStuck(deps, { transactionId }),
   ]);

@@ -50,7 +50,7 @@ function verdictOf(
   rules: Rules,
 ): Verdict {
   const subject = `${payment.reference} dispute ${theirs?.disputeId ?? ours?.disputeId ?? ''}`.trimEnd();
-  const kind = kindOf(ours, theirs, payment);
+  const kind = disputeKindOf(ours, theirs, payment);
   if (kind === undefined) return { subject, differences: [], isUndecided: false };
   const movedAt = ours?.lastMovedAt ?? theirs?.openedAt ?? new Date(0);
   if (movedAt >= rules.settledBefore) return { subject, differences: [], isUndecided: true };
@@ -67,7 +67,7 @@ function verdictOf(
   return { subject, differences: [difference], isUndecided: false };
 }
 
-function kindOf(
+function disputeKindOf(
   ours: OurDispute | undefined,
   theirs: TheirDispute | undefined,
   { heldMinor }: DisputedPayment,

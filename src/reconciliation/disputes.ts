@@ -24,11 +24,11 @@ export async function compareAllDisputes(context: RunContext): Promise<void> {
   const references = [...listed];
   for (let from = 0; from < references.length; from += PAGE_ROWS)
     await keepVerdicts(context, 'gateway', () =>
-      comparePage(context, references.slice(from, from + PAGE_ROWS)),
+      compareDisputePage(context, references.slice(from, from + PAGE_ROWS)),
     );
 }
 
-async function comparePage(context: RunContext, references: readonly string[]): Promise<Dated[]> {
+async function compareDisputePage(context: RunContext, references: readonly string[]): Promise<Dated[]> {
   const verdicts: Dated[] = [];
   for (const payment of await findOurDisputes(context.db, references)) {
     goOn(context);

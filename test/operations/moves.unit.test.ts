@@ -14,7 +14,7 @@ import {
   situationOf,
   REFUSAL_WORDS,
   refusalFor,
-  whyNotAsked,
+  requestRefusal,
   type ActionFacts,
 } from '../../src/operations/rules.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
@@ -265,7 +265,7 @@ describe('what is said with it', () => {
     [{ move: 'settle-claim', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
     [{ move: 'settle-claim', evidence: 'ticket 1', outcome: 'lost' }, undefined],
   ] as const)('%j', (said, refusal) => {
-    expect(whyNotAsked({ ...wish, ...said })).toBe(refusal);
+    expect(requestRefusal({ ...wish, ...said })).toBe(refusal);
   });
 
   it('knows a person however the name is typed', () => {

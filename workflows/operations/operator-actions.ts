@@ -7,7 +7,7 @@ import {
   couldBeAvailable,
   actionsInSituation,
   REFUSAL_WORDS,
-  whyNotAsked,
+  requestRefusal,
   type ActionRefusal,
   type PurchaseSituation,
   type ActionRequest,
@@ -104,7 +104,7 @@ export function classify(
   fits: readonly string[] = [],
 ): void {
   const refusal: ActionRefusal | undefined =
-    whyNotAsked(wish) ?? (mayBeMade(wish.move) ? undefined : 'DOES_NOT_FIT');
+    requestRefusal(wish) ?? (mayBeMade(wish.move) ? undefined : 'DOES_NOT_FIT');
   if (refusal !== undefined) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits);
 }
 

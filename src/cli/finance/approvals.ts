@@ -17,7 +17,7 @@ export const approvalsCommand = defineCommand({
   words: [0, 0],
   flags: z.object({}),
   run: async ({ world, out }) => {
-    const waiting = await world.moves.pendingApprovals();
+    const waiting = await world.actions.pendingApprovals();
     out.json(waiting);
     if (waiting.length === 0) out.line('nothing waits');
     else
@@ -62,7 +62,7 @@ function second(name: 'approve' | 'decline', help: string): Command {
         const ended = await confirmSeen(out, seen, { isDryRun, question: `${verb} ${moveId}?` });
         if (ended !== undefined) return ended;
       }
-      const result = toResult(transactionId, await world.moves[name](moveId, by));
+      const result = toResult(transactionId, await world.actions[name](moveId, by));
       out.json(result);
       out.line(`${transactionId}  ${result.outcome}  ${result.detail}`);
       return result.outcome === 'done' ? 0 : 1;
@@ -71,13 +71,13 @@ function second(name: 'approve' | 'decline', help: string): Command {
 }
 
 async function foresee(
-  { moves }: FinanceWorld,
+  { actions }: FinanceWorld,
   name: 'approve' | 'decline',
   { moveId, transactionId }: { readonly moveId: string; readonly transactionId: string },
 ): Promise<Preview> {
   if (name === 'decline')
     return { transactionId, outcome: 'would-do', detail: '', lines: ['It is not made; nothing moves.'] };
-  const foresight = await moves.foreseeApproved(moveId);
+  const foresight = await actions.previewApproval(moveId);
   return foresight
     ? previewEntryOf(transactionId, foresight)
     : { transactionId, outcome: 'refused', detail: `nothing waits under ${moveId}`, lines: [] };
@@ -85,14 +85,14 @@ async function foresee(
 
 /** By its own id, or by what it is about where one alone waits. One that waits no more is judged by whoever makes moves. */
 async function findWaiting(
-  { moves }: FinanceWorld,
+  { actions }: FinanceWorld,
   id: string,
 ): Promise<{ readonly moveId: string; readonly transactionId: string }> {
   if (id.startsWith('move-')) {
-    const waiting = (await moves.pendingApprovals()).find((move) => move.moveId === id);
+    const waiting = (await actions.pendingApprovals()).find((move) => move.moveId === id);
     return { moveId: id, transactionId: waiting?.transactionId ?? id };
   }
-  const waiting = (await moves.listFor(id)).filter((move) => move.status === 'WAITS_FOR_APPROVAL');
+  const waiting = (await actions.listFor(id)).filter((move) => move.status === 'WAITS_FOR_APPROVAL');
   const [only] = waiting;
   if (!only) throw new OperatorMistake(`nothing of ${id} waits for approval`);
   if (waiting.length > 1)

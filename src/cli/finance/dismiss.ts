@@ -30,7 +30,7 @@ export const dismissCommand = defineCommand({
       verb: 'Dismiss',
       ...(switches['dry-run'] ? { foresee: (id: string) => foresee(world, id) } : {}),
       act: async (id) =>
-        (await dismiss(world.care, id, { by, reason }))
+        (await dismiss(world.replayDeps, id, { by, reason }))
           ? { transactionId: id, outcome: 'done', detail: 'dismissed' }
           : {
               transactionId: id,

@@ -1,7 +1,7 @@
 /** The operator's moves as commands: each takes one purchase or funding, those that need no amount also all that a filter finds. */
 import { z } from 'zod';
 import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
-import type { MoveRequest } from '../../operations/actions.ts';
+import type { ActionInput } from '../../operations/actions.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
 import { defineCommand, UsageMistake, type Command } from './command.ts';
 import { amount, currency, text, WHO } from './fields.ts';
@@ -119,7 +119,7 @@ function defineMove(spec: MoveSpec): Command {
       // Beside an amount the currency is the amount's, not a filter.
       const { currency: inCurrency, ...others } = filter;
       const isAmount = amountMinor !== undefined && inCurrency !== undefined;
-      const requestFor = (transactionId: string): MoveRequest => ({
+      const requestFor = (transactionId: string): ActionInput => ({
         transactionId,
         move: spec.move,
         by,
@@ -143,9 +143,9 @@ function defineMove(spec: MoveSpec): Command {
         isDryRun: on['dry-run'],
         verb: `Do ${spec.move} to`,
         foresee: async (transactionId) =>
-          previewEntryOf(transactionId, await world.moves.foresee(requestFor(transactionId))),
+          previewEntryOf(transactionId, await world.actions.previewEffect(requestFor(transactionId))),
         act: async (transactionId) =>
-          toResult(transactionId, await world.moves.make(requestFor(transactionId))),
+          toResult(transactionId, await world.actions.make(requestFor(transactionId))),
       });
     },
   });

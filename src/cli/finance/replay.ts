@@ -33,11 +33,11 @@ retries the delivery, and prints what it did. One id is previewed and asked abou
         ? {}
         : {
             foresee: async (id: string) => {
-              const seen = toResult(id, await replay(world.care, id, { ...who, isDryRun: true }));
+              const seen = toResult(id, await replay(world.replayDeps, id, { ...who, isDryRun: true }));
               return { ...seen, lines: [`Follows:  ${seen.steps.map(({ step }) => step).join(', ')}`] };
             },
           }),
-      act: async (id) => toResult(id, await replay(world.care, id, who)),
+      act: async (id) => toResult(id, await replay(world.replayDeps, id, who)),
     });
   },
 });

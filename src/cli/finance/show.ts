@@ -13,7 +13,7 @@ or a message's id leads to it as well`,
   words: [1, 1],
   flags: z.object({}),
   run: async ({ words: [id = ''], world, out }) => {
-    const story = await purchaseTimeline({ ...world.stuck, moves: world.moves }, id);
+    const story = await purchaseTimeline({ ...world.stuck, actions: world.actions }, id);
     if (!story) throw new OperatorMistake(`nothing of ours goes by ${id}`);
     out.json(story);
     if (!out.isJson) tell(out, story);

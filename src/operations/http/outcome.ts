@@ -6,7 +6,7 @@ import { STATUS_OF } from '../../platform/http/errors.ts';
 import { toJson } from '../../platform/http/json.ts';
 
 /** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be made), and `notFound` where nothing is there. */
-export function moveAnswer(
+export function actionAnswer(
   outcome: ActionOutcome,
   notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND' = 'TRANSACTION_NOT_FOUND',
 ): Answer | ErrorAnswer {

@@ -40,7 +40,7 @@ function withCurrency(amount: Money): { amount: JsonNumber; currency: string } {
   return { amount: amountJson(amount), currency: amount.currency };
 }
 
-export function presentMoveRecord(record: ActionRecord): RecordJson {
+export function presentActionRecord(record: ActionRecord): RecordJson {
   return {
     moveId: record.moveId,
     transactionId: record.transactionId,
@@ -61,7 +61,7 @@ export function presentMoveRecord(record: ActionRecord): RecordJson {
   };
 }
 
-export function presentMoves(
+export function presentActions(
   { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
   role: Role,
 ): Wire<z.output<typeof movesSchema>> {
@@ -76,7 +76,7 @@ export function presentMoves(
       fits: preview.fits,
       yours: preview.fits.filter((move) => mayMove(role, move)),
       replay: preview.replay,
-      made: made.map(presentMoveRecord),
+      made: made.map(presentActionRecord),
     },
   };
 }
@@ -122,7 +122,7 @@ export function presentPurchaseTimeline(story: Timeline): Wire<z.output<typeof p
         iccid: supplier.iccid,
       },
       ...outsideOf(story),
-      moves: story.moves.map(presentMoveRecord),
+      moves: story.moves.map(presentActionRecord),
       stuck: story.stuck.map(presentStuckItem),
       fits: story.fits,
       timeline: story.timeline.map(({ at, source, what, detail }) => ({

@@ -12,10 +12,10 @@ import {
   transactionId,
   worldQuery,
 } from '../../platform/http/ops-route.ts';
-import { moveAnswer } from './outcome.ts';
+import { actionAnswer } from './outcome.ts';
 import {
-  presentMoveRecord,
-  presentMoves,
+  presentActionRecord,
+  presentActions,
   presentReplay,
   presentPurchaseTimeline,
   presentStuck,
@@ -145,7 +145,7 @@ function movesRoute(): Route {
       const id = params['transactionId'] ?? '';
       noteTransaction(id);
       const moves = await ops.world.listMoves(id);
-      return { status: 200, body: toJson(presentMoves(moves, ops.session.person.role)) };
+      return { status: 200, body: toJson(presentActions(moves, ops.session.person.role)) };
     },
   });
 }
@@ -174,7 +174,7 @@ function moveRoute(): Route {
         { transactionId: id, ...askedMove(body) },
         context,
       );
-      return moveAnswer(outcome);
+      return actionAnswer(outcome);
     },
   });
 }
@@ -265,7 +265,7 @@ function waitingRoute(): Route {
       description: 'Each can be approved or declined by anybody with the role, but not by who asked for it.',
     },
     async handle({ ops }) {
-      const items = (await ops.world.listWaitingMoves()).map(presentMoveRecord);
+      const items = (await ops.world.listWaitingMoves()).map(presentActionRecord);
       return { status: 200, body: toJson({ success: true, data: { items } }) };
     },
   });
@@ -292,7 +292,7 @@ function approveRoute(): Route {
       description: 'It is made at once. Who asked for it is refused, and that is on record.',
     },
     handle: async ({ ops, params }) =>
-      moveAnswer(await ops.world.approveMove(ops.session, params['moveId'] ?? ''), 'NOT_FOUND'),
+      actionAnswer(await ops.world.approveMove(ops.session, params['moveId'] ?? ''), 'NOT_FOUND'),
   });
 }
 
@@ -307,6 +307,6 @@ function declineRoute(): Route {
       description: 'It is not made, and cannot be approved any more. Whoever wants it asks anew.',
     },
     handle: async ({ ops, params }) =>
-      moveAnswer(await ops.world.declineMove(ops.session, params['moveId'] ?? ''), 'NOT_FOUND'),
+      actionAnswer(await ops.world.declineMove(ops.session, params['moveId'] ?? ''), 'NOT_FOUND'),
   });
 }

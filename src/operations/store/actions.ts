@@ -8,7 +8,7 @@ import {
   availableActions,
   REFUSAL_WORDS,
   refusalFor,
-  whyNotAsked,
+  requestRefusal,
   type ActionOutcome,
   type ActionRefusal,
   type ActionRequest,
@@ -24,18 +24,18 @@ import { newPendingMessages, type PendingMessages } from '../../webhooks/store/m
 import type { OperatorAction } from '../../accounts/roles.ts';
 
 /** Whether to go on with a move. `go`: its line stands as BEGUN, or was approved. */
-export type Begun =
+export type BeginOutcome =
   | { readonly outcome: 'go'; readonly moveId: string }
   | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
 export type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
 
 /** Judges a wish by the rows and puts it on record, whatever comes of it. Twice is once. */
-export async function beginMove(
+export async function beginAction(
   db: WorldDb,
   wish: ActionRequest,
   { limits, now }: { readonly limits: ApprovalLimits; readonly now: Date },
-): Promise<Begun> {
+): Promise<BeginOutcome> {
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, wish, now);
     if (judged.outcome !== 'fits') return judged;
@@ -45,7 +45,7 @@ export async function beginMove(
       wish.overrides === true || needsApproval(wish.move, subject.facts, amount, moneyOf(subject), limits);
     const expiresAt = waits ? new Date(now.getTime() + APPROVAL_WITHIN_MS) : null;
     const status = waits ? 'WAITS_FOR_APPROVAL' : 'BEGUN';
-    const isFirst = await insertMove(trx, wish, { status, amount, packageCode, expiresAt, now });
+    const isFirst = await insertAction(trx, wish, { status, amount, packageCode, expiresAt, now });
     // Somebody began the same a moment ago: what became of that counts.
     if (!isFirst) throw new ActionStartedElsewhere(wish.moveKey);
     return expiresAt
@@ -55,7 +55,7 @@ export async function beginMove(
 }
 
 /** Judges a wish without beginning it: refused or made before, that is its outcome; else whoever can make it is to be asked. */
-export async function previewAction(db: WorldDb, wish: ActionRequest, now: Date): Promise<Begun> {
+export async function previewAction(db: WorldDb, wish: ActionRequest, now: Date): Promise<BeginOutcome> {
   const judged = await db.transaction().execute((trx) => judgeRequest(trx, wish, now));
   return judged.outcome === 'fits' ? { outcome: 'go', moveId: wish.moveId } : judged;
 }
@@ -68,12 +68,17 @@ export interface Fits {
 }
 
 /** Judges a wish by the rows and by its key. A refusal is put on record here. */
-export async function judgeRequest(trx: WorldDb, wish: ActionRequest, now: Date): Promise<Begun | Fits> {
+export async function judgeRequest(
+  trx: WorldDb,
+  wish: ActionRequest,
+  now: Date,
+): Promise<BeginOutcome | Fits> {
   const earlier = await findLive(trx, wish.moveKey, now);
-  if (earlier) return goOnWith(trx, wish, earlier, now);
+  if (earlier) return answerEarlier(trx, wish, earlier, now);
   const subject = await findActionSubject(trx, wish.transactionId);
-  const refuse = (refusal: ActionRefusal): Promise<Refused> => keepRefusal(trx, wish, refusal, now, subject);
-  const notAsked = whyNotAsked(wish);
+  const refuse = (refusal: ActionRefusal): Promise<Refused> =>
+    recordRefusal(trx, wish, refusal, now, subject);
+  const notAsked = requestRefusal(wish);
   if (notAsked !== undefined) return refuse(notAsked);
   if (!subject) return refuse('NOT_FOUND');
   const unfit = refusalFor(wish.move, subject.facts, termsOf(wish));
@@ -106,7 +111,7 @@ async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<Actio
     .forUpdate()
     .executeTakeFirst();
   if (!row || !isExpired(row, now)) return row;
-  await expireMove(trx, row, now);
+  await expireAction(trx, row, now);
   return undefined;
 }
 
@@ -114,7 +119,7 @@ export function isExpired(row: ActionRow, now: Date): boolean {
   return row.status === 'WAITS_FOR_APPROVAL' && row.expires_at !== null && row.expires_at <= now;
 }
 
-export async function expireMove(trx: WorldDb, { id }: ActionRow, now: Date): Promise<void> {
+export async function expireAction(trx: WorldDb, { id }: ActionRow, now: Date): Promise<void> {
   await trx
     .updateTable('operator_moves')
     .set({ status: 'EXPIRED', detail: REFUSAL_WORDS.APPROVAL_EXPIRED, closed_at: now })
@@ -122,9 +127,14 @@ export async function expireMove(trx: WorldDb, { id }: ActionRow, now: Date): Pr
     .execute();
 }
 
-async function goOnWith(trx: WorldDb, wish: ActionRequest, row: ActionRow, now: Date): Promise<Begun> {
-  if (row.transaction_id !== wish.transactionId || row.asked !== askedOf(wish))
-    return keepRefusal(trx, wish, 'KEY_REUSED', now, await findActionSubject(trx, wish.transactionId));
+async function answerEarlier(
+  trx: WorldDb,
+  wish: ActionRequest,
+  row: ActionRow,
+  now: Date,
+): Promise<BeginOutcome> {
+  if (row.transaction_id !== wish.transactionId || row.asked !== askedText(wish))
+    return recordRefusal(trx, wish, 'KEY_REUSED', now, await findActionSubject(trx, wish.transactionId));
   switch (row.status) {
     case 'DONE':
       return { outcome: 'done', moveId: row.id, did: row.detail ?? '', again: true };
@@ -140,7 +150,7 @@ async function goOnWith(trx: WorldDb, wish: ActionRequest, row: ActionRow, now: 
 }
 
 /** What is wished, as text that is the same for the same wish: who wishes it and why may differ. */
-function askedOf(wish: ActionRequest): string {
+function askedText(wish: ActionRequest): string {
   const { move, amountMinor, currency, packageCode, goodwill, outcome, disputeId, overrides } = wish;
   const ofClaim = { outcome, disputeId, overrides: overrides === true ? true : undefined };
   return JSON.stringify({
@@ -169,7 +179,7 @@ interface NewLine {
 }
 
 /** Whether the line is new: not the same try again, and no other under the same key. */
-async function insertMove(trx: WorldDb, wish: ActionRequest, line: NewLine): Promise<boolean> {
+async function insertAction(trx: WorldDb, wish: ActionRequest, line: NewLine): Promise<boolean> {
   const inserted = await trx
     .insertInto('operator_moves')
     .values({
@@ -177,7 +187,7 @@ async function insertMove(trx: WorldDb, wish: ActionRequest, line: NewLine): Pro
       transaction_id: wish.transactionId,
       move: wish.move,
       move_key: wish.moveKey,
-      asked: askedOf(wish),
+      asked: askedText(wish),
       by_person: wish.by.trim(),
       reason: wish.reason.trim(),
       evidence: wish.evidence?.trim() ?? null,
@@ -204,12 +214,12 @@ export async function insertBegun(
   { amount, packageCode }: Fits,
   now: Date,
 ): Promise<ActionRow | undefined> {
-  const isFirst = await insertMove(trx, wish, { status: 'BEGUN', amount, packageCode, now });
-  return isFirst ? lockMove(trx, wish.moveId) : undefined;
+  const isFirst = await insertAction(trx, wish, { status: 'BEGUN', amount, packageCode, now });
+  return isFirst ? lockAction(trx, wish.moveId) : undefined;
 }
 
 /** A try that is refused is on record like one that is made. */
-export async function keepRefusal(
+export async function recordRefusal(
   trx: WorldDb,
   wish: ActionRequest,
   refusal: ActionRefusal,
@@ -217,7 +227,7 @@ export async function keepRefusal(
   subject: ActionSubject | undefined,
   detail = REFUSAL_WORDS[refusal],
 ): Promise<Refused> {
-  await insertMove(trx, storable(wish), { status: 'REFUSED', refusal, detail, now });
+  await insertAction(trx, storable(wish), { status: 'REFUSED', refusal, detail, now });
   return refusedAs(refusal, detail, subject);
 }
 
@@ -247,7 +257,7 @@ export function auditRefusal(
   return db
     .transaction()
     .execute(async (trx) =>
-      keepRefusal(trx, wish, refusal, now, await findActionSubject(trx, wish.transactionId), detail),
+      recordRefusal(trx, wish, refusal, now, await findActionSubject(trx, wish.transactionId), detail),
     );
 }
 
@@ -260,7 +270,7 @@ const STAGE_OF: Record<PurchaseStatus, ActionStage> = {
 };
 export type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 
-type Outcome = Exclude<Begun, { readonly outcome: 'go' }>;
+type Outcome = Exclude<BeginOutcome, { readonly outcome: 'go' }>;
 
 /**
  * Makes a begun move: its effect and its line in one transaction. Twice is once: the first outcome is answered again. `not-now`: the rows are
@@ -273,15 +283,15 @@ export function carryOutAction(
   written: PendingMessages = newPendingMessages(),
 ): Promise<Outcome | { readonly outcome: 'not-now' }> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockMove(trx, moveId);
+    const row = await lockAction(trx, moveId);
     const subject = await lockActionSubject(trx, row.transaction_id);
     await findUnsent(trx, row.transaction_id, written);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
-    const unfit = whyNotNow(row, subject);
+    const unfit = refusalNow(row, subject);
     const ended = unfit === undefined ? await effectOf(row.move)(trx, row, subject, now) : { refusal: unfit };
     if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
-    const closed = await endMove(trx, row, ended, now);
+    const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, written);
     return outcomeOf(closed, subject, false);
   });
@@ -306,7 +316,7 @@ async function endWithdrawal(trx: WorldDb, transactionId: string): Promise<void>
 }
 
 /** How things stand, and how much is left, may have changed since it was begun. */
-function whyNotNow(row: ActionRow, subject: ActionSubject): ActionRefusal | undefined {
+function refusalNow(row: ActionRow, subject: ActionSubject): ActionRefusal | undefined {
   const { purchase } = subject;
   // Its order must have been taken back first, and may not be delivered since: only a withdrawal on the row says so.
   const isWithdrawn = purchase?.status !== 'PROCESSING' || purchase.withdrawing_since !== null;
@@ -319,16 +329,16 @@ function whyNotNow(row: ActionRow, subject: ActionSubject): ActionRefusal | unde
 }
 
 /** Puts on record how a begun move ended that has no effect on our rows. Twice is once. */
-export function closeMove(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
+export function closeAction(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockMove(trx, moveId);
+    const row = await lockAction(trx, moveId);
     const subject = await findActionSubject(trx, row.transaction_id);
     if (row.closed_at !== null) return outcomeOf(row, subject);
-    return outcomeOf(await endMove(trx, row, ended, now), subject, false);
+    return outcomeOf(await endAction(trx, row, ended, now), subject, false);
   });
 }
 
-function lockMove(trx: WorldDb, moveId: string): Promise<ActionRow> {
+function lockAction(trx: WorldDb, moveId: string): Promise<ActionRow> {
   return trx
     .selectFrom('operator_moves')
     .selectAll()
@@ -345,7 +355,7 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
   return refusedAs(code, detail ?? REFUSAL_WORDS[code], subject);
 }
 
-function endMove(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
+function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
   return trx
     .updateTable('operator_moves')
     .set(

@@ -1,13 +1,13 @@
 /** Moves that wait for a second person, and what is on record of a purchase's moves. Who asked for one cannot approve it, here or in the database. */
 import { sql } from 'kysely';
-import { isSamePerson, whyNotAsked, type ActionRefusal, type ActionRequest } from '../rules.ts';
+import { isSamePerson, requestRefusal, type ActionRefusal, type ActionRequest } from '../rules.ts';
 import { findActionSubject } from './subject.ts';
-import { expireMove, isExpired, keepRefusal, refusedAs, type Refused } from './actions.ts';
+import { expireAction, isExpired, recordRefusal, refusedAs, type Refused } from './actions.ts';
 import type { ActionRow } from './tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** What a second person says of a move that waits. `go`: it may be made now. */
-export async function decideWaiting(
+export async function decideApproval(
   db: WorldDb,
   moveId: string,
   word: { readonly by: string; readonly isApproved: boolean; readonly tryId: string },
@@ -24,14 +24,15 @@ export async function decideWaiting(
       .executeTakeFirst();
     if (!row) return refusedAs('NOT_FOUND', `there is no move ${moveId}`, undefined);
     const refuse = async (refusal: ActionRefusal): Promise<Refused> => {
-      const wish = { ...wishOf(row), moveId: word.tryId, by: word.by };
+      const wish = { ...requestOf(row), moveId: word.tryId, by: word.by };
       const reason = `${word.isApproved ? 'approval' : 'refusal'} of ${moveId}`;
       const subject = await findActionSubject(trx, row.transaction_id);
-      return keepRefusal(trx, { ...wish, reason }, refusal, now, subject);
+      return recordRefusal(trx, { ...wish, reason }, refusal, now, subject);
     };
-    if (whyNotAsked({ ...wishOf(row), by: word.by }) === 'PERSON_NEEDED') return refuse('PERSON_NEEDED');
+    if (requestRefusal({ ...requestOf(row), by: word.by }) === 'PERSON_NEEDED')
+      return refuse('PERSON_NEEDED');
     if (isExpired(row, now)) {
-      await expireMove(trx, row, now);
+      await expireAction(trx, row, now);
       return refuse('APPROVAL_EXPIRED');
     }
     // Approved before, and perhaps not made: whoever approved it may send it again.
@@ -55,7 +56,7 @@ export async function decideWaiting(
 }
 
 /** The wish that a line tells of. */
-export function wishOf(row: ActionRow): ActionRequest {
+export function requestOf(row: ActionRow): ActionRequest {
   return {
     moveId: row.id,
     transactionId: row.transaction_id,
@@ -68,7 +69,7 @@ export function wishOf(row: ActionRow): ActionRequest {
 }
 
 /** Every try on a purchase or a funding, oldest first. */
-export function listMoves(db: WorldDb, transactionId: string): Promise<ActionRow[]> {
+export function listActions(db: WorldDb, transactionId: string): Promise<ActionRow[]> {
   return db
     .selectFrom('operator_moves')
     .selectAll()
@@ -88,7 +89,7 @@ export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<
 }
 
 /** Moves that wait for a second person, oldest first. */
-export function listWaiting(db: WorldDb, now: Date): Promise<ActionRow[]> {
+export function listPendingApprovals(db: WorldDb, now: Date): Promise<ActionRow[]> {
   return db
     .selectFrom('operator_moves')
     .selectAll()

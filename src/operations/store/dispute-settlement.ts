@@ -142,7 +142,11 @@ async function ensureRevenueAccount(trx: WorldDb, currency: string): Promise<voi
 }
 
 /** Nobody is needed any more for what a person has settled. */
-export function unflag(trx: WorldDb, transactionId: string, reasons: readonly string[]): Promise<void> {
+export function clearAttention(
+  trx: WorldDb,
+  transactionId: string,
+  reasons: readonly string[],
+): Promise<void> {
   return setAttention(trx, { transactionId }, reasons, null);
 }
 

@@ -3,7 +3,7 @@
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
-import { settleClaim, unflag } from './dispute-settlement.ts';
+import { settleClaim, clearAttention } from './dispute-settlement.ts';
 import { closeFundingUnpaid } from '../../payments/store/fundings.ts';
 import {
   exchangeEntries,
@@ -59,7 +59,7 @@ async function settleDelivered(
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
   await postHold(trx, purchase.transaction_id, purchase.cost_usd_e4);
   return {
-    did: `settled: the hold of ${words({ amountMinor: hold.amount_minor, currency: hold.currency })} is posted`,
+    did: `settled: the hold of ${formatMoney({ amountMinor: hold.amount_minor, currency: hold.currency })} is posted`,
   };
 }
 
@@ -71,15 +71,15 @@ async function cancel(trx: WorldDb, move: ActionRow, subject: ActionSubject, now
     return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
   }
   if (facts.holdsMoney) {
-    await giveBack(trx, move, subject, 'source');
-    return { did: `cancelled: ${words(subject.price)} are given back to where they came from` };
+    await failAndRefund(trx, move, subject, 'source');
+    return { did: `cancelled: ${formatMoney(subject.price)} are given back to where they came from` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
-  await unflag(trx, transactionId, ['PAYMENT_STILL_OPEN']);
+  await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
   return { did: 'closed: nothing more is waited for' };
 }
 
-async function giveBack(
+async function failAndRefund(
   trx: WorldDb,
   { id }: ActionRow,
   { transactionId }: ActionSubject,
@@ -92,10 +92,10 @@ async function refundToSource(trx: WorldDb, move: ActionRow, subject: ActionSubj
   const { facts } = subject;
   const amount = amountOf(move);
   if (facts.status === 'PROCESSING') {
-    await giveBack(trx, move, subject, 'source');
-    return { did: `${words(amount)} go back to where they came from` };
+    await failAndRefund(trx, move, subject, 'source');
+    return { did: `${formatMoney(amount)} go back to where they came from` };
   }
-  if (facts.openRefund !== null) return pushRefund(trx, move, subject);
+  if (facts.openRefund !== null) return retryOpenRefund(trx, move, subject);
   const fromWallet = subject.walletPayment;
   const payment = fromWallet ?? payingPayment(subject);
   if (!payment) return { refusal: 'NOTHING_TO_RETURN' };
@@ -103,7 +103,11 @@ async function refundToSource(trx: WorldDb, move: ActionRow, subject: ActionSubj
 }
 
 /** A refund that is on record already: sent again where the gateway had refused it, or closed where a person has seen it sent. */
-async function pushRefund(trx: WorldDb, move: ActionRow, { facts, refunds }: ActionSubject): Promise<Ended> {
+async function retryOpenRefund(
+  trx: WorldDb,
+  move: ActionRow,
+  { facts, refunds }: ActionSubject,
+): Promise<Ended> {
   if (facts.openRefund === null) return { refusal: 'NOTHING_TO_RETURN' };
   const open = refundsThatAre(facts.openRefund, refunds);
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
@@ -127,7 +131,7 @@ async function takeFromWallet(trx: WorldDb, move: ActionRow, payment: PaymentRow
   await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
   await toSuspense(trx, move, walletAccount(payment.account_id), credit, amount);
   await dueRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
-  return { did: `${words(amount)} go back to where they came from, out of the wallet` };
+  return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
 /** A gift: what was delivered stays delivered, and what it earned is given up. */
@@ -148,8 +152,8 @@ async function takeFromEarned(
   };
   await toSuspense(trx, move, `revenue:${payment.price_currency}`, credit, amount);
   await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(move)}`);
-  await tell(trx, transactionId, 'goodwill-refund', words(amount));
-  return { did: `${words(amount)} go back to where they came from, as goodwill` };
+  await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
+  return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
 
 /** Gives up money of ours, in its own currency, for money on its way to the gateway. */
@@ -160,7 +164,7 @@ async function toSuspense(
   from: Money,
   to: Money,
 ): Promise<void> {
-  await bookMove(trx, move, [
+  await bookAction(trx, move, [
     { account, currency: from.currency, amountMinor: -from.amountMinor },
     ...exchangeEntries(from, to),
     { account: `suspense:${to.currency}`, ...to },
@@ -170,25 +174,25 @@ async function toSuspense(
 async function creditWallet(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
   const amount = amountOf(move);
-  const done = { did: `${words(amount)} are in the wallet` };
+  const done = { did: `${formatMoney(amount)} are in the wallet` };
   if (facts.status === 'PROCESSING') {
-    await giveBack(trx, move, subject, 'wallet');
+    await failAndRefund(trx, move, subject, 'wallet');
     return done;
   }
   if (facts.openRefund !== null) {
     const [refund] = refundsThatAre(facts.openRefund, subject.refunds);
     return refund && (await creditRefundAs(trx, refund, amount)) ? done : { refusal: 'NOTHING_TO_RETURN' };
   }
-  await bookMove(trx, move, [
+  await bookAction(trx, move, [
     { account: `revenue:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
     { account: walletAccount(accountId), ...amount },
   ]);
-  await tell(trx, transactionId, 'goodwill-credit', words(amount));
+  await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
   return done;
 }
 
 /** Entries of zero are none. */
-async function bookMove(trx: WorldDb, move: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
+async function bookAction(trx: WorldDb, move: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
     operationKey: move.id,
     kind: move.move,
@@ -198,7 +202,7 @@ async function bookMove(trx: WorldDb, move: ActionRow, entries: readonly LedgerE
   });
 }
 
-async function tell(trx: WorldDb, transactionId: string, what: string, detail: string): Promise<void> {
+async function recordEvent(trx: WorldDb, transactionId: string, what: string, detail: string): Promise<void> {
   await trx.insertInto('purchase_events').values({ transaction_id: transactionId, what, detail }).execute();
 }
 
@@ -207,7 +211,7 @@ function amountOf({ amount_minor, currency }: ActionRow): Money {
   return { amountMinor: amount_minor ?? 0n, currency: currency ?? '' };
 }
 
-const words = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
+const formatMoney = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
 
 /** Enough of its id to tell this move's refunds from those of others. */
 const tailOf = ({ id }: ActionRow): string => id.slice(-12);

@@ -49,7 +49,7 @@ export const markPaidByHand: ActionEffect = async (trx, move, subject, now) => {
       { account: paysHold ? `held:${price.currency}` : walletAccount(payment.account_id), ...price },
     ],
   });
-  const found = await vouchFor(trx, payment, paysHold);
+  const found = await bookEvidence(trx, payment, paysHold);
   if (paysHold) {
     await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
     await markPaid(trx, transactionId, newPendingMessages());
@@ -63,7 +63,7 @@ export const markPaidByHand: ActionEffect = async (trx, move, subject, now) => {
 };
 
 /** Answers who wants to hear of it. */
-async function vouchFor(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
+async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
   const row = await trx
     .updateTable('payments')
     .set({

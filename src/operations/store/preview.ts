@@ -38,7 +38,7 @@ export type EffectPreview =
   | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
 /** Thrown to take everything back. */
-class TakenBack extends Error {
+class RolledBack extends Error {
   readonly foresight: EffectPreview;
   constructor(foresight: EffectPreview) {
     super('a preview');
@@ -51,15 +51,15 @@ class TakenBack extends Error {
 export async function previewEffect(db: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
   try {
     return await db.transaction().execute(async (trx) => {
-      throw new TakenBack(await tryOut(trx, wish, now));
+      throw new RolledBack(await tryEffect(trx, wish, now));
     });
   } catch (error) {
-    if (error instanceof TakenBack) return error.foresight;
+    if (error instanceof RolledBack) return error.foresight;
     throw error;
   }
 }
 
-async function tryOut(trx: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
+async function tryEffect(trx: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
   const judged = await judgeRequest(trx, wish, now);
   if (judged.outcome === 'go')
     return { outcome: 'done', moveId: judged.moveId, did: 'begun before', again: true };

@@ -40,8 +40,8 @@ export interface FinanceWorld {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly stuck: StuckDeps;
-  readonly moves: OperatorActions;
-  readonly care: ReplayDeps;
+  readonly actions: OperatorActions;
+  readonly replayDeps: ReplayDeps;
   readonly books: Books;
   readonly differences: Differences;
   /** By the workers, who know the vendors. */
@@ -70,14 +70,14 @@ export function composeFinance(addresses: FinanceAddresses, config: FinanceWorld
   const limits = stuckLimits(timings);
   const clock = systemClock;
   const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
-  const moves = createOperatorActions({ db, engine: engines.operator, clock, timings });
+  const actions = createOperatorActions({ db, engine: engines.operator, clock, timings });
   return {
     environment,
     db,
     clock,
     stuck: { db, workflows: engines.workflows, clock, limits },
-    moves,
-    care: { db, clock, limits, engine: engines.purchases, webhookEngine: engines.webhooks, moves },
+    actions,
+    replayDeps: { db, clock, limits, engine: engines.purchases, webhookEngine: engines.webhooks, actions },
     books: createBooks({ db }),
     differences: createDifferences({ db, clock }),
     reconcile: (request) => engines.reconcile.reconcile(request),
