@@ -18,26 +18,29 @@ import {
   type ActionRequest,
 } from './rules.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
+import type { PurchaseStatus, PaymentPurpose, OutsideMethod } from '../domain/states.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { EngineOutcome, OperatorEngine } from './engine.ts';
+import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
+import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import {
+  auditRefusal,
+  previewAction,
   findApprovable,
   decideApproval,
   listActions,
   listPendingApprovals,
   requestOf,
-} from './store/approvals.ts';
-import { previewEffect, type EffectPreview } from './store/preview.ts';
-import { findActionSubject, type ActionSubject } from './store/subject.ts';
-import { auditRefusal, previewAction } from './store/actions.ts';
+  previewEffect,
+  type EffectPreview,
+} from './store/actions.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { ActionRow } from './store/tables.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { restartInput } from './action-inputs.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
+import { findMarkOf } from '../platform/idempotency/store.ts';
+import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 
 export interface ActionInput {
   readonly transactionId: string;
@@ -360,5 +363,64 @@ function recordOf(row: ActionRow): ActionRecord {
     createdAt: row.created_at,
     closedAt: row.closed_at,
     expiresAt: row.status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
+  };
+}
+
+/** undefined: from outside, and nobody knows any more what was to be asked for it. */
+export async function restartInput(
+  db: WorldDb,
+  subject: ActionSubject,
+  timings: PurchaseTimings,
+): Promise<WorkflowStart | undefined> {
+  const { transactionId, accountId, purchase, funding, facts } = subject;
+  const payment = payingPayment(subject);
+  if (facts.isFromOutside && !payment) return undefined;
+  const mark = await findMarkOf(db, accountId, transactionId);
+  const more: { readonly idempotency?: IdempotencyMark } = mark ? { idempotency: mark } : {};
+  const charge = payment && {
+    amountMinor: String(payment.charge_minor),
+    currency: payment.charge_currency,
+    // They only told where the amount came from.
+    rateIds: [],
+  };
+  if (funding && charge) {
+    return {
+      purpose: 'funding',
+      input: {
+        transactionId,
+        accountId,
+        paymentMethod: funding.payment_method,
+        amountMinor: String(funding.amount_minor),
+        currency: funding.currency,
+        charge,
+        requestId: funding.request_id,
+        timings,
+        ...more,
+      },
+    };
+  }
+  if (!purchase) return undefined;
+  return {
+    purpose: 'purchase',
+    input: {
+      transactionId,
+      accountId,
+      packageType: purchase.package_type,
+      packageCode: purchase.package_code,
+      paymentMethod: purchase.payment_method satisfies OutsideMethod | 'WALLET',
+      esimId: purchase.esim_id,
+      quote: {
+        priceMinor: String(purchase.price_minor),
+        currency: purchase.currency,
+        priceUsdMinor: String(purchase.price_usd_minor),
+        costUsdE4: String(purchase.cost_usd_e4),
+        settingsId: purchase.settings_id,
+        ...(purchase.rate_id === null ? {} : { rateId: purchase.rate_id }),
+      },
+      ...(charge ? { charge } : {}),
+      requestId: purchase.request_id,
+      timings,
+      ...more,
+    },
   };
 }

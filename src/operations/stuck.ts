@@ -10,7 +10,6 @@ import {
   type StuckLimits,
 } from './stuck-rules.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { WorkflowStates } from './workflow-states.ts';
 import { CLAIMS } from '../payments/store/payments.ts';
 import {
   findOpenRows,
@@ -21,6 +20,7 @@ import {
 } from './store/stuck.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
+import type { WorkflowStates } from './engine.ts';
 
 export interface StuckDeps {
   readonly db: WorldDb;

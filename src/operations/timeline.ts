@@ -4,11 +4,11 @@
  */
 import { formatAmount, type Money } from '../domain/money.ts';
 import type { StuckItem } from './stuck-rules.ts';
-import type { WorkflowState } from './workflow-states.ts';
 import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
 import type { ActionRecord, OperatorActions } from './actions.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
+import type { WorkflowState } from './engine.ts';
 
 export interface TimelineDeps extends StuckDeps {
   readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;

@@ -2,7 +2,13 @@
  * The gateway's half of a run: its statement is read into the run's lines, then compared with payments and refunds, page by page in both
  * directions. Guarantee: what the statement lacks counts as missing only when the gateway, asked for it by name, does not hold it either.
  */
-import { compareCharge, compareRefund, type GatewayLine, type OurCharge } from './payment-rules.ts';
+import {
+  compareCharge,
+  compareRefund,
+  compareDisputes,
+  type GatewayLine,
+  type OurCharge,
+} from './payment-rules.ts';
 import type { GatewayOutcome, StatementLine } from '../payments/port.ts';
 import {
   findLines,
@@ -31,6 +37,7 @@ import {
   type Dated,
   type RunContext,
 } from './run.ts';
+import { findDisputedReferences, findOurDisputes } from './store/disputes.ts';
 
 /** Reads the statement of a time into the run's lines. */
 export async function readStatement(context: RunContext, slice: Slice): Promise<void> {
@@ -245,4 +252,41 @@ async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promis
 function answered<T>(whom: string, outcome: GatewayOutcome<T>): T {
   if (outcome.outcome === 'done') return outcome.value;
   throw new Error(`${whom} did not answer: ${outcome.detail}`);
+}
+
+/** Compares every dispute that either side knows of. */
+export async function compareAllDisputes(context: RunContext): Promise<void> {
+  const { db, own, slices, gateway } = context;
+  const listed = new Set<string>();
+  for (const slice of slices) {
+    goOn(context);
+    for await (const reference of gateway.disputed(slice.from, slice.to)) listed.add(reference);
+  }
+  for (let after = ''; ;) {
+    const page = await findDisputedReferences(db, { since: own.from, after, limit: PAGE_ROWS });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    for (const reference of page) listed.add(reference);
+    after = last;
+  }
+  const references = [...listed];
+  for (let from = 0; from < references.length; from += PAGE_ROWS)
+    await keepVerdicts(context, 'gateway', () =>
+      compareDisputePage(context, references.slice(from, from + PAGE_ROWS)),
+    );
+}
+
+async function compareDisputePage(context: RunContext, references: readonly string[]): Promise<Dated[]> {
+  const verdicts: Dated[] = [];
+  for (const payment of await findOurDisputes(context.db, references)) {
+    goOn(context);
+    const found = await context.gateway.findDisputes(payment.reference);
+    if (found.outcome !== 'done')
+      throw new Error(`the gateway did not answer about disputes of ${payment.reference}: ${found.detail}`);
+    for (const verdict of compareDisputes(payment, payment.disputes, found.value, context.rules)) {
+      const at = found.value.flatMap(({ openedAt }) => (openedAt === null ? [] : [openedAt]));
+      verdicts.push(dated(verdict, at.length === 0 ? [payment.openedAt] : at));
+    }
+  }
+  return verdicts;
 }

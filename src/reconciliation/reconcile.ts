@@ -23,8 +23,7 @@ import {
   type RunRow,
 } from './store/reconciliation.ts';
 import { countLines, dropLines, type Slice } from './store/lines.ts';
-import { compareAllDisputes } from './disputes.ts';
-import { compareGateway, readStatement } from './gateway.ts';
+import { compareGateway, readStatement, compareAllDisputes } from './gateway.ts';
 import { earlier, goOn, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
 import { compareSupplier, compareSupplierBalance, readOrders } from './supplier.ts';
 

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { amountOf, needsApproval, worthOf, type ActionMoney } from '../../src/operations/amounts.ts';
 import {
   CHECK_ACTIONS,
   isSamePerson,
@@ -15,7 +14,11 @@ import {
   REFUSAL_WORDS,
   refusalFor,
   requestRefusal,
+  amountOf,
+  needsApproval,
+  worthOf,
   type ActionFacts,
+  type ActionMoney,
 } from '../../src/operations/rules.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 

@@ -1,7 +1,7 @@
 /** What a command would do, for the person who is asked and for --dry-run: as the service foresees it, not as the command line guesses. */
-import type { EffectPreview } from '../../operations/store/preview.ts';
 import { money } from './output.ts';
 import type { Result } from './result.ts';
+import type { EffectPreview } from '../../operations/store/actions.ts';
 
 /** A preview as a result, with its sentences. */
 export type Preview = Result & {

@@ -12,13 +12,13 @@ import {
   transactionId,
   worldQuery,
 } from '../../platform/http/ops-route.ts';
-import { actionAnswer } from './outcome.ts';
 import {
   presentActionRecord,
   presentActions,
   presentReplay,
   presentPurchaseTimeline,
   presentStuck,
+  actionAnswer,
 } from './present.ts';
 import {
   dismissBody,

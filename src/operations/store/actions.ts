@@ -2,26 +2,32 @@
  * Operator's moves on record: begun, kept for a second person, made or refused. What a move does and the line that tells of it are written in
  * one transaction; a line that has ended never changes; the same key is the same move, whoever sends it how often.
  */
-import { amountOf, APPROVAL_WITHIN_MS, needsApproval, type ApprovalLimits } from '../amounts.ts';
 import type { Money } from '../../domain/money.ts';
 import {
   availableActions,
   REFUSAL_WORDS,
   refusalFor,
   requestRefusal,
+  amountOf,
+  APPROVAL_WITHIN_MS,
+  needsApproval,
+  isSamePerson,
+  CHECK_ACTIONS,
   type ActionOutcome,
   type ActionRefusal,
   type ActionRequest,
+  type ApprovalLimits,
 } from '../rules.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
-import { effectOf } from './effects.ts';
-import { findReplacement } from './replacement.ts';
+import { effectOf, findReplacement } from './effects.ts';
 import { findActionSubject, lockActionSubject, moneyOf, type Ended, type ActionSubject } from './subject.ts';
 import type { ActionRow } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
+import { sql } from 'kysely';
+import { sidesOf, creditOf } from '../../ledger/chart-of-accounts.ts';
 
 /** Whether to go on with a move. `go`: its line stands as BEGUN, or was approved. */
 export type BeginOutcome =
@@ -371,4 +377,222 @@ function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Pr
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** What a second person says of a move that waits. `go`: it may be made now. */
+export async function decideApproval(
+  db: WorldDb,
+  moveId: string,
+  word: { readonly by: string; readonly isApproved: boolean; readonly tryId: string },
+  now: Date,
+): Promise<
+  { readonly outcome: 'go'; readonly move: ActionRow } | Refused | { readonly outcome: 'declined' }
+> {
+  return db.transaction().execute(async (trx) => {
+    const row = await trx
+      .selectFrom('operator_moves')
+      .selectAll()
+      .where('id', '=', moveId)
+      .forUpdate()
+      .executeTakeFirst();
+    if (!row) return refusedAs('NOT_FOUND', `there is no move ${moveId}`, undefined);
+    const refuse = async (refusal: ActionRefusal): Promise<Refused> => {
+      const wish = { ...requestOf(row), moveId: word.tryId, by: word.by };
+      const reason = `${word.isApproved ? 'approval' : 'refusal'} of ${moveId}`;
+      const subject = await findActionSubject(trx, row.transaction_id);
+      return recordRefusal(trx, { ...wish, reason }, refusal, now, subject);
+    };
+    if (requestRefusal({ ...requestOf(row), by: word.by }) === 'PERSON_NEEDED')
+      return refuse('PERSON_NEEDED');
+    if (isExpired(row, now)) {
+      await expireAction(trx, row, now);
+      return refuse('APPROVAL_EXPIRED');
+    }
+    // Approved before, and perhaps not made: whoever approved it may send it again.
+    const isAgain = row.status === 'APPROVED' && isSamePerson(row.approved_by ?? '', word.by);
+    if (isAgain && word.isApproved) return { outcome: 'go', move: row };
+    if (row.status !== 'WAITS_FOR_APPROVAL') return refuse('NOT_WAITING');
+    if (isSamePerson(row.by_person, word.by)) return refuse('SAME_PERSON');
+    const status = word.isApproved ? 'APPROVED' : 'DECLINED';
+    const move = await trx
+      .updateTable('operator_moves')
+      .set({
+        status,
+        approved_by: word.by.trim(),
+        ...(word.isApproved ? {} : { closed_at: now, detail: `declined by ${word.by.trim()}` }),
+      })
+      .where('id', '=', moveId)
+      .returningAll()
+      .executeTakeFirstOrThrow();
+    return word.isApproved ? { outcome: 'go', move } : { outcome: 'declined' };
+  });
+}
+
+/** The wish that a line tells of. */
+export function requestOf(row: ActionRow): ActionRequest {
+  return {
+    moveId: row.id,
+    transactionId: row.transaction_id,
+    by: row.by_person,
+    reason: row.reason,
+    moveKey: row.move_key,
+    ...(row.evidence === null ? {} : { evidence: row.evidence }),
+    ...(JSON.parse(row.asked) as Pick<ActionRequest, 'move'>),
+  };
+}
+
+/** Every try on a purchase or a funding, oldest first. */
+export function listActions(db: WorldDb, transactionId: string): Promise<ActionRow[]> {
+  return db
+    .selectFrom('operator_moves')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .orderBy('created_at')
+    .execute();
+}
+
+/** A move that `approve` would make: it waits for a second person, or was approved and is not made yet. */
+export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<ActionRow | undefined> {
+  return db
+    .selectFrom('operator_moves')
+    .selectAll()
+    .where('id', '=', moveId)
+    .where(sql<boolean>`(status = 'APPROVED' or (status = 'WAITS_FOR_APPROVAL' and expires_at > ${now}))`)
+    .executeTakeFirst();
+}
+
+/** Moves that wait for a second person, oldest first. */
+export function listPendingApprovals(db: WorldDb, now: Date): Promise<ActionRow[]> {
+  return db
+    .selectFrom('operator_moves')
+    .selectAll()
+    .where('status', '=', 'WAITS_FOR_APPROVAL')
+    .where(sql<boolean>`expires_at > ${now}`)
+    .orderBy('created_at')
+    .limit(1_000)
+    .execute();
+}
+
+/** One entry that would be booked. */
+export interface PreviewEntry {
+  readonly account: string;
+  readonly currency: string;
+  readonly debitMinor: bigint;
+  readonly creditMinor: bigint;
+}
+
+export type EffectPreview =
+  | {
+      readonly outcome: 'would-do';
+      /** In a sentence. */
+      readonly did: string;
+      readonly amount: Money | null;
+      /** Whose purchase or funding it is. */
+      readonly accountId: string;
+      readonly email: string | null;
+      readonly entries: readonly PreviewEntry[];
+      /** Refunds that would be asked for at the gateway. */
+      readonly refunds: readonly Money[];
+      /** Whether another person must approve it: always, or where the amount is above the limit. */
+      readonly secondPerson: 'always' | 'above-limit' | 'never';
+    }
+  /** Refused, made before, or kept for a second person. */
+  | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
+
+/** Thrown to take everything back. */
+class RolledBack extends Error {
+  readonly foresight: EffectPreview;
+  constructor(foresight: EffectPreview) {
+    super('a preview');
+    this.name = 'TakenBack';
+    this.foresight = foresight;
+  }
+}
+
+/** Foresees a move. Nothing is written, not even a refusal. */
+export async function previewEffect(db: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
+  try {
+    return await db.transaction().execute(async (trx) => {
+      throw new RolledBack(await tryEffect(trx, wish, now));
+    });
+  } catch (error) {
+    if (error instanceof RolledBack) return error.foresight;
+    throw error;
+  }
+}
+
+async function tryEffect(trx: WorldDb, wish: ActionRequest, now: Date): Promise<EffectPreview> {
+  const judged = await judgeRequest(trx, wish, now);
+  if (judged.outcome === 'go')
+    return { outcome: 'done', moveId: judged.moveId, did: 'begun before', again: true };
+  if (judged.outcome !== 'fits') return judged;
+  const { amount } = judged;
+  const row = await insertBegun(trx, wish, judged, now);
+  const before = await lastBooked(trx);
+  const subject = await lockActionSubject(trx, wish.transactionId);
+  if (!row || !subject) return refusedAs('NOT_FOUND', 'it is being made right now', subject);
+  const about = {
+    amount,
+    accountId: subject.accountId,
+    email: await findEmail(trx, subject.accountId),
+    secondPerson: secondPersonFor(wish, amount),
+  };
+  if (CHECK_ACTIONS.includes(wish.move))
+    return { outcome: 'would-do', did: 'asks, and books what is found', ...about, entries: [], refunds: [] };
+  const ended = await effectOf(wish.move)(trx, row, subject, now);
+  if ('refusal' in ended) return refusedAs(ended.refusal, ended.detail ?? '', subject);
+  const known = new Set(subject.refunds.map((refund) => refund.refund_key));
+  return {
+    outcome: 'would-do',
+    did: ended.did,
+    ...about,
+    entries: await entriesSince(trx, wish.transactionId, before),
+    refunds: await newRefunds(trx, wish.transactionId, known),
+  };
+}
+
+function secondPersonFor(wish: ActionRequest, amount: Money | null): 'always' | 'above-limit' | 'never' {
+  if (wish.overrides === true) return 'always';
+  return amount === null ? 'never' : 'above-limit';
+}
+
+async function lastBooked(trx: WorldDb): Promise<bigint> {
+  const { rows } = await sql<{
+    id: bigint;
+  }>`select coalesce(max(id), 0)::int8 as id from ledger_transactions`.execute(trx);
+  return rows[0]?.id ?? 0n;
+}
+
+async function entriesSince(trx: WorldDb, transactionId: string, before: bigint): Promise<PreviewEntry[]> {
+  const rows = await trx
+    .selectFrom('ledger_transactions as t')
+    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
+    .select(['e.ledger_account_id as account', 'e.currency', 'e.amount_minor'])
+    .where('t.transaction_id', '=', transactionId)
+    .where('t.id', '>', before)
+    .orderBy('e.id')
+    .execute();
+  return rows.map(({ account, currency, amount_minor: storedMinor }) => ({
+    account,
+    currency,
+    ...sidesOf(creditOf(storedMinor, currency)),
+  }));
+}
+
+async function newRefunds(trx: WorldDb, transactionId: string, known: ReadonlySet<string>): Promise<Money[]> {
+  const rows = await trx
+    .selectFrom('refunds')
+    .selectAll()
+    .where('transaction_id', '=', transactionId)
+    .where('closed_at', 'is', null)
+    .execute();
+  return rows
+    .filter((row) => row.status === 'DUE' || !known.has(row.refund_key))
+    .map((row) => ({ amountMinor: row.amount_minor, currency: row.currency }));
+}
+
+async function findEmail(trx: WorldDb, accountId: string): Promise<string | null> {
+  const { rows } = await sql<{ email: string }>`
+    select email from accounts.accounts where id = ${accountId}`.execute(trx);
+  return rows[0]?.email ?? null;
 }

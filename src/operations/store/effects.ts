@@ -4,17 +4,18 @@
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { settleClaim, clearAttention } from './dispute-settlement.ts';
-import { closeFundingUnpaid } from '../../payments/store/fundings.ts';
+import { closeFundingUnpaid, closeFundingPaid } from '../../payments/store/fundings.ts';
 import {
   exchangeEntries,
   postHold,
   transfer,
   walletAccount,
+  ensureSystemAccounts,
+  ensureWallet,
+  placePaidHold,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
-import { closeRefundByHand, markPaidByHand } from './manual-payment.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
-import { replacePackage } from './replacement.ts';
 import {
   GOODWILL,
   inPrice,
@@ -27,10 +28,21 @@ import {
 import type { ActionRow } from './tables.ts';
 import { closePayment, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
-import { creditRefundAs, dueRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
+import {
+  creditRefundAs,
+  dueRefund,
+  tryRefundAgain,
+  closeRefund,
+  type RefundRow,
+} from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { newPendingMessages } from '../../webhooks/store/messages.ts';
+import { newPendingMessages, listeners } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
+import type { ActionRefusal } from '../rules.ts';
+import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
+import { sql } from 'kysely';
+import { snapshotOf } from '../../catalogue/rules.ts';
+import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 
 /** The effect of a move on the rows. */
 export const effectOf = (move: OperatorAction): ActionEffect => EFFECTS[move];
@@ -215,3 +227,219 @@ const formatMoney = ({ amountMinor, currency }: Money): string => `${currency} $
 
 /** Enough of its id to tell this move's refunds from those of others. */
 const tailOf = ({ id }: ActionRow): string => id.slice(-12);
+
+/** Cents of the price, in the supplier's ten-thousandths of a dollar. */
+const COST_UNITS_PER_CENT = 100n;
+
+/** Its number at the supplier is one digit. */
+const MOST_REPLACEMENTS = 8;
+
+/** The package that a person named, or else the cheapest equal one. */
+export async function findReplacement(
+  db: WorldDb,
+  { purchase }: ActionSubject,
+  named: string | undefined,
+): Promise<{ readonly packageCode: string } | { readonly refusal: ActionRefusal }> {
+  if (!purchase || replacementNumber(purchase) > MOST_REPLACEMENTS) return { refusal: 'NO_EQUAL_PACKAGE' };
+  const mostCostE4 = purchase.price_usd_minor * COST_UNITS_PER_CENT;
+  const row = await db
+    .selectFrom('packages as other')
+    .innerJoin('packages as bought', 'bought.package_type', 'other.package_type')
+    .select('other.package_code')
+    .where('bought.package_code', '=', purchase.package_code)
+    .where('other.package_code', '<>', purchase.package_code)
+    .where('other.withdrawn_at', 'is', null)
+    .where('other.cost_usd_e4', '<=', mostCostE4)
+    .$if(named !== undefined, (query) => query.where('other.package_code', '=', named ?? ''))
+    .$if(named === undefined, (query) =>
+      query
+        .whereRef('other.region_code', '=', 'bought.region_code')
+        .whereRef('other.volume_bytes', '=', 'bought.volume_bytes')
+        .whereRef('other.data_type', '=', 'bought.data_type')
+        .whereRef('other.duration', '=', 'bought.duration')
+        .whereRef('other.duration_unit', '=', 'bought.duration_unit'),
+    )
+    // A top-up must be one that this eSIM takes.
+    .$if(purchase.package_type === 'TOPUP', (query) =>
+      query.where('other.package_code', 'in', (eb) =>
+        eb
+          .selectFrom('package_top_ups')
+          .innerJoin('esims', 'esims.package_code', 'package_top_ups.package_code')
+          .select('package_top_ups.top_up_code')
+          .where('esims.id', '=', purchase.esim_id),
+      ),
+    )
+    .orderBy('other.cost_usd_e4')
+    .orderBy('other.package_code')
+    .limit(1)
+    .executeTakeFirst();
+  if (row) return { packageCode: row.package_code };
+  return { refusal: named === undefined ? 'NO_EQUAL_PACKAGE' : 'PACKAGE_DOES_NOT_FIT' };
+}
+
+/** Puts the new package in place of the old one; nothing was asked for it yet. */
+export async function replacePackage(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
+  const { purchase } = subject;
+  const row = await trx
+    .selectFrom('packages')
+    .selectAll()
+    .where('package_code', '=', move.package_code ?? '')
+    .executeTakeFirst();
+  if (!purchase || !row) return { refusal: 'PACKAGE_DOES_NOT_FIT' };
+  const item = toPackage(row);
+  await trx
+    .updateTable('purchases')
+    .set({
+      package_code: item.packageCode,
+      package_name: item.name,
+      volume_bytes: BigInt(item.volumeBytes),
+      duration: item.duration,
+      cost_usd_e4: item.cost,
+      supplier_transaction_id: `${purchase.transaction_id}-${replacementNumber(purchase) + 1}`,
+      supplier_order_no: null,
+      supplier_asks: 0,
+      supplier_first_asked_at: null,
+      supplier_previous_asked_at: null,
+      supplier_asked_at: null,
+      supplier_searched_until: null,
+      withdrawing_since: null,
+      cancel_asked_at: null,
+      updated_at: sql`now()`,
+    })
+    .where('transaction_id', '=', purchase.transaction_id)
+    .execute();
+  if (purchase.package_type === 'BASE') await replaceOnEsim(trx, purchase.esim_id, item);
+  await trx
+    .insertInto('purchase_events')
+    .values({
+      transaction_id: purchase.transaction_id,
+      what: 'package-replaced',
+      detail: `${purchase.package_code} by ${item.packageCode}`,
+    })
+    .execute();
+  return { did: `${item.packageCode} is delivered instead of ${purchase.package_code}` };
+}
+
+/** 1: what was bought; 2: the first replacement. */
+function replacementNumber(purchase: {
+  readonly transaction_id: string;
+  readonly supplier_transaction_id: string | null;
+}): number {
+  const { supplier_transaction_id: at, transaction_id: id } = purchase;
+  return at === null ? 1 : Number(at.slice(id.length + 1));
+}
+
+async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage): Promise<void> {
+  await trx
+    .updateTable('esims')
+    .set({
+      package_code: item.packageCode,
+      package_name: item.name,
+      snapshot: JSON.stringify(snapshotOf(item)),
+      total_volume_bytes: BigInt(item.volumeBytes),
+      total_duration: item.duration,
+      duration_unit: item.durationUnit,
+      data_type: item.dataType,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', esimId)
+    .where('status', '=', 'PENDING')
+    .execute();
+}
+
+/** Ledger account of what rests on evidence: below zero is money that came by a person's word. */
+const evidenceAccount = (currency: string): string => `evidence:${currency}`;
+
+/** A purchase that waits goes on to its delivery; what is closed, and a funding, get the money into the wallet. */
+async function markPaidByHand(
+  trx: WorldDb,
+  move: ActionRow,
+  subject: ActionSubject,
+  now: Date,
+): Promise<Ended> {
+  const payment = payingPayment(subject);
+  if (!payment) return { refusal: 'DOES_NOT_FIT' };
+  const { facts, price, transactionId } = subject;
+  const charge = { amountMinor: payment.charge_minor, currency: payment.charge_currency };
+  const paysHold = facts.purpose === 'purchase' && facts.status === 'PENDING';
+  await ensureEvidenceAccount(trx, charge.currency);
+  await ensureSystemAccounts(trx, charge.currency);
+  await ensureWallet(trx, payment.account_id, payment.price_currency);
+  await transfer(trx, {
+    operationKey: move.id,
+    kind: 'marked-paid',
+    transactionId,
+    reason: move.reason,
+    entries: [
+      {
+        account: evidenceAccount(charge.currency),
+        currency: charge.currency,
+        amountMinor: -charge.amountMinor,
+      },
+      ...exchangeEntries(charge, price),
+      { account: paysHold ? `held:${price.currency}` : walletAccount(payment.account_id), ...price },
+    ],
+  });
+  const found = await bookEvidence(trx, payment, paysHold);
+  if (paysHold) {
+    await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
+    await markPaid(trx, transactionId, newPendingMessages());
+  } else if (facts.purpose === 'funding') {
+    await closeFundingPaid(trx, transactionId);
+  }
+  await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
+  await tellTimeline(trx, transactionId, payment.reference);
+  const to = paysHold ? 'it is delivered now' : 'it is in the wallet';
+  return { did: `marked as paid with ${charge.currency} ${formatMinor(charge.amountMinor)}; ${to}` };
+}
+
+/** Answers who wants to hear of it. */
+async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
+  const row = await trx
+    .updateTable('payments')
+    .set({
+      booked_minor: payment.booked_minor + payment.charge_minor,
+      booked_currency: payment.charge_currency,
+      evidence_minor: payment.charge_minor,
+      paid_hold: payment.paid_hold || paysHold,
+      updated_at: sql`now()`,
+    })
+    .where('reference', '=', payment.reference)
+    .returning(listeners('payment.received', sql.ref('payments.account_id')).as('listeners'))
+    .executeTakeFirstOrThrow();
+  return row.listeners;
+}
+
+async function tellTimeline(trx: WorldDb, transactionId: string, reference: string): Promise<void> {
+  await sql`
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'payment-vouched-for', ${reference}::text from purchases where transaction_id = ${transactionId}`.execute(
+    trx,
+  );
+}
+
+/** A refund that a person has seen sent, or has paid out by hand. Twice is once. */
+export async function closeRefundByHand(trx: WorldDb, refund: RefundRow): Promise<void> {
+  if (!(await closeRefund(trx, refund, 'DONE'))) return;
+  const amount: Money = { amountMinor: refund.amount_minor, currency: refund.currency };
+  await ensureEvidenceAccount(trx, amount.currency);
+  const entries: LedgerEntry[] = [
+    { account: `suspense:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
+    { account: evidenceAccount(amount.currency), ...amount },
+  ];
+  await transfer(trx, {
+    operationKey: `${refund.refund_key}:by-hand`,
+    kind: 'refund-by-hand',
+    transactionId: refund.transaction_id,
+    entries,
+  });
+}
+
+/** Made where it is the first in its currency. */
+async function ensureEvidenceAccount(trx: WorldDb, currency: string): Promise<void> {
+  await trx
+    .insertInto('ledger_accounts')
+    .values({ id: evidenceAccount(currency), kind: 'evidence', currency, account_id: null })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}

@@ -4,8 +4,7 @@
  */
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import type { ActionMoney } from '../amounts.ts';
-import type { ActionFacts, ActionRefusal, OpenRefund } from '../rules.ts';
+import type { ActionFacts, ActionRefusal, OpenRefund, ActionMoney } from '../rules.ts';
 import { atLockedRate } from '../../payments/rules.ts';
 import type { FundingRow } from '../../payments/store/fundings.ts';
 import { CLAIMS, type PaymentRow } from '../../payments/store/payments.ts';
