@@ -231,30 +231,31 @@ function goodwillRefusal({ earned }: ActionFacts, { isGoodwill }: ActionTerms): 
   return isGoodwill ? undefined : 'ALREADY_DELIVERED';
 }
 
-/** What a person says when making a move. Amounts are decimal digits of minor units, as all of this travels through Temporal. */
+/** What a person asks for. Amounts are decimal digits of minor units, as all of this travels through Temporal. */
 export interface ActionRequest {
-  /** Of this try: its line on record. */
+  /** Of this attempt: its line on record. */
   readonly moveId: string;
   readonly transactionId: string;
   readonly move: OperatorAction;
-  /** Who makes it: text for the audit row. */
+  /** Who asks: text for the audit row. */
   readonly by: string;
   readonly reason: string;
-  /** Where what cannot be looked up here can be seen: an address, a ticket, a statement's line. */
-  readonly evidence?: string;
-  /** Absent: all that the move can move. */
-  readonly amountMinor?: string;
-  readonly currency?: string;
+  /** Where facts that this system cannot check can be seen: an address, a ticket, a line of a statement. */
+  readonly evidence?: string | undefined;
+  /** Absent: all that the action can move. */
+  readonly amountMinor?: string | undefined;
+  readonly currency?: string | undefined;
   /** deliver-other: what to deliver; absent: the cheapest equal package. */
-  readonly packageCode?: string;
-  readonly goodwill?: boolean;
+  readonly packageCode?: string | undefined;
+  /** A refund although it was delivered. */
+  readonly goodwill?: boolean | undefined;
   /** settle-claim: how it ended. */
-  readonly outcome?: DisputeOutcome;
+  readonly outcome?: DisputeOutcome | undefined;
   /** settle-claim: which dispute, by the gateway's id, where several are open. */
-  readonly disputeId?: string;
-  /** settle-claim: against the gateway's word, which takes a second person. */
-  readonly overrides?: boolean;
-  /** The same key is the same move: its first outcome is answered again. */
+  readonly disputeId?: string | undefined;
+  /** settle-claim: against what the gateway says, which takes a second person. */
+  readonly overrides?: boolean | undefined;
+  /** The same key is the same action: its first outcome is answered again. */
   readonly moveKey: string;
 }
 

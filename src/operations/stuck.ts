@@ -30,10 +30,10 @@ export interface StuckDeps {
 }
 
 export interface StuckFilter {
-  readonly classes?: readonly StuckClass[];
-  readonly olderThanSeconds?: number;
-  readonly currency?: string;
-  readonly transactionId?: string;
+  readonly classes?: readonly StuckClass[] | undefined;
+  readonly olderThanSeconds?: number | undefined;
+  readonly currency?: string | undefined;
+  readonly transactionId?: string | undefined;
 }
 
 export interface StuckList {

@@ -18,47 +18,37 @@ import { divideHalfUp, formatAmount, formatMinor } from '../domain/money.ts';
 import { readBalances, readSales, readWaiting, type Sales, type WaitingItems } from './store/books.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
-/** From then, and before then. */
+/** From `from` on, before `to`. */
 export interface BooksRange {
   readonly from: Date;
   readonly to: Date;
 }
 
-export interface Books {
-  trialBalance(): Promise<TrialBalance>;
-  daily(range: BooksRange): Promise<Daily>;
-  byMerchant(range: BooksRange): Promise<ByMerchant>;
-  waiting(): Promise<Waiting>;
-  toTable(report: Report): Table;
-  /** RFC 4180. */
-  toCsv(report: Report): string;
-}
+export type Books = ReturnType<typeof createBooks>;
 
-export function createBooks({ db }: { readonly db: WorldDb }): Books {
+export function createBooks({ db }: { readonly db: WorldDb }) {
   return {
     trialBalance: () => trialBalance(db),
-    daily: async (range) => {
+    daily: async (range: BooksRange): Promise<Daily> => {
       const sales = await readSales(db, range, 'day');
-      const lines = sales.map((one) => ({
-        day: one.day ?? '',
-        packageType: one.packageType,
-        ...earnedOf(one),
+      const lines = sales.map(({ day, packageType, ...sums }) => ({
+        ...{ day: day ?? '', packageType },
+        ...earnedOf(sums),
       }));
       return { report: 'daily', lines, totals: totalsOf(lines) };
     },
-    byMerchant: async (range) => {
+    byMerchant: async (range: BooksRange): Promise<ByMerchant> => {
       const sales = await readSales(db, range, 'account');
-      const lines = sales.map((one) => ({
-        accountId: one.accountId,
-        email: one.email,
-        packageType: one.packageType,
-        ...earnedOf(one),
+      const lines = sales.map(({ accountId, email, packageType, ...sums }) => ({
+        ...{ accountId, email, packageType },
+        ...earnedOf(sums),
       }));
       return { report: 'merchants', lines, totals: totalsOf(lines) };
     },
     waiting: () => waiting(db),
     toTable,
-    toCsv: (report) => {
+    /** RFC 4180. */
+    toCsv: (report: Report): string => {
       const { columns, rows } = toTable(report);
       return csvOf(columns, rows);
     },
@@ -85,15 +75,18 @@ async function trialBalance(db: WorldDb): Promise<TrialBalance> {
 /** Cost units × rate micros → minor units: 10,000 units are a dollar, a dollar is 100 of its own minor units. */
 const SCALE = (10_000n * 1_000_000n) / 100n;
 
-function earnedOf({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costScaled }: Sales): Earned {
-  return withMargin({
-    currency,
-    deliveries,
-    soldMinor,
-    correctedMinor,
-    costUsdE4,
-    costMinor: divideAwayFromZero(costScaled, SCALE),
-  });
+type SalesSums = Omit<Sales, 'day' | 'accountId' | 'email' | 'packageType'>;
+
+function earnedOf({
+  currency,
+  deliveries,
+  soldMinor,
+  correctedMinor,
+  costUsdE4,
+  costScaled,
+}: SalesSums): Earned {
+  const costMinor = divideAwayFromZero(costScaled, SCALE);
+  return withMargin({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costMinor });
 }
 
 function totalsOf(lines: readonly Earned[]): Earned[] {

@@ -169,7 +169,10 @@ function askedText(wish: ActionRequest): string {
   });
 }
 
-const termsOf = (asked: { readonly goodwill?: boolean; readonly evidence?: string | null }) => ({
+const termsOf = (asked: {
+  readonly goodwill?: boolean | undefined;
+  readonly evidence?: string | null | undefined;
+}) => ({
   isGoodwill: asked.goodwill === true,
   hasEvidence: (asked.evidence ?? '') !== '',
 });

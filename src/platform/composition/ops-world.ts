@@ -30,10 +30,10 @@ export interface StuckPage extends Page<StuckItem> {
   readonly temporalAsked: boolean;
 }
 
-export type DifferenceQuery = PageQuery & {
-  readonly kind?: DifferenceKind;
-  readonly currency?: string;
-  readonly transactionId?: string;
+type DifferenceQuery = PageQuery & {
+  readonly kind?: DifferenceKind | undefined;
+  readonly currency?: string | undefined;
+  readonly transactionId?: string | undefined;
 };
 
 /** An action of the signed-in person. */
@@ -143,10 +143,10 @@ async function dismissEvent(
 /** Open ones, oldest first. */
 async function listDifferences(
   { differences }: OpsWorldDeps,
-  { page, limit, kind, ...filter }: DifferenceQuery,
+  { page, limit, kind, currency, transactionId }: DifferenceQuery,
 ): Promise<Page<OpenDifference>> {
-  const kinds = kind === undefined ? {} : { kinds: [kind] };
-  const open = await differences.listOpen({ ...filter, ...kinds, limit: MOST_DIFFERENCES });
+  const kinds = kind === undefined ? undefined : [kind];
+  const open = await differences.listOpen({ kinds, currency, transactionId, limit: MOST_DIFFERENCES });
   return pageOf(open, { page, limit });
 }
 
