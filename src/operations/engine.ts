@@ -1,10 +1,9 @@
-/** What makes an operator's moves: the workflow that carries a purchase or a funding, or one that repairs what is closed. */
 import type { FundingInput } from '../payments/funding-rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from './rules.ts';
 import type { PurchaseInput } from '../purchases/purchase.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 
-/** `rejected`: the workflow would not even begin with it, and nothing is on record. `nobody`: no workflow carries it. */
+/** `rejected`: the workflow's validator refused it, and nothing is on record. `nobody`: no workflow runs for it. */
 export type EngineOutcome =
   | ActionOutcome
   | { readonly outcome: 'rejected'; readonly code: ActionRefusal }
@@ -15,15 +14,15 @@ export type WorkflowStart =
   | { readonly purpose: 'purchase'; readonly input: PurchaseInput }
   | { readonly purpose: 'funding'; readonly input: FundingInput };
 
-/** Each waits for the move's outcome up to the deadline; `unknown` after that. Throws EngineUnavailable when nobody could be asked. */
+/** Each waits for the outcome up to the deadline, then answers `unknown`. Throws EngineUnavailable when Temporal is not reachable. */
 export interface OperatorEngine {
   /** By the workflow that carries it. */
-  move(wish: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
+  move(request: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
   /** By a fresh run of a workflow that is gone while its purchase is open: every step may run twice, so it finds everything in the rows. */
-  carryOn(carried: WorkflowStart, wish: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
+  carryOn(carried: WorkflowStart, request: ActionRequest, deadlineMs: number): Promise<EngineOutcome>;
   /** By a workflow of its own, which stays until money that it sends back has gone. */
   repair(
-    wish: ActionRequest,
+    request: ActionRequest,
     about: { readonly purpose: PaymentPurpose; readonly isFromOutside: boolean },
     deadlineMs: number,
   ): Promise<EngineOutcome>;

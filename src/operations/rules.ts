@@ -1,23 +1,23 @@
 /**
- * An operator's moves on a purchase or a funding: which there are, which fit how it stands, and why one does not. Pure: the command line,
- * the workflow's validator and the step that makes the move ask the same tables. Moves are wishes; the ledger's own rules decide.
+ * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the command line, the workflow's validator
+ * and the step that carries out the action use the same tables. The rules of the ledger have the last word.
  */
 import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/roles.ts';
 
-/** Moves that only ask: made as often as somebody likes, each time anew. */
+/** Actions that only check: each request is a new one. */
 export const CHECK_ACTIONS: readonly OperatorAction[] = [
   'look-at-gateway',
   'look-at-supplier',
   'retry-delivery',
 ];
 
-/** Moves that rest on something nobody here can look up, so the person says where it can be seen. */
+/** Actions that rest on facts this system cannot check, so the person says where they can be seen. */
 const ALWAYS_WITH_EVIDENCE: readonly OperatorAction[] = ['mark-paid', 'settle-claim'];
 
-/** Why a move is refused. A closed list, published in docs/OPERATIONS.md. */
+/** Why an action is refused. A closed list, published in docs/OPERATIONS.md. */
 export const ACTION_REFUSALS = [
   'REASON_NEEDED',
   'PERSON_NEEDED',
@@ -47,7 +47,7 @@ export const ACTION_REFUSALS = [
 ] as const;
 export type ActionRefusal = (typeof ACTION_REFUSALS)[number];
 
-/** How a purchase or a funding stands, as far as moves are concerned. */
+/** Where a purchase or a funding is, as far as actions are concerned. */
 export const PURCHASE_SITUATIONS = [
   'awaiting-money',
   'delivering',
@@ -60,7 +60,7 @@ export type PurchaseSituation = (typeof PURCHASE_SITUATIONS)[number];
 /** A refund that has not ended. `stuck`: the gateway will not send it. `waits`: the gateway waits for the buyer's details. */
 export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';
 
-/** What is known of a purchase or a funding when a move is asked for. */
+/** The facts by which an action is allowed or refused. */
 export interface ActionFacts {
   readonly purpose: PaymentPurpose;
   readonly status: PurchaseStatus;
@@ -130,7 +130,7 @@ const ACTIONS_OF_SITUATION: Record<PurchaseSituation, readonly OperatorAction[]>
   ],
 };
 
-/** Whether a move may fit a state at all, whatever else is known. */
+/** Whether an action may be available in a situation at all, whatever the other facts. */
 export function couldBeAvailable(move: OperatorAction, state: PurchaseSituation): boolean {
   return ACTIONS_OF_SITUATION[state].includes(move);
 }
@@ -138,7 +138,7 @@ export function couldBeAvailable(move: OperatorAction, state: PurchaseSituation)
 export const actionsInSituation = (state: PurchaseSituation): readonly OperatorAction[] =>
   ACTIONS_OF_SITUATION[state];
 
-/** How a move was asked for, where that decides whether it fits. */
+/** Parts of the request that decide whether the action is available. */
 export interface ActionTerms {
   /** Given back although it was delivered: a gift, and asked for as one. */
   readonly isGoodwill: boolean;
@@ -148,12 +148,12 @@ export interface ActionTerms {
 /** With everything that a person could add: what fits then is worth offering. */
 const BEST_TERMS: ActionTerms = { isGoodwill: true, hasEvidence: true };
 
-/** The moves that fit, with evidence or as goodwill where they need it. */
+/** The available actions, with evidence or as goodwill where they need it. */
 export function availableActions(facts: ActionFacts): OperatorAction[] {
   return OPERATOR_ACTIONS.filter((move) => refusalFor(move, facts, BEST_TERMS) === undefined);
 }
 
-/** Why a move does not fit, or undefined when it does. */
+/** undefined: the action is available. */
 export function refusalFor(
   move: OperatorAction,
   facts: ActionFacts,
@@ -263,15 +263,15 @@ const MIN_REASON = 3;
 const MAX_TEXT = 500;
 const MAX_PERSON = 200;
 
-/** Why a wish is refused whatever it is about. */
+/** Why a request is refused whatever the purchase. */
 export function requestRefusal(
-  wish: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
+  request: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
 ): ActionRefusal | undefined {
-  if (!isTextOf(wish.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';
-  if (!isTextOf(wish.reason, MIN_REASON, MAX_TEXT)) return 'REASON_NEEDED';
-  const wantsEvidence = ALWAYS_WITH_EVIDENCE.includes(wish.move) || wish.evidence !== undefined;
-  if (wantsEvidence && !isTextOf(wish.evidence ?? '', MIN_REASON, MAX_TEXT)) return 'EVIDENCE_NEEDED';
-  return wish.move === 'settle-claim' && wish.outcome === undefined ? 'OUTCOME_NEEDED' : undefined;
+  if (!isTextOf(request.by, 1, MAX_PERSON)) return 'PERSON_NEEDED';
+  if (!isTextOf(request.reason, MIN_REASON, MAX_TEXT)) return 'REASON_NEEDED';
+  const wantsEvidence = ALWAYS_WITH_EVIDENCE.includes(request.move) || request.evidence !== undefined;
+  if (wantsEvidence && !isTextOf(request.evidence ?? '', MIN_REASON, MAX_TEXT)) return 'EVIDENCE_NEEDED';
+  return request.move === 'settle-claim' && request.outcome === undefined ? 'OUTCOME_NEEDED' : undefined;
 }
 
 function isTextOf(text: string, min: number, max: number): boolean {
@@ -290,7 +290,7 @@ function plainName(name: string): string {
   return typed.toLowerCase();
 }
 
-/** How a move ended, for whoever made it. As with everything that crosses a network: done, refused or unknown. */
+/** How an action ended. As with everything that crosses a network: done, refused or unknown. */
 export type ActionOutcome =
   | {
       readonly outcome: 'done';
@@ -309,10 +309,9 @@ export type ActionOutcome =
       /** What would fit now. */
       readonly fits: readonly OperatorAction[];
     }
-  /** Nobody answered in time: it may still be made. The same move again tells. */
+  /** No answer in time: it may still be carried out. Sending the same action again gives its outcome. */
   | { readonly outcome: 'unknown'; readonly detail: string };
 
-/** How a move stands on record. */
 export const ACTION_RECORD_STATUSES = [
   'BEGUN',
   'WAITS_FOR_APPROVAL',
@@ -327,13 +326,13 @@ export type ActionRecordStatus = (typeof ACTION_RECORD_STATUSES)[number];
 /** What each refusal means, for people. */
 export const REFUSAL_WORDS: Record<ActionRefusal, string> = {
   REASON_NEEDED: `a reason of ${MIN_REASON} to ${MAX_TEXT} characters is needed`,
-  PERSON_NEEDED: 'who makes the move is needed',
+  PERSON_NEEDED: 'the person who takes the action is needed',
   EVIDENCE_NEEDED: `evidence of ${MIN_REASON} to ${MAX_TEXT} characters is needed: where it can be seen`,
   NOT_FOUND: 'there is no such purchase or funding',
-  DOES_NOT_FIT: 'it does not fit how things stand',
-  ALREADY_DELIVERED: 'it was delivered; giving money back all the same is goodwill, and asked for as such',
-  NOTHING_TO_RETURN: 'nothing of it is left to be given back',
-  AMOUNT_TOO_HIGH: 'the amount is above what was paid and not yet given back',
+  DOES_NOT_FIT: 'it is not possible in the present state',
+  ALREADY_DELIVERED: 'already delivered; ask for it as goodwill to refund anyway',
+  NOTHING_TO_RETURN: 'nothing is left to refund',
+  AMOUNT_TOO_HIGH: 'the amount is above what was paid and not yet refunded',
   AMOUNT_NOT_ALLOWED: 'here only the whole amount can be moved',
   AMOUNT_NEEDED: 'no rate was locked for this money: say what it is worth',
   OTHER_CURRENCY: 'the amount is in another currency than the money',
@@ -347,10 +346,10 @@ export const REFUSAL_WORDS: Record<ActionRefusal, string> = {
   DISPUTE_OPEN: 'the gateway still has the dispute open',
   OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
   GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
-  KEY_REUSED: 'another move was made under this key',
+  KEY_REUSED: 'this key belongs to another action',
   SAME_PERSON: 'it needs another person than the one who asked for it',
   NOT_WAITING: 'it does not wait for approval',
-  APPROVAL_EXPIRED: 'nobody approved it in time',
+  APPROVAL_EXPIRED: 'it was not approved in time',
 };
 
 /** The money of a purchase or a funding, by where it is. */
@@ -370,7 +369,7 @@ export type AmountOf = { readonly amount: Money | null } | { readonly refusal: A
 
 type Asked = Pick<ActionRequest, 'amountMinor' | 'currency'>;
 
-/** What a move that fits would move; null where it moves no money. */
+/** The amount that an available action would move; null where it moves no money. Parts are possible only in the wallet or of what was earned. */
 export function amountOf(
   move: OperatorAction,
   facts: ActionFacts,
@@ -418,7 +417,7 @@ function part(all: Money | null, { amountMinor, currency }: Asked): AmountOf {
     : { amount: { amountMinor: wanted, currency: all.currency } };
 }
 
-/** Money of a currency that nobody agreed on has no rate of ours: whoever credits it says what it is worth. */
+/** Without a locked rate, the person who credits it says what it is worth. */
 function creditOf(credit: Money | null, price: Money, asked: Asked): AmountOf {
   if (credit !== null) return whole(credit, asked);
   if (asked.amountMinor === undefined) return { refusal: 'AMOUNT_NEEDED' };
@@ -442,10 +441,9 @@ export function worthOf(amount: Money, { price, charge }: ActionMoney): Money {
 /** Amounts above which a second person is needed, by currency. A currency without one needs none. */
 export type ApprovalLimits = Readonly<Record<string, bigint>>;
 
-/** How long a move waits for its second person. */
 export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;
 
-/** Moves whose money somebody else has decided about, or that move none, need one person only. */
+/** No second person is needed where no money moves, or where the refund was decided before. */
 export function needsApproval(
   move: OperatorAction,
   facts: ActionFacts,

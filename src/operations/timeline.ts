@@ -84,7 +84,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<
     amountMinor: purchase?.price_minor ?? funding?.amount_minor ?? hold?.amount_minor ?? null,
     currency: row?.currency ?? hold?.currency ?? null,
     attention: attentionOf(rows),
-    ...goodsOf(rows),
+    ...itemOf(rows),
     hold: hold ? { status: hold.status, amountMinor: hold.amount_minor, currency: hold.currency } : null,
     payments: rows.payments,
     refunds: rows.refunds,
@@ -115,7 +115,7 @@ function attentionOf({ purchase, funding }: TimelineRows): Timeline['attention']
   return { reason: row.attention_reason ?? '', since: row.needs_attention_since };
 }
 
-function goodsOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'quote' | 'supplier'> {
+function itemOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'quote' | 'supplier'> {
   if (!purchase) return { package: null, quote: null, supplier: null };
   return {
     package: {

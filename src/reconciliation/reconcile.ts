@@ -24,7 +24,7 @@ import {
 } from './store/reconciliation.ts';
 import { countLines, dropLines, type Slice } from './store/lines.ts';
 import { compareGateway, readStatement, compareAllDisputes } from './gateway.ts';
-import { earlier, goOn, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
+import { earlier, throwIfAborted, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
 import { compareSupplier, compareSupplierBalance, readOrders } from './supplier.ts';
 
 export type { ReconcileDeps, ReconcileSettings } from './run.ts';
@@ -102,8 +102,8 @@ export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clo
 async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<ReconcileSummary | null> {
   const { db, clock } = deps;
   await abandonRuns(db, new Date(clock.now().getTime() - ABANDONED_AFTER_MS));
-  await forgetLines(deps);
-  const row = await planned(deps, request);
+  await dropOldLines(deps);
+  const row = await beginOrResume(deps, request);
   if (!row) return null;
   if (row.status === 'ABANDONED') throw new Error(`run ${row.id} was given up: begin another`);
   if (row.status === 'DONE') return summaryOf(deps, row);
@@ -122,7 +122,7 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
     ...(row.is_regular ? {} : { within: context.own }),
   });
   const ended = await finishRun(db, row.id, { compared: await countLines(db, row.id), balance });
-  await forgetLines(deps);
+  await dropOldLines(deps);
   const summary = await summaryOf(deps, ended);
   deps.events.reconciled(summary);
   return summary;
@@ -131,12 +131,12 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
 /** Where no gateway is configured, nothing can be asked, and nothing is told apart from "not there". */
 const hasGateway = ({ gateway }: Pick<ReconcileDeps, 'gateway'>): boolean => gateway.name !== 'none';
 
-async function forgetLines({ db }: ReconcileDeps): Promise<void> {
+async function dropOldLines({ db }: ReconcileDeps): Promise<void> {
   while ((await dropLines(db, DROP_ROWS)) === DROP_ROWS);
 }
 
 /** The run of this key, begun now if it is not known; undefined: nothing has happened that could be compared. */
-async function planned(deps: ReconcileDeps, request: ReconcileRequest): Promise<RunRow | undefined> {
+async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Promise<RunRow | undefined> {
   const { db, clock, settings } = deps;
   const runKey = request.runKey ?? `by hand ${randomUUID()}`;
   const known = await findRun(db, runKey);
@@ -201,7 +201,7 @@ async function read(context: RunContext, row: RunRow, { onProgress }: ReconcileR
   const { db, runId, slices } = context;
   for (const [nth, slice] of slices.entries()) {
     if (nth < row.slices_read) continue;
-    goOn(context);
+    throwIfAborted(context);
     if (hasGateway(context)) await readStatement(context, slice);
     await readOrders(context, slice);
     await keepProgress(db, runId, nth + 1);

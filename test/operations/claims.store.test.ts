@@ -118,7 +118,7 @@ it('won for one payment: what the gateway took of another still needs a person',
   const second = await paidTwice(payer);
   await disputed(payer, 'won');
   await reversed(second);
-  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: the money is ours again' });
   expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
   expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });

@@ -1,4 +1,3 @@
-/** Calls a person to a purchase or a funding: on its row, and where operations look for it. */
 import { upsertSearchAttributes } from '@temporalio/workflow';
 import type { Claim } from '../contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';

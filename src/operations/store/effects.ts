@@ -1,5 +1,5 @@
 /**
- * What each operator's move does to the rows and the books, in the transaction that puts it on record. The ledger's own rules decide: a hold
+ * What each operator action does to the rows and the books, in the transaction that also records it. The rules of the ledger decide: a hold
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
@@ -44,10 +44,9 @@ import { sql } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 
-/** The effect of a move on the rows. */
-export const effectOf = (move: OperatorAction): ActionEffect => EFFECTS[move];
+export const effectOf = (action: OperatorAction): ActionEffect => EFFECTS[action];
 
-/** Asking moves have done what they do before: their line is what is left. */
+/** Checks have done their work before: only the record is left. */
 const asked: ActionEffect = () => Promise.resolve({ did: 'asked' });
 
 const EFFECTS: Record<OperatorAction, ActionEffect> = {
@@ -65,7 +64,7 @@ const EFFECTS: Record<OperatorAction, ActionEffect> = {
 /** Delivered before, its money still on hold: the hold is posted. Where it is to be delivered yet, somebody else has tried. */
 async function settleDelivered(
   trx: WorldDb,
-  _move: ActionRow,
+  _action: ActionRow,
   { purchase, hold }: ActionSubject,
 ): Promise<Ended> {
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
@@ -75,7 +74,7 @@ async function settleDelivered(
   };
 }
 
-async function cancel(trx: WorldDb, move: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
+async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
   const { transactionId, facts } = subject;
   if (facts.status === 'PENDING') {
     const close = facts.purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
@@ -83,12 +82,12 @@ async function cancel(trx: WorldDb, move: ActionRow, subject: ActionSubject, now
     return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
   }
   if (facts.holdsMoney) {
-    await failAndRefund(trx, move, subject, 'source');
-    return { did: `cancelled: ${formatMoney(subject.price)} are given back to where they came from` };
+    await failAndRefund(trx, action, subject, 'source');
+    return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
   await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
-  return { did: 'closed: nothing more is waited for' };
+  return { did: 'closed: we wait for no more money' };
 }
 
 async function failAndRefund(
@@ -100,24 +99,24 @@ async function failAndRefund(
   await failPurchaseIn(trx, transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
 }
 
-async function refundToSource(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
+async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts } = subject;
-  const amount = amountOf(move);
+  const amount = amountOf(action);
   if (facts.status === 'PROCESSING') {
-    await failAndRefund(trx, move, subject, 'source');
+    await failAndRefund(trx, action, subject, 'source');
     return { did: `${formatMoney(amount)} go back to where they came from` };
   }
-  if (facts.openRefund !== null) return retryOpenRefund(trx, move, subject);
+  if (facts.openRefund !== null) return retryOpenRefund(trx, action, subject);
   const fromWallet = subject.walletPayment;
   const payment = fromWallet ?? payingPayment(subject);
   if (!payment) return { refusal: 'NOTHING_TO_RETURN' };
-  return fromWallet ? takeFromWallet(trx, move, payment) : takeFromEarned(trx, move, subject, payment);
+  return fromWallet ? takeFromWallet(trx, action, payment) : takeFromEarned(trx, action, subject, payment);
 }
 
 /** A refund that is on record already: sent again where the gateway had refused it, or closed where a person has seen it sent. */
 async function retryOpenRefund(
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   { facts, refunds }: ActionSubject,
 ): Promise<Ended> {
   if (facts.openRefund === null) return { refusal: 'NOTHING_TO_RETURN' };
@@ -125,35 +124,35 @@ async function retryOpenRefund(
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'it is on its way back; the gateway is asked' };
   for (const refund of open) {
-    if (move.evidence === null) await tryRefundAgain(trx, refund);
+    if (action.evidence === null) await tryRefundAgain(trx, refund);
     else await closeRefundByHand(trx, refund);
   }
-  return { did: move.evidence === null ? 'the gateway is asked again' : 'closed as sent, by the evidence' };
+  return { did: action.evidence === null ? 'the gateway is asked again' : 'closed as sent, by the evidence' };
 }
 
-/** Money that was credited goes back to where it came from, as far as the wallet still holds it. That it leaves little is told with it. */
-async function takeFromWallet(trx: WorldDb, move: ActionRow, payment: PaymentRow): Promise<Ended> {
-  const amount = amountOf(move);
+/** Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance webhook. */
+async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentRow): Promise<Ended> {
+  const amount = amountOf(action);
   const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
   const wallet = await lockWalletFor(trx, payment.account_id, credit);
   if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
-  const because = { key: move.id, subject: move.transaction_id };
+  const because = { key: action.id, subject: action.transaction_id };
   const { account_id: accountId, price_currency: currency } = payment;
-  // Whoever makes the move finds what was written about its purchase or funding.
+  // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
-  await toSuspense(trx, move, walletAccount(payment.account_id), credit, amount);
-  await dueRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
+  await toSuspense(trx, action, walletAccount(payment.account_id), credit, amount);
+  await dueRefund(trx, payment, amount, `wallet-${tailOf(action)}`);
   return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
 /** A gift: what was delivered stays delivered, and what it earned is given up. */
 async function takeFromEarned(
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   { facts, transactionId }: ActionSubject,
   payment: PaymentRow,
 ): Promise<Ended> {
-  const amount = amountOf(move);
+  const amount = amountOf(action);
   const wantedMinor = inPrice(payment, amount.amountMinor);
   const earnedMinor = facts.earned?.amountMinor ?? 0n;
   // Parts are rounded each by itself: together they may be one minor unit more than the whole.
@@ -162,8 +161,8 @@ async function takeFromEarned(
     amountMinor: wantedMinor > earnedMinor ? earnedMinor : wantedMinor,
     currency: payment.price_currency,
   };
-  await toSuspense(trx, move, `revenue:${payment.price_currency}`, credit, amount);
-  await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(move)}`);
+  await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
+  await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(action)}`);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
   return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
@@ -171,31 +170,31 @@ async function takeFromEarned(
 /** Gives up money of ours, in its own currency, for money on its way to the gateway. */
 async function toSuspense(
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   account: string,
   from: Money,
   to: Money,
 ): Promise<void> {
-  await bookAction(trx, move, [
+  await bookAction(trx, action, [
     { account, currency: from.currency, amountMinor: -from.amountMinor },
     ...exchangeEntries(from, to),
     { account: `suspense:${to.currency}`, ...to },
   ]);
 }
 
-async function creditWallet(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
+async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
-  const amount = amountOf(move);
+  const amount = amountOf(action);
   const done = { did: `${formatMoney(amount)} are in the wallet` };
   if (facts.status === 'PROCESSING') {
-    await failAndRefund(trx, move, subject, 'wallet');
+    await failAndRefund(trx, action, subject, 'wallet');
     return done;
   }
   if (facts.openRefund !== null) {
     const [refund] = refundsThatAre(facts.openRefund, subject.refunds);
     return refund && (await creditRefundAs(trx, refund, amount)) ? done : { refusal: 'NOTHING_TO_RETURN' };
   }
-  await bookAction(trx, move, [
+  await bookAction(trx, action, [
     { account: `revenue:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
     { account: walletAccount(accountId), ...amount },
   ]);
@@ -204,12 +203,12 @@ async function creditWallet(trx: WorldDb, move: ActionRow, subject: ActionSubjec
 }
 
 /** Entries of zero are none. */
-async function bookAction(trx: WorldDb, move: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
+async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
-    operationKey: move.id,
-    kind: move.move,
-    transactionId: move.transaction_id,
-    reason: move.reason,
+    operationKey: action.id,
+    kind: action.move,
+    transactionId: action.transaction_id,
+    reason: action.reason,
     entries: entries.filter((entry) => entry.amountMinor !== 0n),
   });
 }
@@ -218,14 +217,14 @@ async function recordEvent(trx: WorldDb, transactionId: string, what: string, de
   await trx.insertInto('purchase_events').values({ transaction_id: transactionId, what, detail }).execute();
 }
 
-/** What the move moves, as it was begun with. */
+/** The amount as it was recorded when the action began. */
 function amountOf({ amount_minor, currency }: ActionRow): Money {
   return { amountMinor: amount_minor ?? 0n, currency: currency ?? '' };
 }
 
 const formatMoney = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
 
-/** Enough of its id to tell this move's refunds from those of others. */
+/** Enough of the id to tell this action's refunds from others. */
 const tailOf = ({ id }: ActionRow): string => id.slice(-12);
 
 /** Cents of the price, in the supplier's ten-thousandths of a dollar. */
@@ -278,12 +277,16 @@ export async function findReplacement(
 }
 
 /** Puts the new package in place of the old one; nothing was asked for it yet. */
-export async function replacePackage(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
+export async function replacePackage(
+  trx: WorldDb,
+  action: ActionRow,
+  subject: ActionSubject,
+): Promise<Ended> {
   const { purchase } = subject;
   const row = await trx
     .selectFrom('packages')
     .selectAll()
-    .where('package_code', '=', move.package_code ?? '')
+    .where('package_code', '=', action.package_code ?? '')
     .executeTakeFirst();
   if (!purchase || !row) return { refusal: 'PACKAGE_DOES_NOT_FIT' };
   const item = toPackage(row);
@@ -353,7 +356,7 @@ const evidenceAccount = (currency: string): string => `evidence:${currency}`;
 /** A purchase that waits goes on to its delivery; what is closed, and a funding, get the money into the wallet. */
 async function markPaidByHand(
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   subject: ActionSubject,
   now: Date,
 ): Promise<Ended> {
@@ -366,10 +369,10 @@ async function markPaidByHand(
   await ensureSystemAccounts(trx, charge.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
   await transfer(trx, {
-    operationKey: move.id,
+    operationKey: action.id,
     kind: 'marked-paid',
     transactionId,
-    reason: move.reason,
+    reason: action.reason,
     entries: [
       {
         account: evidenceAccount(charge.currency),
@@ -388,12 +391,12 @@ async function markPaidByHand(
     await closeFundingPaid(trx, transactionId);
   }
   await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
-  await tellTimeline(trx, transactionId, payment.reference);
+  await recordPurchaseEvent(trx, transactionId, payment.reference);
   const to = paysHold ? 'it is delivered now' : 'it is in the wallet';
   return { did: `marked as paid with ${charge.currency} ${formatMinor(charge.amountMinor)}; ${to}` };
 }
 
-/** Answers who wants to hear of it. */
+/** Returns the endpoints that subscribe to it. */
 async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
   const row = await trx
     .updateTable('payments')
@@ -410,12 +413,12 @@ async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean
   return row.listeners;
 }
 
-async function tellTimeline(trx: WorldDb, transactionId: string, reference: string): Promise<void> {
+/** A funding has no purchase events. */
+async function recordPurchaseEvent(trx: WorldDb, transactionId: string, reference: string): Promise<void> {
   await sql`
     insert into purchase_events (transaction_id, what, detail)
-    select transaction_id, 'payment-vouched-for', ${reference}::text from purchases where transaction_id = ${transactionId}`.execute(
-    trx,
-  );
+    select transaction_id, 'payment-vouched-for', ${reference}::text
+      from purchases where transaction_id = ${transactionId}`.execute(trx);
 }
 
 /** A refund that a person has seen sent, or has paid out by hand. Twice is once. */

@@ -1,6 +1,6 @@
 /**
  * What puts right the stuck things that are no purchase: an event of the gateway, a message to a merchant. Each word of a person is on record
- * beside its effect, in one transaction, among the operator's moves.
+ * beside its effect, in one transaction, among the operator actions.
  */
 import { sql } from 'kysely';
 import { ABOUT_NO_PAYMENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
