@@ -1,6 +1,6 @@
 /**
- * Puts right what the stuck list names, by whatever fits how it stands now: an event is applied, a message sent again, a purchase or funding
- * looked at and carried on. Doing it twice is doing it once; who did it and why is on record.
+ * Retries an item of the stuck list: applies an event, sends a message again, checks and continues a purchase or funding. Idempotent; the
+ * person and the reason are on record.
  */
 import type { Clock } from '../domain/clock.ts';
 import type { PurchaseEngine } from '../purchases/engine.ts';
@@ -48,7 +48,7 @@ export interface Replayed {
   readonly steps: readonly ReplayStep[];
 }
 
-/** Does at once what fits now. undefined: nothing of ours goes by this id. */
+/** Retries every step that can be retried. undefined: nothing has this id. */
 export async function replay(
   deps: ReplayDeps,
   id: string,
@@ -165,7 +165,7 @@ async function sendMessages(
   return steps;
 }
 
-/** A person knows what an event about no payment of ours is about: it leaves the list. `false`: it is not on it. */
+/** Takes an unmatched event off the list. `false`: it is not on it. */
 export function dismiss({ db }: Pick<ReplayDeps, 'db'>, id: string, who: RepairAuthor): Promise<boolean> {
   const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
   return eventId === undefined ? Promise.resolve(false) : dismissEvent(db, BigInt(eventId), who);

@@ -39,13 +39,13 @@ export interface StuckFilter {
 export interface StuckList {
   /** The longest stuck first. */
   readonly items: readonly StuckItem[];
-  /** There is more than this list holds. */
+  /** The list is longer than what is shown. */
   readonly isCut: boolean;
   /** Whether Temporal could be asked which workflows are gone; without it `workflow-gone` is left out, and nothing else. */
   readonly temporalAsked: boolean;
 }
 
-/** More than a team puts right before it looks again. */
+/** More than a team repairs between two readings. */
 const MOST_ROWS = 10_000;
 /** Open purchases and fundings whose workflows are asked about: a day of abandoned baskets of a large shop. */
 const MOST_OPEN = 50_000;

@@ -1,7 +1,4 @@
-/**
- * One purchase or funding told whole: how it stands, its money, the vendors' side, and a timeline of everything that happened, ours and
- * theirs. Nothing secret is in it (src/operations/store/timeline.ts names what is read).
- */
+/** Everything about one purchase or funding, without secrets (src/operations/store/timeline.ts names what is read). */
 import { formatAmount, type Money } from '../domain/money.ts';
 import type { StuckItem } from './stuck-rules.ts';
 import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
@@ -14,7 +11,6 @@ export interface TimelineDeps extends StuckDeps {
   readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
-/** Whose doing a line of the timeline is. */
 export type TimelineSource =
   'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'move' | 'workflow';
 

@@ -40,7 +40,7 @@ export interface ReconcileRequest {
   readonly settleMs?: number;
   /** Aborted: the run is left where it is, and throws. */
   readonly signal?: AbortSignal;
-  /** Told of every stretch of time that is read, for whoever waits. */
+  /** Called after each stretch of time that was read. */
   readonly onProgress?: (done: { readonly read: number; readonly of: number }) => void;
 }
 
@@ -73,7 +73,7 @@ export interface Reconciliation extends Differences {
 
 /** Both sides are asked for such stretches, longer than the margin: a few thousand lines in most; a run that was left goes on with the next. */
 const SLICE_MS = 6 * 3_600_000;
-/** A run that nobody has gone on with for so long is not gone on with any more. */
+/** A run untouched for so long is given up. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 /** Within half of a statement's time limit. */
 const DROP_ROWS = 20_000;
@@ -84,7 +84,7 @@ export function createReconciliation(deps: ReconcileDeps): Reconciliation {
   return { ...createDifferences(deps), run: (request) => run(deps, request) };
 }
 
-/** The differences alone, for whoever compares nothing. */
+/** Without the vendors: lists and closes differences. */
 export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clock'>): Differences {
   return {
     listOpen: async (filter) => (await listOpenDifferences(db, filter)).map(toOpenDifference),
