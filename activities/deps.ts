@@ -1,6 +1,5 @@
 /** What activities are handed, once, by compose.ts. */
 import type { Environment } from '../src/domain/account.ts';
-import type { ApprovalLimits } from '../src/operations/amounts.ts';
 import type { RefundTimings } from '../src/payments/rules.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { Events } from '../src/platform/telemetry/events.ts';
@@ -14,6 +13,7 @@ import type { WebhookSweeper } from '../src/webhooks/ports.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
+import type { ApprovalLimits } from '../src/operations/rules.ts';
 
 export interface ActivityDeps {
   readonly db: WorldDb;

@@ -2,6 +2,7 @@
  * Names and types that workflows, activities and the Temporal adapter share. No behaviour. Names are part of every open purchase's
  * history: change none.
  */
+import type { AttentionReason } from '../src/domain/states.ts';
 import type { FundingInput } from '../src/payments/funding-rules.ts';
 import type { ChargeQuote, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from '../src/operations/rules.ts';
@@ -117,16 +118,6 @@ export type DeliverOutcome =
     }
   /** Its order was being taken back, by a workflow that is gone. */
   | { readonly outcome: 'withdrawing' };
-
-export type AttentionReason =
-  | 'SUPPLIER_NEVER_ALLOCATED'
-  | 'SUPPLIER_OUTCOME_UNKNOWN'
-  | 'DELIVERY_STEP_FAILED'
-  | 'SETTLE_FAILED'
-  | 'UNDO_FAILED'
-  | 'GATEWAY_OUTCOME_UNKNOWN'
-  | 'REFUND_NEEDS_ATTENTION'
-  | 'REFUND_STUCK';
 
 export type OpenOutcome = (
   { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal }

@@ -1,7 +1,4 @@
-/**
- * Operator's moves: judged and made in our own Postgres, and what they ask of the supplier. A look orders nothing, and money is given back
- * or another package ordered only once nothing of the first order can come any more.
- */
+/** A check orders nothing. A refund or a replacement comes only after nothing of the first order can be delivered any more. */
 import { esimFactsOf } from '../../src/esims/rules.ts';
 import {
   beginAsking,
@@ -10,7 +7,7 @@ import {
   type Delivery,
 } from '../../src/purchases/store/deliveries.ts';
 import { refreshEsim } from '../../src/esims/store/esims.ts';
-import { beginMove, closeMove, carryOutAction } from '../../src/operations/store/actions.ts';
+import { beginAction, closeAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   DeliverOutcome,
@@ -27,29 +24,29 @@ export function createActionActivities(
 ): Pick<OrderActivities, 'beginMove' | 'makeMove' | 'closeMove'> {
   const { db, clock, events } = deps;
   return {
-    beginMove: async (wish) => {
-      const begun = await beginMove(db, wish, { limits: deps.approvalLimits, now: clock.now() });
-      const { transactionId, move, moveId } = wish;
+    beginMove: async (request) => {
+      const begun = await beginAction(db, request, { limits: deps.approvalLimits, now: clock.now() });
+      const { transactionId, move, moveId } = request;
       if (begun.outcome !== 'go')
-        events.operatorActionEnded({ moveId, transactionId, move, ...wordsOf(begun) });
+        events.operatorActionEnded({ moveId, transactionId, move, ...outcomeFields(begun) });
       return begun;
     },
     makeMove: async (moveId, stage) => {
       const written = newPendingMessages();
       const made = await carryOutAction(db, moveId, { stage, now: clock.now() }, written);
       if (made.outcome === 'not-now') return made;
-      events.operatorActionEnded({ moveId, ...wordsOf(made) });
+      events.operatorActionEnded({ moveId, ...outcomeFields(made) });
       return { ...made, ...messagesOf(written) };
     },
     closeMove: async (moveId, result) => {
-      const closed = await closeMove(db, moveId, result, clock.now());
-      events.operatorActionEnded({ moveId, ...wordsOf(closed) });
+      const closed = await closeAction(db, moveId, result, clock.now());
+      events.operatorActionEnded({ moveId, ...outcomeFields(closed) });
       return closed;
     },
   };
 }
 
-const wordsOf = (ended: { readonly outcome: string; readonly code?: string }) => ({
+const outcomeFields = (ended: { readonly outcome: string; readonly code?: string }) => ({
   outcome: ended.outcome,
   ...(ended.code === undefined ? {} : { code: ended.code }),
 });
@@ -58,10 +55,10 @@ export function createSupplierActions(
   deps: ActivityDeps,
 ): Pick<SupplierActivities, 'lookAtSupplier' | 'withdrawForMove' | 'withdrawOrder'> {
   return {
-    lookAtSupplier: (transactionId) => lookAtSupplier(deps, transactionId),
+    lookAtSupplier: (transactionId) => checkSupplier(deps, transactionId),
     withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
       withdraw(deps, transactionId, { isVouchedFor, ...(graceMs === undefined ? {} : { graceMs }) }),
-    // For purchases that were refused under a build of before, which undo in this way.
+    // Purchases refused under an earlier build undo in this way.
     withdrawOrder: async (transactionId) => {
       const { left } = await withdraw(deps, transactionId, { isVouchedFor: false });
       return left === 'nothing';
@@ -69,22 +66,22 @@ export function createSupplierActions(
   };
 }
 
-async function lookAtSupplier(deps: ActivityDeps, transactionId: string): Promise<SupplierLook> {
+async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise<SupplierLook> {
   const delivery = await loadDelivery(deps.db, transactionId);
   switch (delivery.status) {
     case 'PENDING':
       return { did: 'nothing was ordered yet' };
     case 'SUCCESS':
-      return refresh(deps, delivery);
+      return refreshDelivered(deps, delivery);
     case 'FAILED':
       return withdrawLeftover(deps, delivery);
     case 'PROCESSING':
-      if (delivery.delivered) return told(await settle(deps, transactionId, delivery.iccid));
-      return delivery.packageType === 'BASE' ? lookForOrder(deps, delivery) : lookForTopUp(deps, delivery);
+      if (delivery.delivered) return deliveredLook(await settle(deps, transactionId, delivery.iccid));
+      return delivery.packageType === 'BASE' ? checkOrder(deps, delivery) : checkTopUp(deps, delivery);
   }
 }
 
-async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+async function checkOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
   let { orderNo } = delivery;
   if (orderNo === null) {
     const held = await findOrder(deps, delivery);
@@ -98,11 +95,11 @@ async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<Sup
   if (look.value.state === 'allocating') return { did: `order ${orderNo} is still being allocated` };
   const { profile } = look.value;
   if (profile.status === 'CANCELLED') return { did: `order ${orderNo} was cancelled at the supplier` };
-  return told(await deliverProfile(deps, delivery, profile));
+  return deliveredLook(await deliverProfile(deps, delivery, profile));
 }
 
-/** One that is there is told of again when it is asked for again under the same id, which adds nothing. */
-async function lookForTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+/** A repeated request under the same id answers the existing top-up and adds nothing. */
+async function checkTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
   const held = await deps.supplier.findTopUp(topUpOf(delivery));
   if (held.outcome !== 'done') return { did: 'the supplier does not say whether it has the top-up' };
   if (!held.value.found) return { did: 'the supplier lists no such top-up' };
@@ -111,15 +108,18 @@ async function lookForTopUp(deps: ActivityDeps, delivery: Delivery): Promise<Sup
   const repeated = await deps.supplier.topUp(orderOf(asking.delivery));
   if (repeated.outcome !== 'done')
     return { did: 'the supplier has the top-up, and does not say what it came to' };
-  return told(await deliverTopUp(deps, delivery, repeated.value));
+  return deliveredLook(await deliverTopUp(deps, delivery, repeated.value));
 }
 
-function told(delivery: DeliverOutcome): SupplierLook {
+function deliveredLook(delivery: DeliverOutcome): SupplierLook {
   return { did: delivery.outcome === 'delivered' ? 'delivered' : 'delivered, and not settled', delivery };
 }
 
-/** How a delivered eSIM stands by now. */
-async function refresh({ db, supplier, clock }: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+/** Updates the state of a delivered eSIM. */
+async function refreshDelivered(
+  { db, supplier, clock }: ActivityDeps,
+  delivery: Delivery,
+): Promise<SupplierLook> {
   const lookedAt = clock.now();
   const look = await supplier.profile({ esimTranNo: delivery.esimTranNo });
   if (look.outcome !== 'done' || look.value.state !== 'ready')
@@ -128,7 +128,7 @@ async function refresh({ db, supplier, clock }: ActivityDeps, delivery: Delivery
   return { did: `the eSIM is ${row?.status ?? look.value.profile.supplierStatus}` };
 }
 
-/** What was given back must not be held at the supplier. */
+/** After a refund the supplier must hold nothing of it. */
 async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierLook> {
   const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
   return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };

@@ -18,7 +18,8 @@ import {
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { AttentionReason, RefundStand } from '../../workflows/contract.ts';
+import type { RefundStand } from '../../workflows/contract.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** Longest that a call which was given up may still reach the gateway. */

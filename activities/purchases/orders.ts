@@ -10,7 +10,8 @@ import {
   enqueueProcessing,
 } from '../../src/purchases/store/purchases.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { AttentionReason, OrderActivities } from '../../workflows/contract.ts';
+import type { OrderActivities } from '../../workflows/contract.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createActionActivities } from '../operations/actions.ts';
 import { createInlineAttempt } from './inline-attempt.ts';

@@ -1,6 +1,22 @@
 export const PURCHASE_STATUSES = ['PENDING', 'PROCESSING', 'SUCCESS', 'FAILED'] as const;
 export type PurchaseStatus = (typeof PURCHASE_STATUSES)[number];
 
+/** Why a purchase or a funding needs a person (`attention_reason`). docs/OPERATIONS.md says what each means and when it ends. */
+export const ATTENTION_REASONS = [
+  'SUPPLIER_NEVER_ALLOCATED',
+  'SUPPLIER_OUTCOME_UNKNOWN',
+  'DELIVERY_STEP_FAILED',
+  'SETTLE_FAILED',
+  'UNDO_FAILED',
+  'GATEWAY_OUTCOME_UNKNOWN',
+  'PAYMENT_STILL_OPEN',
+  'PAYMENT_REVERSED',
+  'PAYMENT_DISPUTED',
+  'REFUND_NEEDS_ATTENTION',
+  'REFUND_STUCK',
+] as const;
+export type AttentionReason = (typeof ATTENTION_REASONS)[number];
+
 export const ESIM_STATUSES = [
   'PENDING',
   'CREATED',

@@ -1,10 +1,5 @@
-/**
- * The operator's moves, for the command line and for /ops. What a person asks for is judged here by the rows, made by the purchase's own
- * workflow or, where that has ended, by one that repairs. Refused tries are on record like made ones.
- */
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../domain/ids.ts';
-import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
 import {
   CHECK_ACTIONS,
@@ -18,41 +13,35 @@ import {
   type ActionRequest,
 } from './rules.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
+import type { PurchaseStatus, PaymentPurpose, OutsideMethod } from '../domain/states.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { EngineOutcome, OperatorEngine } from './engine.ts';
+import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
-import { findApprovable, decideWaiting, listMoves, listWaiting, wishOf } from './store/approvals.ts';
-import { previewEffect, type EffectPreview } from './store/preview.ts';
-import { findActionSubject, type ActionSubject } from './store/subject.ts';
-import { auditRefusal, previewAction } from './store/actions.ts';
+import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
+import {
+  auditRefusal,
+  previewAction,
+  findApprovable,
+  decideApproval,
+  listActions,
+  listPendingApprovals,
+  requestOf,
+  previewEffect,
+  type EffectPreview,
+} from './store/actions.ts';
 import { attemptKey, findStuckRefunds } from '../payments/store/refunds.ts';
 import type { ActionRow } from './store/tables.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { carriedFrom } from './action-inputs.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
+import { findMarkOf } from '../platform/idempotency/store.ts';
+import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 
-export interface MoveRequest {
-  readonly transactionId: string;
-  readonly move: OperatorAction;
-  readonly by: string;
-  readonly reason: string;
-  readonly evidence?: string;
-  /** Absent: all that the move can move. */
-  readonly amount?: Money;
-  readonly packageCode?: string;
-  /** Given back although it was delivered. */
-  readonly goodwill?: boolean;
-  /** settle-claim: how it ended. */
-  readonly outcome?: DisputeOutcome;
-  /** settle-claim: which dispute, where several are open. */
-  readonly disputeId?: string;
-  /** settle-claim: against the gateway's word; a second person must approve. */
-  readonly overrides?: boolean;
-  /** Absent: made of what is asked for, so that asking for the same twice is once; looks and retries are new each time. */
-  readonly moveKey?: string;
-}
+/** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that asking for the same twice is once; checks are new each time. */
+export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMinor' | 'currency'> & {
+  readonly amount?: Money | undefined;
+  readonly moveKey?: string | undefined;
+};
 
 /** How a purchase or a funding stands, and what can be done about it. */
 export interface ActionPreview {
@@ -67,7 +56,6 @@ export interface ActionPreview {
   readonly replay: readonly OperatorAction[];
 }
 
-/** One line of the audit. */
 export interface ActionRecord {
   readonly moveId: string;
   readonly transactionId: string;
@@ -100,120 +88,104 @@ export interface ReplayReport {
   }[];
 }
 
-export interface OperatorActions {
-  /** undefined: no such purchase or funding. */
-  preview(transactionId: string): Promise<ActionPreview | undefined>;
-  make(request: MoveRequest): Promise<ActionOutcome>;
-  /** What `make` would do now: the same step, taken back. Nothing is written. */
-  foresee(request: MoveRequest): Promise<EffectPreview>;
-  /** What `approve` would do now. */
-  foreseeApproved(moveId: string): Promise<EffectPreview | undefined>;
-  /** The second person's word; the move is then made. The same person is refused, and that is on record. */
-  approve(moveId: string, by: string): Promise<ActionOutcome>;
-  /** The second person says no. */
-  decline(moveId: string, by: string): Promise<ActionOutcome>;
-  /** Oldest first, refused tries included. */
-  listFor(transactionId: string): Promise<ActionRecord[]>;
-  pendingApprovals(): Promise<ActionRecord[]>;
-  /** Does at once what fits now: looks at the gateway, then at the supplier, then retries the delivery, until one of them has ended it. */
-  replay(
-    transactionId: string,
-    options: { readonly by: string; readonly reason: string; readonly dryRun?: boolean },
-  ): Promise<ReplayReport | undefined>;
-}
+export type OperatorActions = ReturnType<typeof createOperatorActions>;
 
 export interface OperatorActionDeps {
   readonly db: WorldDb;
   readonly engine: OperatorEngine;
   readonly clock: Clock;
-  /** Of a workflow that is begun anew. */
+  /** For a workflow that is started again. */
   readonly timings: PurchaseTimings;
 }
 
-/** A move may wait for doubt to pass, and for one answer of the supplier or the gateway. */
+/** Long enough for the in-flight grace and one answer of the supplier or the gateway. */
 const OUTCOME_WITHIN_MS = 30_000;
 
-export function createOperatorActions(deps: OperatorActionDeps): OperatorActions {
+export function createOperatorActions(deps: OperatorActionDeps) {
+  const { db, clock } = deps;
+  const requestOfInput = async (input: ActionInput): Promise<ActionRequest> =>
+    requestFor(input, await stateTagOf(db, input));
+  const decide = (moveId: string, by: string, isApproved: boolean) =>
+    decideApproval(db, moveId, { by, isApproved, tryId: newActionId() }, clock.now());
   return {
-    preview: async (transactionId) => {
-      const subject = await findActionSubject(deps.db, transactionId);
+    /** undefined: no such purchase or funding. */
+    preview: async (transactionId: string): Promise<ActionPreview | undefined> => {
+      const subject = await findActionSubject(db, transactionId);
       return subject && previewOf(subject);
     },
-    make: async (request) => make(deps, wishFor(request, await stateTagOf(deps.db, request))),
-    foresee: async (request) =>
-      previewEffect(deps.db, wishFor(request, await stateTagOf(deps.db, request)), deps.clock.now()),
-    foreseeApproved: async (moveId) => {
-      const waiting = await findApprovable(deps.db, moveId, deps.clock.now());
+    make: async (input: ActionInput): Promise<ActionOutcome> => make(deps, await requestOfInput(input)),
+    /** What `make` would do now: the same step, rolled back. Nothing is written. */
+    previewEffect: async (input: ActionInput): Promise<EffectPreview> =>
+      previewEffect(db, await requestOfInput(input), clock.now()),
+    /** What `approve` would do now. */
+    previewApproval: async (moveId: string): Promise<EffectPreview | undefined> => {
+      const waiting = await findApprovable(db, moveId, clock.now());
       if (!waiting) return undefined;
-      // Under its own key it only waits; as a new one it is judged by how things are.
-      const asNew = { ...wishOf(waiting), moveId: newMoveId(), moveKey: newMoveId() };
-      const seen = await previewEffect(deps.db, asNew, deps.clock.now());
+      // Under its own key the answer would be that it waits; as a new request it is judged by the rows.
+      const asNew = { ...requestOf(waiting), moveId: newActionId(), moveKey: newActionId() };
+      const seen = await previewEffect(db, asNew, clock.now());
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
-    approve: async (moveId, by) => {
-      const judged = await decideWaiting(
-        deps.db,
-        moveId,
-        { by, ...APPROVED, tryId: newMoveId() },
-        deps.clock.now(),
-      );
-      if (judged.outcome === 'refused') return judged;
-      if (judged.outcome === 'declined') return declined(moveId, by);
-      // A try of its own: under the id of the first the workflow would answer again that it waits.
-      return hand(deps, { ...wishOf(judged.move), moveId: newMoveId() });
+    /** By the second person; the action is then taken. The person who asked is refused, and that is on record. */
+    approve: async (moveId: string, by: string): Promise<ActionOutcome> => {
+      const decision = await decide(moveId, by, true);
+      if (decision.outcome === 'refused') return decision;
+      if (decision.outcome === 'declined') return declined(moveId, by);
+      // An attempt of its own: under the first id the workflow would answer again that it waits.
+      return sendToWorkflow(deps, { ...requestOf(decision.move), moveId: newActionId() });
     },
-    decline: async (moveId, by) => {
-      const judged = await decideWaiting(
-        deps.db,
-        moveId,
-        { by, ...DECLINED, tryId: newMoveId() },
-        deps.clock.now(),
-      );
-      return judged.outcome === 'refused' ? judged : declined(moveId, by);
+    decline: async (moveId: string, by: string): Promise<ActionOutcome> => {
+      const decision = await decide(moveId, by, false);
+      return decision.outcome === 'refused' ? decision : declined(moveId, by);
     },
-    listFor: async (transactionId) => (await listMoves(deps.db, transactionId)).map(recordOf),
-    pendingApprovals: async () => (await listWaiting(deps.db, deps.clock.now())).map(recordOf),
-    replay: (transactionId, options) => replay(deps, transactionId, options),
+    /** Oldest first, refused attempts included. */
+    listFor: async (transactionId: string): Promise<ActionRecord[]> =>
+      (await listActions(db, transactionId)).map(recordOf),
+    pendingApprovals: async (): Promise<ActionRecord[]> =>
+      (await listPendingApprovals(db, clock.now())).map(recordOf),
+    /** Retries every step that can be retried. undefined: no such purchase or funding. */
+    replay: (transactionId: string, options: ReplayOptions) => replay(deps, transactionId, options),
   };
 }
 
-const APPROVED = { isApproved: true } as const;
-const DECLINED = { isApproved: false } as const;
+interface ReplayOptions {
+  readonly by: string;
+  readonly reason: string;
+  readonly dryRun?: boolean;
+}
 
 const declined = (moveId: string, by: string): ActionOutcome => ({
   outcome: 'done',
   moveId,
-  did: `declined by ${by}: nothing was moved`,
+  did: `declined by ${by}: nothing was done`,
 });
 
-const newMoveId = (): string => makeId('move', randomBytes(16).toString('hex'));
+const newActionId = (): string => makeId('move', randomBytes(16).toString('hex'));
 
-function wishFor(request: MoveRequest, stateTag = ''): ActionRequest {
-  const { transactionId, move, by, reason, evidence, amount, packageCode, goodwill } = request;
-  const moveId = newMoveId();
+function requestFor(input: ActionInput, stateTag = ''): ActionRequest {
+  const { amount, ...asked } = input;
+  const moveId = newActionId();
   return {
+    ...asked,
     moveId,
-    transactionId,
-    move,
-    by,
-    reason,
-    ...(evidence === undefined ? {} : { evidence }),
-    ...(amount === undefined ? {} : { amountMinor: String(amount.amountMinor), currency: amount.currency }),
-    ...(packageCode === undefined ? {} : { packageCode }),
-    ...(goodwill === true ? { goodwill } : {}),
-    ...claimOf(request),
-    moveKey: request.moveKey ?? (CHECK_ACTIONS.includes(move) ? moveId : keyOf(request, stateTag)),
+    amountMinor: amount && String(amount.amountMinor),
+    currency: amount?.currency,
+    // Only `true` is part of the request: `false` is the same as absent.
+    goodwill: input.goodwill || undefined,
+    overrides: input.overrides || undefined,
+    moveKey: input.moveKey ?? (CHECK_ACTIONS.includes(input.move) ? moveId : keyOf(input, stateTag)),
   };
 }
 
-const claimOf = ({ outcome, disputeId, overrides }: MoveRequest) => ({
+/** Without absent fields: stored keys are digests of this text. */
+const disputeTermsOf = ({ outcome, disputeId, overrides }: ActionInput) => ({
   ...(outcome === undefined ? {} : { outcome }),
   ...(disputeId === undefined ? {} : { disputeId }),
   ...(overrides === true ? { overrides } : {}),
 });
 
-/** What a move is about beyond its words: a refund that failed once more, a claim that came after one was settled. */
-async function stateTagOf(db: WorldDb, request: MoveRequest): Promise<string> {
+/** Makes the key new when the state has changed: a refund failed again, or a dispute came after one was settled. */
+async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
   const { transactionId, move, moveKey } = request;
   if (moveKey !== undefined) return '';
   if (move === 'settle-claim') {
@@ -225,11 +197,11 @@ async function stateTagOf(db: WorldDb, request: MoveRequest): Promise<string> {
   return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
 
-/** The same for the same wish, whoever has it and for whatever reason. */
-function keyOf(request: MoveRequest, stateTag: string): string {
+/** The same for the same request, whatever the person and the reason. */
+function keyOf(request: ActionInput, stateTag: string): string {
   const { transactionId, move, amount, packageCode, goodwill } = request;
-  const claim = claimOf(request);
-  const wish = [
+  const claim = disputeTermsOf(request);
+  const parts = [
     transactionId,
     move,
     String(amount?.amountMinor),
@@ -240,51 +212,51 @@ function keyOf(request: MoveRequest, stateTag: string): string {
     ...(stateTag === '' ? [] : [stateTag]),
     ...(Object.keys(claim).length === 0 ? [] : [claim]),
   ];
-  return createHash('sha256').update(JSON.stringify(wish)).digest('hex').slice(0, 32);
+  return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
 }
 
-/** What the rows can tell is told at once; all else is for whoever carries the purchase. */
-async function make(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
-  const foreseen = await previewAction(deps.db, wish, deps.clock.now());
-  return foreseen.outcome === 'go' ? hand(deps, wish) : foreseen;
+/** Refuses at once what the rows already rule out; the workflow decides the rest. */
+async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
+  const foreseen = await previewAction(deps.db, request, deps.clock.now());
+  return foreseen.outcome === 'go' ? sendToWorkflow(deps, request) : foreseen;
 }
 
-/** Hands a move to the workflow that carries the purchase, carries it on where that is gone, or repairs what is closed. */
-async function hand(deps: OperatorActionDeps, wish: ActionRequest): Promise<ActionOutcome> {
+/** Asks the purchase's workflow; where that is gone, a new one that goes on with it or, when it is closed, repairs it. */
+async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
   try {
-    const made = await deps.engine.move(wish, OUTCOME_WITHIN_MS);
-    const outcome = made.outcome === 'nobody' ? await handToNew(deps, wish) : made;
-    if (outcome.outcome === 'nobody') return { outcome: 'unknown', detail: 'no workflow would take it' };
-    return outcome.outcome === 'rejected' ? await rejected(deps, wish, outcome.code) : outcome;
+    const made = await deps.engine.move(request, OUTCOME_WITHIN_MS);
+    const outcome = made.outcome === 'nobody' ? await sendToNewWorkflow(deps, request) : made;
+    if (outcome.outcome === 'nobody') return { outcome: 'unknown', detail: 'no workflow accepted it' };
+    return outcome.outcome === 'rejected' ? await explainRejection(deps, request, outcome.code) : outcome;
   } catch (error) {
     if (error instanceof EngineUnavailable)
-      return { outcome: 'unknown', detail: 'Temporal cannot be asked right now; the same move again tells' };
+      return { outcome: 'unknown', detail: 'Temporal is not reachable; send the same action again to see' };
     throw error;
   }
 }
 
-/** The workflow has come further than the rows had when they were asked: perhaps by this very move, made under the same key. */
-async function rejected(
+/** The workflow is ahead of the rows as they were read: perhaps by this very action, under the same key. */
+async function explainRejection(
   { db, clock }: OperatorActionDeps,
-  wish: ActionRequest,
+  request: ActionRequest,
   code: ActionRefusal,
 ): Promise<ActionOutcome> {
-  const seen = await previewAction(db, wish, clock.now());
-  return seen.outcome === 'go' ? auditRefusal(db, wish, code, clock.now()) : seen;
+  const seen = await previewAction(db, request, clock.now());
+  return seen.outcome === 'go' ? auditRefusal(db, request, code, clock.now()) : seen;
 }
 
-async function handToNew(
+async function sendToNewWorkflow(
   { db, engine, clock, timings }: OperatorActionDeps,
-  wish: ActionRequest,
+  request: ActionRequest,
 ): Promise<EngineOutcome> {
-  const subject = await findActionSubject(db, wish.transactionId);
-  if (!subject) return auditRefusal(db, wish, 'NOT_FOUND', clock.now());
+  const subject = await findActionSubject(db, request.transactionId);
+  if (!subject) return auditRefusal(db, request, 'NOT_FOUND', clock.now());
   const { facts } = subject;
   const isOpen = facts.status === 'PENDING' || facts.status === 'PROCESSING';
-  const carried = isOpen ? await carriedFrom(db, subject, timings) : undefined;
+  const carried = isOpen ? await restartInput(db, subject, timings) : undefined;
   return carried
-    ? engine.carryOn(carried, wish, OUTCOME_WITHIN_MS)
-    : engine.repair(wish, facts, OUTCOME_WITHIN_MS);
+    ? engine.carryOn(carried, request, OUTCOME_WITHIN_MS)
+    : engine.repair(request, facts, OUTCOME_WITHIN_MS);
 }
 
 function previewOf(subject: ActionSubject): ActionPreview {
@@ -297,17 +269,17 @@ function previewOf(subject: ActionSubject): ActionPreview {
     attentionReason,
     facts,
     fits: availableActions(facts),
-    replay: stepsFor(facts),
+    replay: replaySteps(facts),
   };
 }
 
-/** What can be asked and tried without anybody having to decide something. */
-function stepsFor(facts: ActionFacts): OperatorAction[] {
+/** The steps that need no decision of a person. */
+function replaySteps(facts: ActionFacts): OperatorAction[] {
   const fits = availableActions(facts);
   const isOpen = facts.status === 'PROCESSING';
   const wanted: OperatorAction[] = ['look-at-gateway'];
   if (isOpen) wanted.push('look-at-supplier', 'retry-delivery');
-  // Closed, and its money still on hold: posted or given back as it ended.
+  // Closed with its money still on hold: the hold is posted, or refunded, as the purchase ended.
   else if (facts.holdsMoney) wanted.push('retry-delivery', 'cancel');
   return wanted.filter((move) => fits.includes(move));
 }
@@ -315,23 +287,23 @@ function stepsFor(facts: ActionFacts): OperatorAction[] {
 async function replay(
   deps: OperatorActionDeps,
   transactionId: string,
-  { by, reason, dryRun = false }: { readonly by: string; readonly reason: string; readonly dryRun?: boolean },
+  { by, reason, dryRun = false }: ReplayOptions,
 ): Promise<ReplayReport | undefined> {
   const before = await findActionSubject(deps.db, transactionId);
   if (!before) return undefined;
   const steps: { move: OperatorAction; outcome: ActionOutcome | 'would-make' }[] = [];
   let now = before;
   for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'cancel'] as const) {
-    // What a step found may have ended it, or made room for the next.
-    if (!stepsFor(now.facts).includes(move)) continue;
-    const outcome = dryRun ? 'would-make' : await make(deps, wishFor({ transactionId, move, by, reason }));
+    // The step before may have settled it, or made this one possible.
+    if (!replaySteps(now.facts).includes(move)) continue;
+    const outcome = dryRun ? 'would-make' : await make(deps, requestFor({ transactionId, move, by, reason }));
     steps.push({ move, outcome });
     now = (await findActionSubject(deps.db, transactionId)) ?? now;
   }
-  return { transactionId, before: standOf(before), after: standOf(now), steps };
+  return { transactionId, before: situationSummary(before), after: situationSummary(now), steps };
 }
 
-const standOf = ({ facts }: ActionSubject) => ({ status: facts.status, state: situationOf(facts) });
+const situationSummary = ({ facts }: ActionSubject) => ({ status: facts.status, state: situationOf(facts) });
 
 function recordOf(row: ActionRow): ActionRecord {
   return {
@@ -354,5 +326,64 @@ function recordOf(row: ActionRow): ActionRecord {
     createdAt: row.created_at,
     closedAt: row.closed_at,
     expiresAt: row.status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
+  };
+}
+
+/** The input that the workflow was started with, from the rows. undefined: paid at the gateway, and its charge is not known. */
+export async function restartInput(
+  db: WorldDb,
+  subject: ActionSubject,
+  timings: PurchaseTimings,
+): Promise<WorkflowStart | undefined> {
+  const { transactionId, accountId, purchase, funding, facts } = subject;
+  const payment = payingPayment(subject);
+  if (facts.isFromOutside && !payment) return undefined;
+  const mark = await findMarkOf(db, accountId, transactionId);
+  const more: { readonly idempotency?: IdempotencyMark } = mark ? { idempotency: mark } : {};
+  const charge = payment && {
+    amountMinor: String(payment.charge_minor),
+    currency: payment.charge_currency,
+    // They only say where the amount came from.
+    rateIds: [],
+  };
+  if (funding && charge) {
+    return {
+      purpose: 'funding',
+      input: {
+        transactionId,
+        accountId,
+        paymentMethod: funding.payment_method,
+        amountMinor: String(funding.amount_minor),
+        currency: funding.currency,
+        charge,
+        requestId: funding.request_id,
+        timings,
+        ...more,
+      },
+    };
+  }
+  if (!purchase) return undefined;
+  return {
+    purpose: 'purchase',
+    input: {
+      transactionId,
+      accountId,
+      packageType: purchase.package_type,
+      packageCode: purchase.package_code,
+      paymentMethod: purchase.payment_method satisfies OutsideMethod | 'WALLET',
+      esimId: purchase.esim_id,
+      quote: {
+        priceMinor: String(purchase.price_minor),
+        currency: purchase.currency,
+        priceUsdMinor: String(purchase.price_usd_minor),
+        costUsdE4: String(purchase.cost_usd_e4),
+        settingsId: purchase.settings_id,
+        ...(purchase.rate_id === null ? {} : { rateId: purchase.rate_id }),
+      },
+      ...(charge ? { charge } : {}),
+      requestId: purchase.request_id,
+      timings,
+      ...more,
+    },
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Puts right what the stuck list names, by whatever fits how it stands now: an event is applied, a message sent again, a purchase or funding
- * looked at and carried on. Doing it twice is doing it once; who did it and why is on record.
+ * Retries an item of the stuck list: applies an event, sends a message again, checks and continues a purchase or funding. Idempotent; the
+ * person and the reason are on record.
  */
 import type { Clock } from '../domain/clock.ts';
 import type { PurchaseEngine } from '../purchases/engine.ts';
@@ -15,7 +15,7 @@ import {
   findUndelivered,
   markAppliedByHand,
   reopenByHand,
-  type ManualPayment,
+  type RepairAuthor,
 } from './store/repairs.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { applyGatewayEvent } from '../payments/gateway-events.ts';
@@ -30,7 +30,7 @@ export interface ReplayDeps {
   readonly limits: StuckLimits;
   readonly engine: PurchaseEngine;
   readonly webhookEngine: WebhookEngine;
-  readonly moves: OperatorActions;
+  readonly actions: OperatorActions;
 }
 
 /** One thing that was done, or would be. */
@@ -48,11 +48,11 @@ export interface Replayed {
   readonly steps: readonly ReplayStep[];
 }
 
-/** Does at once what fits now. undefined: nothing of ours goes by this id. */
+/** Retries every step that can be retried. undefined: nothing has this id. */
 export async function replay(
   deps: ReplayDeps,
   id: string,
-  { isDryRun, ...who }: ManualPayment & { readonly isDryRun: boolean },
+  { isDryRun, ...who }: RepairAuthor & { readonly isDryRun: boolean },
 ): Promise<Replayed | undefined> {
   const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
   if (eventId !== undefined) return replayEvent(deps, BigInt(eventId), who, isDryRun);
@@ -64,7 +64,7 @@ export async function replay(
       : { transactionId: id, before: null, after: null, steps: messages };
   }
   const events = await applyEvents(deps, transactionId, who, isDryRun);
-  const report = await deps.moves.replay(transactionId, { ...who, dryRun: isDryRun });
+  const report = await deps.actions.replay(transactionId, { ...who, dryRun: isDryRun });
   return {
     transactionId,
     before: report ? standing(report.before) : null,
@@ -92,7 +92,7 @@ function toStep({ move, outcome }: ReplayReport['steps'][number]): ReplayStep {
 async function replayEvent(
   deps: ReplayDeps,
   id: bigint,
-  who: ManualPayment,
+  who: RepairAuthor,
   isDryRun: boolean,
 ): Promise<Replayed | undefined> {
   const event = await findEvent(deps.db, id);
@@ -105,7 +105,7 @@ async function replayEvent(
 async function applyEvents(
   deps: ReplayDeps,
   transactionId: string,
-  who: ManualPayment,
+  who: RepairAuthor,
   isDryRun: boolean,
 ): Promise<ReplayStep[]> {
   const steps: ReplayStep[] = [];
@@ -118,7 +118,7 @@ async function applyOne(
   deps: ReplayDeps,
   event: GatewayEventRow,
   transactionId: string,
-  who: ManualPayment,
+  who: RepairAuthor,
   isDryRun: boolean,
 ): Promise<ReplayStep> {
   const step = `apply event-${event.id}`;
@@ -136,7 +136,7 @@ async function applyOne(
 async function sendMessages(
   deps: ReplayDeps,
   id: string,
-  who: ManualPayment,
+  who: RepairAuthor,
   isDryRun: boolean,
 ): Promise<ReplayStep[]> {
   const now = deps.clock.now();
@@ -165,8 +165,8 @@ async function sendMessages(
   return steps;
 }
 
-/** A person knows what an event about no payment of ours is about: it leaves the list. `false`: it is not on it. */
-export function dismiss({ db }: Pick<ReplayDeps, 'db'>, id: string, who: ManualPayment): Promise<boolean> {
+/** Takes an unmatched event off the list. `false`: it is not on it. */
+export function dismiss({ db }: Pick<ReplayDeps, 'db'>, id: string, who: RepairAuthor): Promise<boolean> {
   const eventId = /^event-(\d{1,18})$/.exec(id)?.[1];
   return eventId === undefined ? Promise.resolve(false) : dismissEvent(db, BigInt(eventId), who);
 }

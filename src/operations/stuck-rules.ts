@@ -2,6 +2,7 @@
  * What counts as stuck: the closed list of classes, each with what puts it right, and the pure tables of how old something may grow before
  * it does not move as it should. One cause is one item: the most specific class wins.
  */
+import type { AttentionReason } from '../domain/states.ts';
 
 /** What finance can be told to do about an item, by the command's own word. */
 export type StuckCommand = 'replay' | 'credit' | 'cancel' | 'settle' | 'approve' | 'dismiss' | 'show';
@@ -214,8 +215,10 @@ export function stuckLimits(pace: {
   };
 }
 
-/** What `attention_reason` of an open or closed purchase says is the matter. */
-const CLASS_OF_REASON: Readonly<Record<string, StuckClass>> = {
+/** Reasons of the list itself: overdue, and no person was asked for. */
+type OverdueReason = 'NOT_DELIVERED_IN_TIME' | 'NOT_OPENED_IN_TIME' | 'NOT_CLOSED_IN_TIME';
+
+const CLASS_OF_REASON: Readonly<Record<AttentionReason | OverdueReason, StuckClass>> = {
   SUPPLIER_NEVER_ALLOCATED: 'paid-not-delivered',
   DELIVERY_STEP_FAILED: 'paid-not-delivered',
   SUPPLIER_OUTCOME_UNKNOWN: 'supplier-unknown',
@@ -225,13 +228,16 @@ const CLASS_OF_REASON: Readonly<Record<string, StuckClass>> = {
   PAYMENT_STILL_OPEN: 'charge-left-open',
   PAYMENT_DISPUTED: 'payment-disputed',
   PAYMENT_REVERSED: 'payment-reversed',
-  // Reasons of ours, where nobody has called a person.
+  // Listed by their refunds, not by the reason of the purchase.
+  REFUND_NEEDS_ATTENTION: 'needs-attention',
+  REFUND_STUCK: 'needs-attention',
   NOT_DELIVERED_IN_TIME: 'paid-not-delivered',
   NOT_OPENED_IN_TIME: 'charge-unknown',
   NOT_CLOSED_IN_TIME: 'charge-unknown',
 };
 
-/** A reason that this list does not know is shown all the same. */
+/** A reason that is not known here is shown all the same. */
 export function classOfReason(reason: string): StuckClass {
-  return CLASS_OF_REASON[reason] ?? 'needs-attention';
+  const known: Readonly<Record<string, StuckClass | undefined>> = CLASS_OF_REASON;
+  return known[reason] ?? 'needs-attention';
 }

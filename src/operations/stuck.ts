@@ -10,7 +10,6 @@ import {
   type StuckLimits,
 } from './stuck-rules.ts';
 import type { Clock } from '../domain/clock.ts';
-import type { WorkflowStates } from './workflow-states.ts';
 import { CLAIMS } from '../payments/store/payments.ts';
 import {
   findOpenRows,
@@ -21,6 +20,7 @@ import {
 } from './store/stuck.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
+import type { WorkflowStates } from './engine.ts';
 
 export interface StuckDeps {
   readonly db: WorldDb;
@@ -30,22 +30,22 @@ export interface StuckDeps {
 }
 
 export interface StuckFilter {
-  readonly classes?: readonly StuckClass[];
-  readonly olderThanSeconds?: number;
-  readonly currency?: string;
-  readonly transactionId?: string;
+  readonly classes?: readonly StuckClass[] | undefined;
+  readonly olderThanSeconds?: number | undefined;
+  readonly currency?: string | undefined;
+  readonly transactionId?: string | undefined;
 }
 
 export interface StuckList {
   /** The longest stuck first. */
   readonly items: readonly StuckItem[];
-  /** There is more than this list holds. */
+  /** The list is longer than what is shown. */
   readonly isCut: boolean;
   /** Whether Temporal could be asked which workflows are gone; without it `workflow-gone` is left out, and nothing else. */
   readonly temporalAsked: boolean;
 }
 
-/** More than a team puts right before it looks again. */
+/** More than a team repairs between two readings. */
 const MOST_ROWS = 10_000;
 /** Open purchases and fundings whose workflows are asked about: a day of abandoned baskets of a large shop. */
 const MOST_OPEN = 50_000;

@@ -1,20 +1,16 @@
-/**
- * One purchase or funding told whole: how it stands, its money, the vendors' side, and a timeline of everything that happened, ours and
- * theirs. Nothing secret is in it (src/operations/store/timeline.ts names what is read).
- */
+/** Everything about one purchase or funding, without secrets (src/operations/store/timeline.ts names what is read). */
 import { formatAmount, type Money } from '../domain/money.ts';
 import type { StuckItem } from './stuck-rules.ts';
-import type { WorkflowState } from './workflow-states.ts';
 import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
 import type { ActionRecord, OperatorActions } from './actions.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
+import type { WorkflowState } from './engine.ts';
 
 export interface TimelineDeps extends StuckDeps {
-  readonly moves: Pick<OperatorActions, 'listFor' | 'preview'>;
+  readonly actions: Pick<OperatorActions, 'listFor' | 'preview'>;
 }
 
-/** Whose doing a line of the timeline is. */
 export type TimelineSource =
   'purchase' | 'payment' | 'ledger' | 'gateway' | 'supplier' | 'webhook' | 'move' | 'workflow';
 
@@ -67,8 +63,8 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<
   const rows = await readTimeline(deps.db, transactionId);
   if (!rows) return undefined;
   const [moves, preview, workflows, stuck] = await Promise.all([
-    deps.moves.listFor(transactionId),
-    deps.moves.preview(transactionId),
+    deps.actions.listFor(transactionId),
+    deps.actions.preview(transactionId),
     findWorkflows(deps, transactionId),
     findStuck(deps, { transactionId }),
   ]);
@@ -84,7 +80,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<
     amountMinor: purchase?.price_minor ?? funding?.amount_minor ?? hold?.amount_minor ?? null,
     currency: row?.currency ?? hold?.currency ?? null,
     attention: attentionOf(rows),
-    ...goodsOf(rows),
+    ...itemOf(rows),
     hold: hold ? { status: hold.status, amountMinor: hold.amount_minor, currency: hold.currency } : null,
     payments: rows.payments,
     refunds: rows.refunds,
@@ -115,7 +111,7 @@ function attentionOf({ purchase, funding }: TimelineRows): Timeline['attention']
   return { reason: row.attention_reason ?? '', since: row.needs_attention_since };
 }
 
-function goodsOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'quote' | 'supplier'> {
+function itemOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'quote' | 'supplier'> {
   if (!purchase) return { package: null, quote: null, supplier: null };
   return {
     package: {

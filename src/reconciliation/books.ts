@@ -14,52 +14,41 @@ import type {
 } from './books-rules.ts';
 import { csvOf } from '../domain/csv.ts';
 import { balanceOn, classOf, sidesOf, type LedgerKind } from '../ledger/chart-of-accounts.ts';
-import { divideHalfUp } from '../domain/money.ts';
+import { divideHalfUp, formatAmount, formatMinor } from '../domain/money.ts';
 import { readBalances, readSales, readWaiting, type Sales, type WaitingItems } from './store/books.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { toTable, type Table } from './books-tables.ts';
 
-/** From then, and before then. */
+/** From `from` on, before `to`. */
 export interface BooksRange {
   readonly from: Date;
   readonly to: Date;
 }
 
-export interface Books {
-  trialBalance(): Promise<TrialBalance>;
-  daily(range: BooksRange): Promise<Daily>;
-  byMerchant(range: BooksRange): Promise<ByMerchant>;
-  waiting(): Promise<Waiting>;
-  toTable(report: Report): Table;
-  /** RFC 4180. */
-  toCsv(report: Report): string;
-}
+export type Books = ReturnType<typeof createBooks>;
 
-export function createBooks({ db }: { readonly db: WorldDb }): Books {
+export function createBooks({ db }: { readonly db: WorldDb }) {
   return {
     trialBalance: () => trialBalance(db),
-    daily: async (range) => {
+    daily: async (range: BooksRange): Promise<Daily> => {
       const sales = await readSales(db, range, 'day');
-      const lines = sales.map((one) => ({
-        day: one.day ?? '',
-        packageType: one.packageType,
-        ...earnedOf(one),
+      const lines = sales.map(({ day, packageType, ...sums }) => ({
+        ...{ day: day ?? '', packageType },
+        ...earnedOf(sums),
       }));
       return { report: 'daily', lines, totals: totalsOf(lines) };
     },
-    byMerchant: async (range) => {
+    byMerchant: async (range: BooksRange): Promise<ByMerchant> => {
       const sales = await readSales(db, range, 'account');
-      const lines = sales.map((one) => ({
-        accountId: one.accountId,
-        email: one.email,
-        packageType: one.packageType,
-        ...earnedOf(one),
+      const lines = sales.map(({ accountId, email, packageType, ...sums }) => ({
+        ...{ accountId, email, packageType },
+        ...earnedOf(sums),
       }));
       return { report: 'merchants', lines, totals: totalsOf(lines) };
     },
     waiting: () => waiting(db),
     toTable,
-    toCsv: (report) => {
+    /** RFC 4180. */
+    toCsv: (report: Report): string => {
       const { columns, rows } = toTable(report);
       return csvOf(columns, rows);
     },
@@ -86,15 +75,18 @@ async function trialBalance(db: WorldDb): Promise<TrialBalance> {
 /** Cost units × rate micros → minor units: 10,000 units are a dollar, a dollar is 100 of its own minor units. */
 const SCALE = (10_000n * 1_000_000n) / 100n;
 
-function earnedOf({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costScaled }: Sales): Earned {
-  return withMargin({
-    currency,
-    deliveries,
-    soldMinor,
-    correctedMinor,
-    costUsdE4,
-    costMinor: divideAwayFromZero(costScaled, SCALE),
-  });
+type SalesSums = Omit<Sales, 'day' | 'accountId' | 'email' | 'packageType'>;
+
+function earnedOf({
+  currency,
+  deliveries,
+  soldMinor,
+  correctedMinor,
+  costUsdE4,
+  costScaled,
+}: SalesSums): Earned {
+  const costMinor = divideAwayFromZero(costScaled, SCALE);
+  return withMargin({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costMinor });
 }
 
 function totalsOf(lines: readonly Earned[]): Earned[] {
@@ -156,4 +148,111 @@ function lineFor(
   { currency, amountMinor, items, oldestAt }: WaitingItems,
 ): WaitingLine {
   return { waitsFor, currency, amountMinor: balanceOn(kind, amountMinor), items, oldestAt };
+}
+
+export interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+}
+
+/** A report in columns and rows, its totals last. */
+export function toTable(report: Report): Table {
+  switch (report.report) {
+    case 'trial-balance':
+      return trialBalanceTable(report);
+    case 'daily':
+      return dailyTable(report);
+    case 'merchants':
+      return merchantsTable(report);
+    case 'waiting':
+      return waitingTable(report);
+  }
+}
+
+function trialBalanceTable({ lines, totals }: TrialBalance): Table {
+  return {
+    columns: ['account', 'kind', 'class', 'currency', 'accounts', 'debit', 'credit'],
+    rows: [
+      ...lines.map((line) => [
+        line.account,
+        line.kind,
+        line.class,
+        line.currency,
+        String(line.accounts),
+        ...bothSides(line),
+      ]),
+      ...totals.map((total) => ['total', '', '', total.currency, '', ...bothSides(total)]),
+    ],
+  };
+}
+
+function bothSides({
+  currency,
+  debitMinor,
+  creditMinor,
+}: Pick<TrialBalance['totals'][number], 'currency' | 'debitMinor' | 'creditMinor'>): string[] {
+  return [debitMinor, creditMinor].map((amountMinor) => formatAmount({ amountMinor, currency }));
+}
+
+const EARNED_COLUMNS = [
+  'deliveries',
+  'sold',
+  'corrected',
+  'revenue',
+  'cost_usd',
+  'cost',
+  'margin',
+  'margin_percent',
+];
+
+function earnedCells(earned: Earned): string[] {
+  return [
+    String(earned.deliveries),
+    formatMinor(earned.soldMinor),
+    formatMinor(earned.correctedMinor),
+    formatMinor(earned.revenueMinor),
+    formatAmount({ amountMinor: earned.costUsdE4, currency: 'USD4' }),
+    formatMinor(earned.costMinor),
+    formatMinor(earned.marginMinor),
+    earned.marginBps === null ? '' : formatMinor(BigInt(earned.marginBps)),
+  ];
+}
+
+function dailyTable({ lines, totals }: Daily): Table {
+  return {
+    columns: ['day', 'currency', 'package_type', ...EARNED_COLUMNS],
+    rows: [
+      ...lines.map((line) => [line.day, line.currency, line.packageType ?? '', ...earnedCells(line)]),
+      ...totals.map((total) => ['total', total.currency, '', ...earnedCells(total)]),
+    ],
+  };
+}
+
+function merchantsTable({ lines, totals }: ByMerchant): Table {
+  return {
+    columns: ['account', 'email', 'currency', 'package_type', ...EARNED_COLUMNS],
+    rows: [
+      ...lines.map((line) => [
+        line.accountId ?? '',
+        line.email ?? '',
+        line.currency,
+        line.packageType ?? '',
+        ...earnedCells(line),
+      ]),
+      ...totals.map((total) => ['total', '', total.currency, '', ...earnedCells(total)]),
+    ],
+  };
+}
+
+function waitingTable({ lines }: Waiting): Table {
+  return {
+    columns: ['waits_for', 'currency', 'amount', 'items', 'oldest_at'],
+    rows: lines.map((line) => [
+      line.waitsFor,
+      line.currency,
+      formatAmount(line),
+      String(line.items),
+      line.oldestAt.toISOString(),
+    ]),
+  };
 }

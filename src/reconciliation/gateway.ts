@@ -2,7 +2,13 @@
  * The gateway's half of a run: its statement is read into the run's lines, then compared with payments and refunds, page by page in both
  * directions. Guarantee: what the statement lacks counts as missing only when the gateway, asked for it by name, does not hold it either.
  */
-import { compareCharge, compareRefund, type GatewayLine, type OurCharge } from './payment-rules.ts';
+import {
+  compareCharge,
+  compareRefund,
+  compareDisputes,
+  type GatewayLine,
+  type OurCharge,
+} from './payment-rules.ts';
 import type { GatewayOutcome, StatementLine } from '../payments/port.ts';
 import {
   findLines,
@@ -22,15 +28,16 @@ import {
   type Unseen,
 } from './store/lines.ts';
 import {
-  createRefuted,
-  dated,
-  goOn,
+  createListDoubter,
+  verdictAt,
+  throwIfAborted,
   keepVerdicts,
   ownSlices,
   PAGE_ROWS,
   type Dated,
   type RunContext,
 } from './run.ts';
+import { findDisputedReferences, findOurDisputes } from './store/disputes.ts';
 
 /** Reads the statement of a time into the run's lines. */
 export async function readStatement(context: RunContext, slice: Slice): Promise<void> {
@@ -39,7 +46,7 @@ export async function readStatement(context: RunContext, slice: Slice): Promise<
   for await (const line of gateway.statement(slice.from, slice.to)) {
     page.push(toLine(line));
     if (page.length < PAGE_ROWS) continue;
-    goOn(context);
+    throwIfAborted(context);
     await keepLines(db, runId, page);
     page = [];
   }
@@ -67,7 +74,7 @@ function toLine(line: StatementLine): NewLine {
 /** Compares everything that was read with ours, then what is ours and was not read. */
 export async function compareGateway(context: RunContext): Promise<void> {
   await compareLines(context);
-  const refuted = createRefuted("the gateway's statement");
+  const refuted = createListDoubter("the gateway's statement");
   for (const slice of ownSlices(context)) {
     await compareUnseenPayments(context, slice, refuted);
     await compareUnseenRefunds(context, slice, refuted);
@@ -100,13 +107,13 @@ async function comparePage(
     const ours = chargeOf.get(reference);
     const verdicts = all.flatMap((line) => {
       const refund = refundOf.get(line);
-      return refund ? [dated(compareRefund(refund, toGatewayLine(line), rules), [line.opened_at])] : [];
+      return refund ? [verdictAt(compareRefund(refund, toGatewayLine(line), rules), [line.opened_at])] : [];
     });
     if (others.length === 0) return verdicts;
     const verdict = compareCharge(reference, ours, others.map(toGatewayLine), rules);
     return [
       ...verdicts,
-      dated(
+      verdictAt(
         verdict,
         others.map((line) => line.opened_at),
       ),
@@ -171,7 +178,7 @@ async function compareAsking(
       if (lines.length > 0) refuted();
       verdict = compareCharge(ours.reference, ours, lines, rules);
     }
-    verdicts.push(dated(verdict, [ours.createdAt]));
+    verdicts.push(verdictAt(verdict, [ours.createdAt]));
   }
   return verdicts;
 }
@@ -215,7 +222,7 @@ async function compareUnseenRefunds(context: RunContext, slice: Slice, refuted: 
           if (line) refuted();
           verdict = compareRefund(refund, line, rules);
         }
-        verdicts.push(dated(verdict, [refund.askedAt ?? slice.from]));
+        verdicts.push(verdictAt(verdict, [refund.askedAt ?? slice.from]));
       }
       return verdicts;
     });
@@ -245,4 +252,41 @@ async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promis
 function answered<T>(whom: string, outcome: GatewayOutcome<T>): T {
   if (outcome.outcome === 'done') return outcome.value;
   throw new Error(`${whom} did not answer: ${outcome.detail}`);
+}
+
+/** Compares every dispute that either side knows of. */
+export async function compareAllDisputes(context: RunContext): Promise<void> {
+  const { db, own, slices, gateway } = context;
+  const listed = new Set<string>();
+  for (const slice of slices) {
+    throwIfAborted(context);
+    for await (const reference of gateway.disputed(slice.from, slice.to)) listed.add(reference);
+  }
+  for (let after = ''; ;) {
+    const page = await findDisputedReferences(db, { since: own.from, after, limit: PAGE_ROWS });
+    const last = page.at(-1);
+    if (last === undefined) break;
+    for (const reference of page) listed.add(reference);
+    after = last;
+  }
+  const references = [...listed];
+  for (let from = 0; from < references.length; from += PAGE_ROWS)
+    await keepVerdicts(context, 'gateway', () =>
+      compareDisputePage(context, references.slice(from, from + PAGE_ROWS)),
+    );
+}
+
+async function compareDisputePage(context: RunContext, references: readonly string[]): Promise<Dated[]> {
+  const verdicts: Dated[] = [];
+  for (const payment of await findOurDisputes(context.db, references)) {
+    throwIfAborted(context);
+    const found = await context.gateway.findDisputes(payment.reference);
+    if (found.outcome !== 'done')
+      throw new Error(`the gateway did not answer about disputes of ${payment.reference}: ${found.detail}`);
+    for (const verdict of compareDisputes(payment, payment.disputes, found.value, context.rules)) {
+      const at = found.value.flatMap(({ openedAt }) => (openedAt === null ? [] : [openedAt]));
+      verdicts.push(verdictAt(verdict, at.length === 0 ? [payment.openedAt] : at));
+    }
+  }
+  return verdicts;
 }

@@ -23,9 +23,8 @@ import {
   type RunRow,
 } from './store/reconciliation.ts';
 import { countLines, dropLines, type Slice } from './store/lines.ts';
-import { compareAllDisputes } from './disputes.ts';
-import { compareGateway, readStatement } from './gateway.ts';
-import { earlier, goOn, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
+import { compareGateway, readStatement, compareAllDisputes } from './gateway.ts';
+import { earlier, throwIfAborted, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
 import { compareSupplier, compareSupplierBalance, readOrders } from './supplier.ts';
 
 export type { ReconcileDeps, ReconcileSettings } from './run.ts';
@@ -41,7 +40,7 @@ export interface ReconcileRequest {
   readonly settleMs?: number;
   /** Aborted: the run is left where it is, and throws. */
   readonly signal?: AbortSignal;
-  /** Told of every stretch of time that is read, for whoever waits. */
+  /** Called after each stretch of time that was read. */
   readonly onProgress?: (done: { readonly read: number; readonly of: number }) => void;
 }
 
@@ -74,7 +73,7 @@ export interface Reconciliation extends Differences {
 
 /** Both sides are asked for such stretches, longer than the margin: a few thousand lines in most; a run that was left goes on with the next. */
 const SLICE_MS = 6 * 3_600_000;
-/** A run that nobody has gone on with for so long is not gone on with any more. */
+/** A run untouched for so long is given up. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
 /** Within half of a statement's time limit. */
 const DROP_ROWS = 20_000;
@@ -85,7 +84,7 @@ export function createReconciliation(deps: ReconcileDeps): Reconciliation {
   return { ...createDifferences(deps), run: (request) => run(deps, request) };
 }
 
-/** The differences alone, for whoever compares nothing. */
+/** Without the vendors: lists and closes differences. */
 export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clock'>): Differences {
   return {
     listOpen: async (filter) => (await listOpenDifferences(db, filter)).map(toOpenDifference),
@@ -103,8 +102,8 @@ export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clo
 async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<ReconcileSummary | null> {
   const { db, clock } = deps;
   await abandonRuns(db, new Date(clock.now().getTime() - ABANDONED_AFTER_MS));
-  await forgetLines(deps);
-  const row = await planned(deps, request);
+  await dropOldLines(deps);
+  const row = await beginOrResume(deps, request);
   if (!row) return null;
   if (row.status === 'ABANDONED') throw new Error(`run ${row.id} was given up: begin another`);
   if (row.status === 'DONE') return summaryOf(deps, row);
@@ -123,7 +122,7 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
     ...(row.is_regular ? {} : { within: context.own }),
   });
   const ended = await finishRun(db, row.id, { compared: await countLines(db, row.id), balance });
-  await forgetLines(deps);
+  await dropOldLines(deps);
   const summary = await summaryOf(deps, ended);
   deps.events.reconciled(summary);
   return summary;
@@ -132,12 +131,12 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
 /** Where no gateway is configured, nothing can be asked, and nothing is told apart from "not there". */
 const hasGateway = ({ gateway }: Pick<ReconcileDeps, 'gateway'>): boolean => gateway.name !== 'none';
 
-async function forgetLines({ db }: ReconcileDeps): Promise<void> {
+async function dropOldLines({ db }: ReconcileDeps): Promise<void> {
   while ((await dropLines(db, DROP_ROWS)) === DROP_ROWS);
 }
 
 /** The run of this key, begun now if it is not known; undefined: nothing has happened that could be compared. */
-async function planned(deps: ReconcileDeps, request: ReconcileRequest): Promise<RunRow | undefined> {
+async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Promise<RunRow | undefined> {
   const { db, clock, settings } = deps;
   const runKey = request.runKey ?? `by hand ${randomUUID()}`;
   const known = await findRun(db, runKey);
@@ -202,7 +201,7 @@ async function read(context: RunContext, row: RunRow, { onProgress }: ReconcileR
   const { db, runId, slices } = context;
   for (const [nth, slice] of slices.entries()) {
     if (nth < row.slices_read) continue;
-    goOn(context);
+    throwIfAborted(context);
     if (hasGateway(context)) await readStatement(context, slice);
     await readOrders(context, slice);
     await keepProgress(db, runId, nth + 1);

@@ -1,4 +1,3 @@
-/** What the parts of one reconciliation run share: whom they ask, by which rules, for which time, and how what they found is kept. */
 import type { FeeTariffs, Rules, Verdict } from './payment-rules.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -11,9 +10,9 @@ import type { WorldDb } from '../platform/database/tables.ts';
 export interface ReconcileSettings {
   /** How far a run goes back behind the end of the last one: a payment may come as late as that after it was opened. */
   readonly overlapMs: number;
-  /** What has moved since is on its way, and no difference. */
+  /** Younger movements are in flight and no difference. */
   readonly settleMs: number;
-  /** What differs is looked at once more after this, since an event may be on its way for what carries no date. */
+  /** Differences are compared once more after this: an event may be in flight for rows without a date. */
   readonly lingerMs: number;
   /** Between two questions to the supplier, so that purchases keep most of its allowance. */
   readonly supplierPauseMs: number;
@@ -45,13 +44,12 @@ export interface RunContext extends ReconcileDeps {
 export const PAGE_ROWS = 500;
 /** The clocks of three computers, and a charge that is opened a while after its row. */
 export const MARGIN_MS = 3_600_000;
-/** A side that does not know what its own list should hold has given us a part of it. */
+/** More missing entries mean that the other side gave us an incomplete list. */
 const MAX_REFUTED = 100;
 
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Throws where the run is to be left. */
-export function goOn({ signal }: Pick<RunContext, 'signal'>): void {
+export function throwIfAborted({ signal }: Pick<RunContext, 'signal'>): void {
   signal?.throwIfAborted();
 }
 
@@ -62,7 +60,7 @@ export interface Dated {
   readonly to: Date;
 }
 
-export function dated(verdict: Verdict, moments: readonly Date[]): Dated {
+export function verdictAt(verdict: Verdict, moments: readonly Date[]): Dated {
   const times = moments.map((at) => at.getTime());
   return { verdict, from: new Date(Math.min(...times)), to: new Date(Math.max(...times)) };
 }
@@ -74,7 +72,7 @@ export async function keepVerdicts(
   compare: () => Promise<readonly Dated[]>,
 ): Promise<void> {
   const { db, clock, runId, settings } = context;
-  goOn(context);
+  throwIfAborted(context);
   let verdicts = await compare();
   if (settings.lingerMs > 0 && verdicts.some(({ verdict }) => verdict.differences.length > 0)) {
     await pause(settings.lingerMs);
@@ -108,12 +106,12 @@ export function ownSlices({ slices, own }: Pick<RunContext, 'slices' | 'own'>): 
 export const later = (one: Date, other: Date): Date => (one > other ? one : other);
 export const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** Counts what a list lacked and its side turned out to hold; throws once that is too much to be chance. */
-export function createRefuted(what: string): () => void {
+/** Counts entries that a list lacked and its side does hold. Throws when they are too many for chance. */
+export function createListDoubter(what: string): () => void {
   let refuted = 0;
   return () => {
     refuted += 1;
     if (refuted > MAX_REFUTED)
-      throw new Error(`${what} lacks more than ${MAX_REFUTED} of what is there: it is not to be believed`);
+      throw new Error(`${what} lacks more than ${MAX_REFUTED} of what is there: the list is incomplete`);
   };
 }

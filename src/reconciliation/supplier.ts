@@ -25,9 +25,9 @@ import {
   type UnseenDeliveries,
 } from './store/orders.ts';
 import {
-  createRefuted,
-  dated,
-  goOn,
+  createListDoubter,
+  verdictAt,
+  throwIfAborted,
   keepVerdicts,
   later,
   ownSlices,
@@ -47,7 +47,7 @@ export async function readOrders(context: RunContext, slice: Slice): Promise<voi
   for await (const order of supplier.orders(slice.from, slice.to)) {
     page.push(toLine(order));
     if (page.length < PAGE_ROWS) continue;
-    goOn(context);
+    throwIfAborted(context);
     await keepLines(db, runId, page);
     page = [];
     await pause(settings.supplierPauseMs);
@@ -76,7 +76,7 @@ function toLine(order: ListedOrder): NewLine {
 /** Compares everything that was listed with ours, then what is ours and was not listed. */
 export async function compareSupplier(context: RunContext): Promise<void> {
   await compareListed(context);
-  const refuted = createRefuted("the supplier's list of orders");
+  const refuted = createListDoubter("the supplier's list of orders");
   for (const slice of ownSlices(context)) {
     await compareUnseen(context, 'BASE', slice, refuted);
     // The list goes by eSIMs, so top-ups of older ones are asked for one by one, and once.
@@ -106,7 +106,7 @@ async function compareOrderPage(context: RunContext, references: readonly string
   const ours = new Map(orders.flatMap((order) => order.supplierIds.map((id) => [id, order])));
   const groups = Map.groupBy(lines, (line) => ours.get(line.reference)?.transactionId ?? line.reference);
   return [...groups].map(([id, all]) =>
-    dated(
+    verdictAt(
       compareOrders(id, ours.get(id), all.map(toSupplierLine), rules),
       all.map((line) => line.opened_at),
     ),
@@ -149,7 +149,7 @@ async function compareUnseen(
     await keepVerdicts(context, 'supplier', async () => {
       const verdicts: Dated[] = [];
       for (const { order, bookedAt } of found.unseen)
-        verdicts.push(dated(await compareAsking(context, order, refuted), [bookedAt]));
+        verdicts.push(verdictAt(await compareAsking(context, order, refuted), [bookedAt]));
       return verdicts;
     });
   }
@@ -173,7 +173,7 @@ async function askFor(
   found: () => void,
 ): Promise<SupplierLine[]> {
   const { supplier, settings } = context;
-  goOn(context);
+  throwIfAborted(context);
   await pause(settings.supplierPauseMs);
   const from = new Date(listed.from.getTime() - LIST_SLACK_MS);
   const to = new Date(listed.to.getTime() + LIST_SLACK_MS);
@@ -196,7 +196,7 @@ async function compareOldTopUps(context: RunContext): Promise<void> {
       const verdicts: Dated[] = [];
       for (const order of topUps) {
         const verdict = await compareAsking(context, order, () => undefined);
-        verdicts.push(dated(verdict, [order.lastMovedAt]));
+        verdicts.push(verdictAt(verdict, [order.lastMovedAt]));
       }
       return verdicts;
     });
@@ -219,7 +219,7 @@ export async function compareSupplierBalance(
     const reading = await read();
     const { verdict, agreed: agreedSum } = compareBalance(reading, agreed);
     compared = { balanceUsdE4: reading.balanceUsdE4, agreedSum };
-    return [dated(verdict, [clock.now()])];
+    return [verdictAt(verdict, [clock.now()])];
   });
   return compared;
 }

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
-import { createOperatorActions, type MoveRequest } from '../../src/operations/actions.ts';
+import { createOperatorActions, type ActionInput } from '../../src/operations/actions.ts';
 import type { OperatorEngine } from '../../src/operations/engine.ts';
 import { keepDisputes } from '../../src/payments/store/disputes.ts';
-import { beginMove, carryOutAction } from '../../src/operations/store/actions.ts';
+import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { keepInstructions, nextPaymentTry } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -17,7 +17,7 @@ const books = usePaymentBooks();
 /** Makes what fits at once, without a look at the gateway: a test says what that has told. */
 const engine: OperatorEngine = {
   move: async (wish) => {
-    const begun = await beginMove(books.world, wish, { limits: {}, now: NOW });
+    const begun = await beginAction(books.world, wish, { limits: {}, now: NOW });
     if (begun.outcome !== 'go') return begun;
     const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
     return made.outcome === 'not-now' ? { outcome: 'nobody' } : made;
@@ -26,7 +26,7 @@ const engine: OperatorEngine = {
   repair: () => Promise.reject(new Error('nothing is left to a workflow here')),
 };
 
-const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<MoveRequest> = {}) =>
+const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<ActionInput> = {}) =>
   createOperatorActions({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).make({
     transactionId,
     move: 'settle-claim',
@@ -118,7 +118,7 @@ it('won for one payment: what the gateway took of another still needs a person',
   const second = await paidTwice(payer);
   await disputed(payer, 'won');
   await reversed(second);
-  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await settle(payer, 'won')).toMatchObject({ did: 'Dispute won: the money is ours again' });
   expect(await suspenseOf(payer)).toEqual({ NGN: -CHARGE_MINOR });
   expect(await attentionOf(payer)).toBe('PAYMENT_REVERSED');
   expect(await settle(payer, 'lost')).toMatchObject({ did: 'Claim lost: revenue NGN -20000.00' });

@@ -5,9 +5,9 @@ import {
   APPROVAL_WITHIN_MS,
   needsApproval,
   worthOf,
+  type ActionFacts,
   type ActionMoney,
-} from '../../src/operations/amounts.ts';
-import type { ActionFacts } from '../../src/operations/rules.ts';
+} from '../../src/operations/rules.ts';
 import type { Money } from '../../src/domain/money.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 

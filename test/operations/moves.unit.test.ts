@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { amountOf, needsApproval, worthOf, type ActionMoney } from '../../src/operations/amounts.ts';
 import {
   CHECK_ACTIONS,
   isSamePerson,
@@ -14,8 +13,12 @@ import {
   situationOf,
   REFUSAL_WORDS,
   refusalFor,
-  whyNotAsked,
+  requestRefusal,
+  amountOf,
+  needsApproval,
+  worthOf,
   type ActionFacts,
+  type ActionMoney,
 } from '../../src/operations/rules.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../../src/accounts/roles.ts';
 
@@ -265,7 +268,7 @@ describe('what is said with it', () => {
     [{ move: 'settle-claim', evidence: 'ticket 1' }, 'OUTCOME_NEEDED'],
     [{ move: 'settle-claim', evidence: 'ticket 1', outcome: 'lost' }, undefined],
   ] as const)('%j', (said, refusal) => {
-    expect(whyNotAsked({ ...wish, ...said })).toBe(refusal);
+    expect(requestRefusal({ ...wish, ...said })).toBe(refusal);
   });
 
   it('knows a person however the name is typed', () => {

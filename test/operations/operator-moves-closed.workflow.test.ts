@@ -234,7 +234,7 @@ describe('ended without goods', () => {
       .where('transaction_id', '=', transactionId)
       .execute();
     expect(await operator.move(transactionId, 'cancel')).toMatchObject({
-      did: 'closed: nothing more is waited for',
+      did: 'closed: we wait for no more money',
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });
   });
@@ -258,7 +258,7 @@ describe('a claim on the money', () => {
     expect(await operator.move(won, 'settle-claim')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
     await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
     expect(await operator.move(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
-      did: 'Dispute won: nothing is lost',
+      did: 'Dispute won: the money is ours again',
     });
     expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:USD': -230 });
     expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });

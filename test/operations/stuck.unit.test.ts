@@ -9,7 +9,7 @@ import {
   stuckLimits,
   stuckRule,
 } from '../../src/operations/stuck-rules.ts';
-import type { AttentionReason } from '../../workflows/contract.ts';
+import { ATTENTION_REASONS, type AttentionReason } from '../../src/domain/states.ts';
 import { CLAIMS } from '../../src/payments/store/payments.ts';
 
 const MINUTE_MS = 60_000;
@@ -49,7 +49,7 @@ it('each has its own limit, of minutes for our own steps and of days for banks',
   });
 });
 
-/** Every reason that a workflow calls a person for. */
+/** Every reason why a person is needed. */
 const REASONS: Record<AttentionReason, string> = {
   SUPPLIER_NEVER_ALLOCATED: 'paid-not-delivered',
   SUPPLIER_OUTCOME_UNKNOWN: 'supplier-unknown',
@@ -57,6 +57,9 @@ const REASONS: Record<AttentionReason, string> = {
   SETTLE_FAILED: 'delivered-not-settled',
   UNDO_FAILED: 'undo-failed',
   GATEWAY_OUTCOME_UNKNOWN: 'charge-unknown',
+  PAYMENT_STILL_OPEN: 'charge-left-open',
+  PAYMENT_DISPUTED: 'payment-disputed',
+  PAYMENT_REVERSED: 'payment-reversed',
   // Listed by their refunds, not by the purchase's word.
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
@@ -71,10 +74,7 @@ describe('reasons', () => {
     ['NOT_DELIVERED_IN_TIME', 'paid-not-delivered'],
     ['NOT_OPENED_IN_TIME', 'charge-unknown'],
     ['NOT_CLOSED_IN_TIME', 'charge-unknown'],
-    ['PAYMENT_STILL_OPEN', 'charge-left-open'],
-    ['PAYMENT_DISPUTED', 'payment-disputed'],
-    ['PAYMENT_REVERSED', 'payment-reversed'],
-  ])('%s, which no workflow calls a person for, is %s', (reason, stuckClass) => {
+  ])('%s, a reason of the list itself, is %s', (reason, stuckClass) => {
     expect(classOfReason(reason)).toBe(stuckClass);
   });
 
@@ -94,4 +94,11 @@ it('docs/OPERATIONS.md lists every class with the command that puts it right', (
   expect(rows).toEqual(STUCK_CLASSES.map((name) => [name, stuckRule(name).command]));
   for (const name of STUCK_CLASSES)
     expect(nextActionOf(name)).toBe(`${stuckRule(name).command}: ${stuckRule(name).does}`);
+});
+
+it('docs/OPERATIONS.md lists every reason of NeedsAttention with its class', () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+  const section = page.slice(page.indexOf('### Reasons of NeedsAttention'), page.indexOf('### The moves'));
+  const rows = Array.from(section.matchAll(/^\| `([A-Z_]+)` .*\| `([a-z-]+)` +\|$/gm), ([, ...row]) => row);
+  expect(rows).toEqual(ATTENTION_REASONS.map((reason) => [reason, classOfReason(reason)]));
 });

@@ -90,7 +90,7 @@ it('won at the gateway: only won is taken, and the money is ours again', async (
   const transactionId = await disputed();
   await resolve(transactionId, 'declined');
   expect(await settle(transactionId, 'lost')).toMatchObject({ code: 'OUTCOME_DIFFERS' });
-  expect(await settle(transactionId, 'won')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await settle(transactionId, 'won')).toMatchObject({ did: 'Dispute won: the money is ours again' });
   expect(await movedBy(stack, transactionId)).toMatchObject({
     'revenue:USD': 230,
     'gateway-clearing:USD': -230,
@@ -131,7 +131,7 @@ it('against the gateway’s word a second person must approve', async () => {
   expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
   const moveId = 'moveId' in asked ? asked.moveId : '';
   expect(await operator.approve(moveId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
-  expect(await operator.approve(moveId, 'grace')).toMatchObject({ did: 'Dispute won: nothing is lost' });
+  expect(await operator.approve(moveId, 'grace')).toMatchObject({ did: 'Dispute won: the money is ours again' });
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: 'WON' }]);
   expect(await differencesOf(transactionId)).toEqual(['dispute-differs']);
   await resolve(transactionId, 'declined');

@@ -7,7 +7,7 @@ import { bookDispute, keepDisputes, enqueuePaymentReturned } from '../../src/pay
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { LOCK_ORDER } from '../../src/payments/store/lock-order.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { beginMove, carryOutAction, type ActionStage } from '../../src/operations/store/actions.ts';
+import { beginAction, carryOutAction, type ActionStage } from '../../src/operations/store/actions.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -60,7 +60,7 @@ async function begun({ transactionId }: Payer, move: OperatorAction = 'credit-wa
     moveKey: moveId,
     outcome: 'won',
   } as const;
-  expect(await beginMove(books.world, wish, LIMITS)).toMatchObject({ outcome: 'go' });
+  expect(await beginAction(books.world, wish, LIMITS)).toMatchObject({ outcome: 'go' });
   return moveId;
 }
 

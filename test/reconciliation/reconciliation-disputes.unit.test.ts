@@ -4,7 +4,7 @@ import {
   compareDisputes,
   type OurDispute,
   type TheirDispute,
-} from '../../src/reconciliation/dispute-rules.ts';
+} from '../../src/reconciliation/payment-rules.ts';
 
 const AT = new Date('2026-03-01T10:00:00.000Z');
 const rules = { settledBefore: new Date('2026-03-01T12:00:00.000Z'), fees: {} };

@@ -9,8 +9,8 @@ import {
   type OurRefund,
   type Rules,
 } from '../../src/reconciliation/payment-rules.ts';
+import { chargesWith } from './charges.support.ts';
 
-const long = new Date('2026-11-21T02:00:00.000Z');
 const TARIFF = { rateBps: 150, fixedMinor: 0n, fixedFromMinor: 0n, capMinor: null };
 const ABROAD = { ...TARIFF, rateBps: 390 };
 const rules: Rules = {
@@ -18,27 +18,9 @@ const rules: Rules = {
   fees: { NGN: [TARIFF, ABROAD], GHS: [TARIFF] },
 };
 
-const line = (change: Partial<GatewayLine> = {}): GatewayLine => ({
-  kind: 'charge',
-  reference: 'txn-1-2',
-  gatewayId: '1',
-  currency: 'NGN',
-  amountMinor: 100_000n,
-  feesMinor: 1_500n,
-  feesOnTopMinor: 0n,
-  at: long,
-  ...change,
-});
+const charges = chargesWith('txn-1-2');
+const { line, ours } = charges;
 const reversal = (change: Partial<GatewayLine> = {}) => line({ kind: 'reversal', gatewayId: '9', ...change });
-const ours = (change: Partial<OurCharge> = {}): OurCharge => ({
-  reference: 'txn-1-2',
-  transactionId: 'txn-1',
-  chargeMinor: 100_000n,
-  chargeCurrency: 'NGN',
-  moved: [{ currency: 'NGN', receivedMinor: 100_000n, takenBackMinor: 0n }],
-  lastMovedAt: long,
-  ...change,
-});
 const money = (currency: string, receivedMinor: bigint, takenBackMinor = 0n) => ({
   currency,
   receivedMinor,
@@ -173,17 +155,8 @@ describe('the fee', () => {
 });
 
 describe('what is shown of a refund that differs', () => {
-  const refund = (change: Partial<OurRefund> = {}): OurRefund => ({
-    refundKey: 'txn-1-not-delivered',
-    reference: 'txn-1-2',
-    transactionId: 'txn-1',
-    status: 'DONE',
-    currency: 'NGN',
-    amountMinor: 100_000n,
-    bookedMinor: 90_000n,
-    lastMovedAt: long,
-    ...change,
-  });
+  const refund = (change: Partial<OurRefund> = {}): OurRefund =>
+    charges.refund({ bookedMinor: 90_000n, ...change });
 
   it('is both sides, in the currency that was sent', () => {
     const sent = line({ kind: 'refund', currency: 'USD', amountMinor: 60n, gatewayId: '5' });

@@ -198,7 +198,7 @@ describe('a run', () => {
 
   it('believes no statement that lacks what the gateway holds', async () => {
     reconciling.gateway.hideLists(true);
-    await expect(reconciling.run()).rejects.toThrow('not to be believed');
+    await expect(reconciling.run()).rejects.toThrow('the list is incomplete');
     expect(await reconciling.open()).toEqual([`amount-differs ${theirs.reference}`]);
     reconciling.gateway.hideLists(false);
   });

@@ -11,35 +11,15 @@ import {
   type OurRefund,
   type Rules,
 } from '../../src/reconciliation/payment-rules.ts';
+import { chargesWith } from './charges.support.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
-const long = new Date(NOW - 10 * HOUR_MS);
 const lately = new Date(NOW - HOUR_MS / 2);
 const TARIFF: FeeTariff = { rateBps: 150, fixedMinor: 10_000n, fixedFromMinor: 250_000n, capMinor: 200_000n };
 const rules: Rules = { settledBefore: new Date(NOW - HOUR_MS), fees: { NGN: [TARIFF] } };
 
-const line = (change: Partial<GatewayLine> = {}): GatewayLine => ({
-  kind: 'charge',
-  reference: 'txn-1',
-  gatewayId: '1',
-  currency: 'NGN',
-  amountMinor: 100_000n,
-  feesMinor: 1_500n,
-  feesOnTopMinor: 0n,
-  at: long,
-  ...change,
-});
-
-const ours = (change: Partial<OurCharge> = {}): OurCharge => ({
-  reference: 'txn-1',
-  transactionId: 'txn-1',
-  chargeMinor: 100_000n,
-  chargeCurrency: 'NGN',
-  moved: [{ currency: 'NGN', receivedMinor: 100_000n, takenBackMinor: 0n }],
-  lastMovedAt: long,
-  ...change,
-});
+const { line, ours, refund } = chargesWith('txn-1');
 
 const booked = (receivedMinor: bigint, takenBackMinor = 0n, currency = 'NGN') => [
   { currency, receivedMinor, takenBackMinor },
@@ -168,17 +148,6 @@ describe('the fee of a charge', () => {
 });
 
 describe('a refund of ours', () => {
-  const refund = (change: Partial<OurRefund> = {}): OurRefund => ({
-    refundKey: 'txn-1-not-delivered',
-    reference: 'txn-1',
-    transactionId: 'txn-1',
-    status: 'DONE',
-    currency: 'NGN',
-    amountMinor: 100_000n,
-    bookedMinor: 100_000n,
-    lastMovedAt: long,
-    ...change,
-  });
   const sent = (change: Partial<GatewayLine> = {}) => line({ kind: 'refund', ...change });
   const open = { status: 'PENDING', bookedMinor: 0n };
 

@@ -3,7 +3,7 @@
 import { createOperatorEngine } from '../../src/platform/temporal/operator-engine.ts';
 import {
   createOperatorActions,
-  type MoveRequest,
+  type ActionInput,
   type OperatorActions,
 } from '../../src/operations/actions.ts';
 import { systemClock } from '../../src/platform/composition/compose.ts';
@@ -18,7 +18,7 @@ export interface Operator extends OperatorActions {
   move(
     transactionId: string,
     move: OperatorAction,
-    more?: Partial<Omit<MoveRequest, 'transactionId' | 'move'>>,
+    more?: Partial<Omit<ActionInput, 'transactionId' | 'move'>>,
   ): Promise<ActionOutcome>;
 }
 

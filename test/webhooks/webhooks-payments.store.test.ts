@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { ActionRequest } from '../../src/operations/rules.ts';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
-import { beginMove, carryOutAction } from '../../src/operations/store/actions.ts';
+import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { failPurchase, failPurchaseIn, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { closeRefundDone, creditRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
@@ -258,6 +258,6 @@ async function beginRefundMove(transactionId: string, amountMinor: bigint): Prom
   const amount = { amountMinor: String(amountMinor), currency: 'NGN' };
   const who = { by: 'ada', reason: 'a test of it' };
   const wish = { moveId, transactionId, move: 'refund-to-source', moveKey: moveId, ...who, ...amount };
-  await beginMove(books.world, wish as ActionRequest, { limits: {}, now: NOW });
+  await beginAction(books.world, wish as ActionRequest, { limits: {}, now: NOW });
   return moveId;
 }

@@ -1,6 +1,6 @@
-/** Calls a person to a purchase or a funding: on its row, and where operations look for it. */
 import { upsertSearchAttributes } from '@temporalio/workflow';
-import type { AttentionReason, Claim } from '../contract.ts';
+import type { Claim } from '../contract.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
 import { NEEDS_ATTENTION, REASON } from '../search-attributes.ts';
 import { flagAttention } from '../steps.ts';
 

@@ -1,13 +1,13 @@
 /**
- * The desk for operator's moves in a workflow: judges each before it is taken, puts it on record, and has it made at once or at the story's next
- * pause, whichever the story says. A move is made once, and whoever asked hears what became of it.
+ * Operator actions inside a workflow: validated, recorded, and carried out at once or at the workflow's next pause. Each is carried out once,
+ * and its caller gets the outcome.
  */
 import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import {
   couldBeAvailable,
   actionsInSituation,
   REFUSAL_WORDS,
-  whyNotAsked,
+  requestRefusal,
   type ActionRefusal,
   type PurchaseSituation,
   type ActionRequest,
@@ -17,55 +17,55 @@ import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
 import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
 
-/** A move on record, to be made. */
+/** A recorded action, to be carried out. */
 export interface StartedRequest {
-  readonly wish: ActionRequest;
+  readonly request: ActionRequest;
   readonly moveId: string;
 }
 
-/** Makes a move, or says that the rows are at another stage, which the story will come to. */
+/** Answers `not-now` where the rows are at another stage, which the workflow will come to. */
 export type ActionHandler = (asked: StartedRequest) => Promise<MadeMove>;
 
 export interface PendingApproval extends StartedRequest {
-  /** `not-now` hands it to whoever makes moves next. */
+  /** `not-now` leaves it to the next handler. */
   answer(made: MadeMove): void;
 }
 
 export interface ActionHandlers {
-  /** From now on moves are made at once by these hands, and so are those that wait. */
-  serve(state: PurchaseSituation | 'any', hands: ActionHandler): void;
-  /** From now on moves wait until the story takes them. */
+  /** From now on this handler carries out actions at once, the waiting ones included. */
+  serve(state: PurchaseSituation | 'any', handler: ActionHandler): void;
+  /** From now on actions wait until the workflow takes them. */
   hold(state: PurchaseSituation): void;
   readonly isWaiting: () => boolean;
   take(): PendingApproval | undefined;
-  /** Somebody cannot be answered before the story goes on: it must not wait for all to be answered. */
+  /** A caller can be answered only after the workflow goes on, so it must not wait for all answers. */
   readonly isBlocked: () => boolean;
-  /** Moves that have ended. */
+  /** Actions that have ended. */
   count(): number;
 }
 
-/** Takes moves from now until the workflow ends; at first they wait. `any`: the rows alone say what fits. */
+/** Takes actions until the workflow ends; at first they wait. `any`: the rows alone decide. */
 export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers {
   let state = first;
   let turn = 0;
-  let hands: ActionHandler | undefined;
+  let handler: ActionHandler | undefined;
   let parked = 0;
   let ended = 0;
   const waiting: PendingApproval[] = [];
   const enter = (next: PurchaseSituation | 'any', served: ActionHandler | undefined): void => {
     state = next;
-    hands = served;
+    handler = served;
     turn += 1;
     for (const move of waiting.splice(0)) move.answer({ outcome: 'not-now' });
   };
   const makeOnce = (asked: StartedRequest): Promise<MadeMove> =>
-    hands ? hands(asked) : new Promise((answer) => waiting.push({ ...asked, answer }));
-  const make = async (wish: ActionRequest): Promise<EndedMove> => {
-    const begun = await beginMove(wish);
+    handler ? handler(asked) : new Promise((answer) => waiting.push({ ...asked, answer }));
+  const make = async (request: ActionRequest): Promise<EndedMove> => {
+    const begun = await beginMove(request);
     if (begun.outcome !== 'go') return begun;
     for (;;) {
       const asAt = turn;
-      const made = await makeOnce({ wish, moveId: begun.moveId });
+      const made = await makeOnce({ request, moveId: begun.moveId });
       if (made.outcome !== 'not-now') return withoutMessages(made);
       parked += 1;
       await condition(() => turn !== asAt);
@@ -74,13 +74,13 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
   };
   setHandler(
     defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE),
-    (wish) => make(wish).finally(() => (ended += 1)),
+    (request) => make(request).finally(() => (ended += 1)),
     {
-      validator: (wish: ActionRequest) => {
-        if (state === 'any') classify(wish);
+      validator: (request: ActionRequest) => {
+        if (state === 'any') classify(request);
         else
           classify(
-            wish,
+            request,
             (move) => couldBeAvailable(move, state as PurchaseSituation),
             actionsInSituation(state),
           );
@@ -97,28 +97,28 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
   };
 }
 
-/** Pure, as validators are: what is refused here leaves no trace in the history. */
+/** Pure, as validators must be: a refusal here leaves no trace in the history. */
 export function classify(
-  wish: ActionRequest,
+  request: ActionRequest,
   mayBeMade: (move: ActionRequest['move']) => boolean = () => true,
   fits: readonly string[] = [],
 ): void {
   const refusal: ActionRefusal | undefined =
-    whyNotAsked(wish) ?? (mayBeMade(wish.move) ? undefined : 'DOES_NOT_FIT');
+    requestRefusal(request) ?? (mayBeMade(request.move) ? undefined : 'DOES_NOT_FIT');
   if (refusal !== undefined) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits);
 }
 
-/** What it tells others has been handed over by then. */
+/** The messages were handed over before. */
 function withoutMessages(made: EndedMove): EndedMove {
   return Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'messages')) as EndedMove;
 }
 
-/** While money is awaited: what a move does to the rows settles the waiting. */
+/** While the payment is awaited: the effect on the rows ends the waiting. */
 export function awaitingPaymentActions(transactionId: string, look: PaymentPoller): ActionHandler {
-  return async ({ wish, moveId }) => {
-    if (wish.move === 'look-at-gateway') return lookForMove(moveId, look);
+  return async ({ request, moveId }) => {
+    if (request.move === 'look-at-gateway') return checkGatewayFor(moveId, look);
     const made = await makeMove(moveId, 'awaiting-money');
-    if (made.outcome === 'done') look.tell(wish.move === 'mark-paid' ? PAID : CANCELLED);
+    if (made.outcome === 'done') look.tell(request.move === 'mark-paid' ? PAID : CANCELLED);
     if (made.outcome !== 'not-now') await startDeliveries(made.messages, transactionId);
     return made;
   };
@@ -129,14 +129,14 @@ const CANCELLED: PaymentStand = { state: 'ended', reason: 'CANCELLED_BY_OPERATOR
 
 /** When all is closed. `look`: absent where the wallet paid. */
 export function closedPurchaseActions(transactionId: string, look: PaymentPoller | undefined): ActionHandler {
-  return async ({ wish, moveId }) => {
-    if (wish.move === 'look-at-gateway' && look) return lookForMove(moveId, look);
-    if (wish.move === 'look-at-supplier') {
+  return async ({ request, moveId }) => {
+    if (request.move === 'look-at-gateway' && look) return checkGatewayFor(moveId, look);
+    if (request.move === 'look-at-supplier') {
       const { did } = await lookAtSupplier(transactionId);
       return closeMove(moveId, { did });
     }
-    // The rows judge a stated outcome, by what the gateway says of it now. Builds of before took the person's word.
-    if (wish.move === 'settle-claim' && look && patched('claim-looked-at')) await look.now();
+    // The stated outcome is checked against what the gateway says now. Earlier builds did not check.
+    if (request.move === 'settle-claim' && look && patched('claim-looked-at')) await look.now();
     const made = await makeMove(moveId, 'closed');
     if (made.outcome === 'not-now') return closeMove(moveId, { refusal: 'DOES_NOT_FIT' });
     await startDeliveries(made.messages, transactionId);
@@ -144,11 +144,11 @@ export function closedPurchaseActions(transactionId: string, look: PaymentPoller
   };
 }
 
-/** The same, where no workflow carries it any more: one that was opened and never came to be paid is cancelled here. */
+/** The same where the workflow is gone: a purchase that was opened and never paid is cancelled here. */
 export function actionsAfterClosing(transactionId: string, look: PaymentPoller | undefined): ActionHandler {
   const whenClosed = closedPurchaseActions(transactionId, look);
   return async (asked) => {
-    if (asked.wish.move !== 'cancel') return whenClosed(asked);
+    if (asked.request.move !== 'cancel') return whenClosed(asked);
     const made = await makeMove(asked.moveId, 'awaiting-money');
     if (made.outcome === 'not-now') return whenClosed(asked);
     await startDeliveries(made.messages, transactionId);
@@ -156,12 +156,11 @@ export function actionsAfterClosing(transactionId: string, look: PaymentPoller |
   };
 }
 
-/** Asks the gateway, and tells how the payment then stands. */
-export async function lookForMove(moveId: string, look: PaymentPoller): Promise<EndedMove> {
-  return closeMove(moveId, { did: `looked at the gateway: ${wordsFor(await look.now())}` });
+export async function checkGatewayFor(moveId: string, look: PaymentPoller): Promise<EndedMove> {
+  return closeMove(moveId, { did: `looked at the gateway: ${describe(await look.now())}` });
 }
 
-function wordsFor(stand: PaymentStand): string {
+function describe(stand: PaymentStand): string {
   const doubt = stand.isKnown ? '' : ', and the gateway does not say all';
   switch (stand.state) {
     case 'paid':

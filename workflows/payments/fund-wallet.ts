@@ -13,7 +13,8 @@ import type { FundingInput } from '../../src/payments/funding-rules.ts';
 import { followClaim } from './after-closing.ts';
 import { awaitPayment, type Payment } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
-import { ACCEPT_UPDATE, type AttentionReason } from '../contract.ts';
+import { ACCEPT_UPDATE } from '../contract.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
 import { freshHistory } from '../continue-as-new.ts';
 import { listenForPaymentChecks } from './payment-poller.ts';
 import {

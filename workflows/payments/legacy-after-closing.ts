@@ -52,6 +52,6 @@ export async function repair(input: RepairInput): Promise<EndedMove> {
 async function make(wish: ActionRequest, hands: ActionHandler): Promise<EndedMove> {
   const begun = await beginMove(wish);
   if (begun.outcome !== 'go') return begun;
-  const made = await hands({ wish, moveId: begun.moveId });
+  const made = await hands({ request: wish, moveId: begun.moveId });
   return made.outcome === 'not-now' ? closeMove(begun.moveId, { refusal: 'DOES_NOT_FIT' }) : made;
 }

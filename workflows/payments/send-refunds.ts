@@ -1,7 +1,8 @@
 /** Sends money back to where it came from and stays until the gateway says that it is done, or it is in the wallet. */
 import { allHandlersFinished, condition, patched, setCurrentDetails } from '@temporalio/workflow';
 import type { RefundTimings } from '../../src/payments/rules.ts';
-import type { AttentionReason, Claim } from '../contract.ts';
+import type { Claim } from '../contract.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
 import { pauseUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from './payment-poller.ts';
 import { moveRefunds } from '../steps.ts';

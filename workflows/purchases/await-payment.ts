@@ -5,7 +5,8 @@
 import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { nextPollMs, takesMoneyForMs, type PaymentTimings } from '../../src/payments/rules.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
-import type { AttentionReason, PaymentRequest } from '../contract.ts';
+import type { PaymentRequest } from '../contract.ts';
+import type { AttentionReason } from '../../src/domain/states.ts';
 import { pauseUntil, sleepUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { GATEWAY_REFERENCE } from '../search-attributes.ts';

@@ -7,7 +7,7 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { DeliverOutcome, MadeMove, NewMessages } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
-import { lookForMove, type PendingApproval } from '../operations/operator-actions.ts';
+import { checkGatewayFor, type PendingApproval } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
 /** How the story goes on after a move. */
@@ -26,9 +26,9 @@ export async function makeAtPause(
   move: PendingApproval,
 ): Promise<Way> {
   const { transactionId } = input;
-  switch (move.wish.move) {
+  switch (move.request.move) {
     case 'look-at-gateway':
-      if (look) move.answer(await lookForMove(move.moveId, look));
+      if (look) move.answer(await checkGatewayFor(move.moveId, look));
       else move.answer(await closeMove(move.moveId, { refusal: 'DOES_NOT_FIT' }));
       return { way: 'on' };
     case 'look-at-supplier': {
@@ -47,11 +47,11 @@ export async function makeAtPause(
 }
 
 async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): Promise<Way> {
-  const { wish, moveId } = move;
+  const { request, moveId } = move;
   // Builds of before waited here, and not in the step.
   if (!patched('withdrawal-waits'))
     await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
-  const withdrawal = await withdrawForMove(input, wish.evidence !== undefined);
+  const withdrawal = await withdrawForMove(input, request.evidence !== undefined);
   if (withdrawal.left !== 'nothing') {
     const { left, detail } = withdrawal;
     const refusal = left === 'delivered' ? 'ALREADY_DELIVERED' : 'SUPPLIER_MAY_DELIVER';
@@ -61,7 +61,7 @@ async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): P
   const made = await makeMove(moveId, 'delivering');
   move.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
   if (made.outcome !== 'done') return { way: 'on' };
-  return wish.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
+  return request.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
 }
 
 function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): Way {

@@ -1,10 +1,10 @@
 /** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
 import { z } from 'zod';
 import type { OperatorAction } from '../../accounts/roles.ts';
-import type { MoveRequest } from '../../operations/actions.ts';
+import type { ActionInput } from '../../operations/actions.ts';
 import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
-import type { EffectPreview } from '../../operations/store/preview.ts';
+import type { EffectPreview } from '../../operations/store/actions.ts';
 import { findStuck } from '../../operations/stuck.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';
@@ -123,15 +123,15 @@ Takes one id, or --class for everything of that class on the stuck list.${spec.n
           isDryRun: options.dryRun,
           verb: `Apply ${spec.action} to`,
           preview: async (transactionId) =>
-            toPreview(transactionId, await world.moves.foresee(requestFor(transactionId))),
+            toPreview(transactionId, await world.actions.previewEffect(requestFor(transactionId))),
           act: async (transactionId) =>
-            toResult(transactionId, await world.moves.make(requestFor(transactionId))),
+            toResult(transactionId, await world.actions.make(requestFor(transactionId))),
         });
       },
     });
 }
 
-function toRequest(move: OperatorAction, transactionId: string, options: ActionOptions): MoveRequest {
+function toRequest(move: OperatorAction, transactionId: string, options: ActionOptions): ActionInput {
   const { amount: amountMinor, currency: code, by, reason, evidence, outcome } = options;
   return defined({
     transactionId,
@@ -255,7 +255,7 @@ export function addApprovalCommands(group: FinanceGroup): void {
     summary: 'Lists actions awaiting second approval',
     options: z.object({}),
     run: async ({ world, out }) => {
-      const pending = await world.moves.pendingApprovals();
+      const pending = await world.actions.pendingApprovals();
       out.json(pending);
       if (pending.length === 0) out.line('no action awaits approval');
       else
@@ -295,7 +295,7 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
         const ended = await confirmPreview(out, preview, { isDryRun, question });
         if (ended !== undefined) return ended;
       }
-      const result = toResult(pending.transactionId, await world.moves[name](pending.moveId, by));
+      const result = toResult(pending.transactionId, await world.actions[name](pending.moveId, by));
       out.json(result);
       out.line(lineOf(result));
       return result.outcome === 'done' ? 0 : 1;
@@ -309,12 +309,12 @@ interface Pending {
 }
 
 /** An id of an action is not checked here: approving or declining it says why it cannot be done. */
-async function findPending({ moves }: FinanceWorld, id: string): Promise<Pending> {
+async function findPending({ actions }: FinanceWorld, id: string): Promise<Pending> {
   if (id.startsWith('move-')) {
-    const pending = (await moves.pendingApprovals()).find((action) => action.moveId === id);
+    const pending = (await actions.pendingApprovals()).find((action) => action.moveId === id);
     return { moveId: id, transactionId: pending?.transactionId ?? id };
   }
-  const pending = (await moves.listFor(id)).filter((action) => action.status === 'WAITS_FOR_APPROVAL');
+  const pending = (await actions.listFor(id)).filter((action) => action.status === 'WAITS_FOR_APPROVAL');
   const [only] = pending;
   if (!only) throw new OperatorMistake(`No action on ${id} awaits approval`);
   if (pending.length > 1)
@@ -325,7 +325,7 @@ async function findPending({ moves }: FinanceWorld, id: string): Promise<Pending
 }
 
 async function previewSecond(
-  { moves }: FinanceWorld,
+  { actions }: FinanceWorld,
   name: 'approve' | 'decline',
   { moveId, transactionId }: Pending,
 ): Promise<Preview> {
@@ -336,7 +336,7 @@ async function previewSecond(
       detail: '',
       lines: ['The action is not done; no money moves.'],
     };
-  const foresight = await moves.foreseeApproved(moveId);
+  const foresight = await actions.previewApproval(moveId);
   if (foresight) return toPreview(transactionId, foresight);
   return { transactionId, outcome: 'refused', detail: `${moveId} does not await approval`, lines: [] };
 }
@@ -355,7 +355,7 @@ neither --by nor --reason.`,
       if (!isDryRun && (by === '' || reason === ''))
         throw new UsageMistake('--by and --reason are required (your name, and why)');
       const act = async (target: string, isPreview: boolean) =>
-        toReplayResult(target, await replay(world.care, target, { by, reason, isDryRun: isPreview }));
+        toReplayResult(target, await replay(world.replayDeps, target, { by, reason, isDryRun: isPreview }));
       return applyToTargets({
         world,
         out,
@@ -421,7 +421,7 @@ export function addDismiss(group: FinanceGroup): void {
         verb: 'Dismiss',
         ...(isDryRun && { preview: (target: string) => previewDismiss(world, target) }),
         act: async (target) =>
-          (await dismiss(world.care, target, { by, reason }))
+          (await dismiss(world.replayDeps, target, { by, reason }))
             ? { transactionId: target, outcome: 'done', detail: 'dismissed' }
             : { transactionId: target, outcome: 'refused', detail: NOT_UNMATCHED },
       });

@@ -31,7 +31,7 @@ export function addInspectCommands(group: FinanceGroup): void {
 reference, an eSIM's id or ICCID, or a webhook message's id`,
     options: z.object({}),
     run: async ({ args: [id = ''], world, out }) => {
-      const timeline = await purchaseTimeline({ ...world.stuck, moves: world.moves }, id);
+      const timeline = await purchaseTimeline({ ...world.stuck, actions: world.actions }, id);
       if (!timeline) throw new OperatorMistake(`No purchase found with the id ${id}`);
       out.json(timeline);
       if (!out.isJson) printTimeline(out, timeline);

@@ -1,6 +1,6 @@
 /** Applies an action to the one id that was named, or to everything on the stuck list that a filter finds. Without --yes it asks first. */
 import type { z } from 'zod';
-import type { EffectPreview } from '../../operations/store/preview.ts';
+import type { EffectPreview } from '../../operations/store/actions.ts';
 import { STUCK_CLASSES, type StuckItem } from '../../operations/stuck-rules.ts';
 import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';

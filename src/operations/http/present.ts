@@ -1,4 +1,3 @@
-/** The stuck list, stories and moves → the documented shapes. Pure; names field by field what goes out, so that nothing else does. */
 import type { z } from 'zod';
 import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { StuckPage } from '../../platform/composition/ops-world.ts';
@@ -7,10 +6,13 @@ import type { Replayed } from '../replay.ts';
 import type { Money } from '../../domain/money.ts';
 import { mayMove, type Role } from '../../accounts/roles.ts';
 import type { StuckItem } from '../stuck-rules.ts';
-import type { JsonNumber, Wire } from '../../platform/http/json.ts';
+import { toJson, type JsonNumber, type Wire } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
 import type { movesSchema, replaySchema, purchaseTimelineSchema, stuckPageSchema } from './schema.ts';
 import { amountJson } from '../../platform/http/answer-fields.ts';
+import type { ActionOutcome } from '../rules.ts';
+import { STATUS_OF, type Answer, type ErrorAnswer } from '../../platform/http/errors.ts';
+import { DomainError } from '../../domain/errors.ts';
 
 type Item = Wire<z.output<typeof stuckPageSchema>>['data']['items'][number];
 type RecordJson = Wire<z.output<typeof movesSchema>>['data']['made'][number];
@@ -22,16 +24,9 @@ export function presentStuck(page: StuckPage) {
 }
 
 function presentStuckItem(item: StuckItem): Item {
-  const { amountMinor, currency } = item;
-  return {
-    transactionId: item.transactionId,
-    class: item.class,
-    ageSeconds: item.ageSeconds,
-    amount: amountMinor === null ? null : amountJson({ amountMinor, currency: currency ?? '' }),
-    currency,
-    reason: item.reason,
-    nextAction: item.nextAction,
-  };
+  const { transactionId, class: stuckClass, ageSeconds, amountMinor, currency, reason, nextAction } = item;
+  const amount = amountMinor === null ? null : amountJson({ amountMinor, currency: currency ?? '' });
+  return { transactionId, class: stuckClass, ageSeconds, amount, currency, reason, nextAction };
 }
 
 const timeOf = (at: Date | null): string | null => at?.toISOString() ?? null;
@@ -40,62 +35,37 @@ function withCurrency(amount: Money): { amount: JsonNumber; currency: string } {
   return { amount: amountJson(amount), currency: amount.currency };
 }
 
-export function presentMoveRecord(record: ActionRecord): RecordJson {
+export function presentActionRecord({ amount, ...record }: ActionRecord): RecordJson {
   return {
-    moveId: record.moveId,
-    transactionId: record.transactionId,
-    move: record.move,
-    by: record.by,
-    reason: record.reason,
-    evidence: record.evidence,
-    ...(record.amount ? withCurrency(record.amount) : { amount: null, currency: null }),
-    packageCode: record.packageCode,
-    goodwill: record.goodwill,
-    status: record.status,
-    refusal: record.refusal,
-    detail: record.detail,
-    approvedBy: record.approvedBy,
+    ...record,
+    ...(amount ? withCurrency(amount) : { amount: null, currency: null }),
     createdAt: record.createdAt.toISOString(),
     closedAt: timeOf(record.closedAt),
     expiresAt: timeOf(record.expiresAt),
   };
 }
 
-export function presentMoves(
+export function presentActions(
   { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
   role: Role,
 ): Wire<z.output<typeof movesSchema>> {
+  const { transactionId, purpose, status, state, attentionReason, fits, replay } = preview;
   return {
     success: true,
     data: {
-      transactionId: preview.transactionId,
-      purpose: preview.purpose,
-      status: preview.status,
-      state: preview.state,
-      attentionReason: preview.attentionReason,
-      fits: preview.fits,
-      yours: preview.fits.filter((move) => mayMove(role, move)),
-      replay: preview.replay,
-      made: made.map(presentMoveRecord),
+      ...{ transactionId, purpose, status, state, attentionReason, fits, replay },
+      yours: fits.filter((action) => mayMove(role, action)),
+      made: made.map(presentActionRecord),
     },
   };
 }
 
 export function presentReplay(report: Replayed): Wire<z.output<typeof replaySchema>> {
-  const { transactionId, before, after, steps } = report;
-  return {
-    success: true,
-    data: {
-      transactionId,
-      before,
-      after,
-      steps: steps.map(({ step, outcome, detail }) => ({ step, outcome, detail })),
-    },
-  };
+  return { success: true, data: report };
 }
 
 export function presentPurchaseTimeline(story: Timeline): Wire<z.output<typeof purchaseTimelineSchema>> {
-  const { amountMinor, currency, attention, hold, supplier } = story;
+  const { amountMinor, currency, attention, hold } = story;
   return {
     success: true,
     data: {
@@ -108,34 +78,19 @@ export function presentPurchaseTimeline(story: Timeline): Wire<z.output<typeof p
       amount: amountMinor === null ? null : amountJson({ amountMinor, currency: currency ?? '' }),
       currency,
       attention: attention && { reason: attention.reason, since: attention.since.toISOString() },
-      package: story.package && {
-        packageCode: story.package.packageCode,
-        name: story.package.name,
-        type: story.package.type,
-      },
+      package: story.package,
       hold: hold && { status: hold.status, ...withCurrency(hold) },
-      supplier: supplier && {
-        asks: supplier.asks,
-        orderNo: supplier.orderNo,
-        esimId: supplier.esimId,
-        esimStatus: supplier.esimStatus,
-        iccid: supplier.iccid,
-      },
+      supplier: story.supplier,
       ...outsideOf(story),
-      moves: story.moves.map(presentMoveRecord),
+      moves: story.moves.map(presentActionRecord),
       stuck: story.stuck.map(presentStuckItem),
       fits: story.fits,
-      timeline: story.timeline.map(({ at, source, what, detail }) => ({
-        at: at.toISOString(),
-        source,
-        what,
-        detail,
-      })),
+      timeline: story.timeline.map((line) => ({ ...line, at: line.at.toISOString() })),
     },
   };
 }
 
-/** What happens elsewhere: at the gateway, at the merchant, in Temporal. */
+/** What happens at the gateway, at the merchant and in Temporal. Names each field, so that no secret goes out. */
 function outsideOf(story: Timeline): Pick<StoryJson, 'payments' | 'refunds' | 'messages' | 'workflows'> {
   return {
     payments: story.payments.map((payment) => ({
@@ -179,5 +134,43 @@ function outsideOf(story: Timeline): Pick<StoryJson, 'payments' | 'refunds' | 'm
         startedAt: startedAt.toISOString(),
         closedAt: timeOf(closedAt),
       })) ?? null,
+  };
+}
+
+/** Throws FORBIDDEN (the same person twice), SERVICE_UNAVAILABLE (unknown: it may still be made), and `notFound` where nothing is there. */
+export function actionAnswer(
+  outcome: ActionOutcome,
+  notFound: 'TRANSACTION_NOT_FOUND' | 'NOT_FOUND' = 'TRANSACTION_NOT_FOUND',
+): Answer | ErrorAnswer {
+  switch (outcome.outcome) {
+    case 'done': {
+      const { moveId, did, again = false } = outcome;
+      return { status: 200, body: toJson({ success: true, data: { outcome: 'done', moveId, did, again } }) };
+    }
+    case 'waits-for-approval': {
+      const { moveId, expiresAt } = outcome;
+      const data = { outcome: 'waits-for-approval', moveId, expiresAt };
+      return { status: 202, body: toJson({ success: true, data }) };
+    }
+    case 'refused':
+      if (outcome.code === 'NOT_FOUND') throw new DomainError(notFound, outcome.detail);
+      return refused(outcome);
+    case 'unknown':
+      throw new DomainError(
+        'SERVICE_UNAVAILABLE',
+        `Nobody answered in time, so it may still be made: the same request again tells (${outcome.detail})`,
+      );
+  }
+}
+
+function refused(refusal: Extract<ActionOutcome, { outcome: 'refused' }>): ErrorAnswer {
+  const { code, detail, fits } = refusal;
+  if (code === 'SAME_PERSON') throw new DomainError('FORBIDDEN', detail);
+  const status = STATUS_OF.MOVE_REFUSED;
+  const error = { code: 'MOVE_REFUSED', message: detail, refusal: code, fits };
+  return {
+    status,
+    code: 'MOVE_REFUSED',
+    body: toJson({ success: false, error, statusCode: status }),
   };
 }

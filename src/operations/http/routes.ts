@@ -1,10 +1,11 @@
-/** What is stuck, what happened to one purchase, and putting it right. */
 import type { z } from 'zod';
 import type { RequestedAction } from '../../platform/composition/ops-world.ts';
 import { isId } from '../../domain/ids.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import { toJson } from '../../platform/http/json.ts';
-import type { PathParameter, Route } from '../../platform/http/route.ts';
+import type { Session } from '../../accounts/sessions.ts';
+import type { ActionOutcome } from '../rules.ts';
+import type { OpsInput, PathParameter, Route } from '../../platform/http/route.ts';
 import {
   anyId,
   defineOpsRoute,
@@ -12,13 +13,13 @@ import {
   transactionId,
   worldQuery,
 } from '../../platform/http/ops-route.ts';
-import { moveAnswer } from './outcome.ts';
 import {
-  presentMoveRecord,
-  presentMoves,
+  presentActionRecord,
+  presentActions,
   presentReplay,
   presentPurchaseTimeline,
   presentStuck,
+  actionAnswer,
 } from './present.ts';
 import {
   dismissBody,
@@ -41,10 +42,10 @@ const ONE = '/ops/purchases/{transactionId}';
 const EVENT_ID = /^event-\d{1,18}$/;
 
 const moveId: PathParameter = {
-  description: 'The `moveId` of a move that waits',
+  description: 'The `moveId` of an action that waits for approval',
   example: 'move-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('move', text),
-  notFound: { code: 'NOT_FOUND', message: 'There is no such move' },
+  notFound: { code: 'NOT_FOUND', message: 'There is no such action' },
 };
 
 export function purchaseRoutes(): Route[] {
@@ -56,8 +57,16 @@ export function purchaseRoutes(): Route[] {
     replayRoute(),
     dismissRoute(),
     waitingRoute(),
-    approveRoute(),
-    declineRoute(),
+    decisionRoute(
+      'approve',
+      'The action is then taken at once. The person who asked for it is refused, and that is on record.',
+      ({ world, session }, id) => world.approveMove(session, id),
+    ),
+    decisionRoute(
+      'decline',
+      'The action is not taken and cannot be approved later. It can be asked for again.',
+      ({ world, session }, id) => world.declineMove(session, id),
+    ),
   ];
 }
 
@@ -71,19 +80,13 @@ function stuckRoute(): Route {
     docs: {
       operationId: 'listStuck',
       tag: TAG,
-      summary: 'List what is stuck',
-      description:
-        'Everything that does not move as it should, once for each cause, with what to do next. What is in flight is not in it.',
+      summary: 'List stuck purchases and payments',
+      description: 'One line for each cause, with what to do next. What is still in time is left out.',
     },
     async handle({ ops, query }) {
       const { page, limit, class: wanted, olderThanSeconds, currency } = query;
-      const stuck = await ops.world.listStuck({
-        page,
-        limit,
-        olderThanSeconds,
-        ...(wanted === undefined ? {} : { classes: [wanted] }),
-        ...(currency === undefined ? {} : { currency }),
-      });
+      const classes = wanted === undefined ? undefined : [wanted];
+      const stuck = await ops.world.listStuck({ page, limit, olderThanSeconds, classes, currency });
       return { status: 200, body: toJson(presentStuck(stuck)) };
     },
   });
@@ -114,7 +117,6 @@ function storyRoute(): Route {
   });
 }
 
-/** What all routes about the moves of one purchase have in common. */
 const ABOUT_ONE = {
   params: { transactionId },
   query: worldQuery,
@@ -122,9 +124,9 @@ const ABOUT_ONE = {
 } as const;
 
 const MOVE_RESPONSES = {
-  200: { description: 'Made', schema: moveDoneSchema },
+  200: { description: 'Done', schema: moveDoneSchema },
   202: { description: 'It waits for a second person', schema: moveWaitsSchema },
-  409: { description: '`MOVE_REFUSED`: it does not fit, and nothing was done', schema: moveRefusedSchema },
+  409: { description: '`MOVE_REFUSED`: not possible now, and nothing was done', schema: moveRefusedSchema },
 };
 
 function movesRoute(): Route {
@@ -133,19 +135,19 @@ function movesRoute(): Route {
     method: 'GET',
     path: `${ONE}/moves`,
     permission: 'see',
-    responses: { 200: { description: 'What fits, and what was done', schema: movesSchema } },
+    responses: { 200: { description: 'Available actions and past ones', schema: movesSchema } },
     docs: {
       operationId: 'listMoves',
       tag: MOVES_TAG,
-      summary: 'List moves that fit and moves that were made',
+      summary: 'List available actions and past ones',
       description:
-        'What fits how it stands, which of it your role may make, what a replay would do, and every try so far.',
+        'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
     },
     async handle({ ops, params }) {
       const id = params['transactionId'] ?? '';
       noteTransaction(id);
       const moves = await ops.world.listMoves(id);
-      return { status: 200, body: toJson(presentMoves(moves, ops.session.person.role)) };
+      return { status: 200, body: toJson(presentActions(moves, ops.session.person.role)) };
     },
   });
 }
@@ -161,39 +163,26 @@ function moveRoute(): Route {
     docs: {
       operationId: 'makeMove',
       tag: MOVES_TAG,
-      summary: 'Make a move',
+      summary: 'Take an action',
       description:
-        'By you, on record with your reason. Which moves your role may make is in `getMe`. The same move twice is made once. An amount ' +
-        'above the limit waits for a second person.',
+        'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
+        'An amount above the limit waits for a second person.',
     },
     async handle({ ops, params, body, context }) {
       const id = params['transactionId'] ?? '';
       noteTransaction(id);
-      const outcome = await ops.world.makeMove(
-        ops.session,
-        { transactionId: id, ...askedMove(body) },
-        context,
-      );
-      return moveAnswer(outcome);
+      return actionAnswer(await ops.world.makeMove(ops.session, askedMove(id, body), context));
     },
   });
 }
 
-function askedMove(body: z.output<typeof moveBody>): Omit<RequestedAction, 'transactionId'> {
-  const { move, reason, amount, currency, override, ...more } = body;
-  const { evidence, packageCode, goodwill, outcome, disputeId, moveKey } = more;
-  return {
-    move,
-    reason,
-    ...(evidence === undefined ? {} : { evidence }),
-    ...(amount === undefined || currency === undefined ? {} : { amount: { amountMinor: amount, currency } }),
-    ...(packageCode === undefined ? {} : { packageCode }),
-    ...(goodwill === undefined ? {} : { goodwill }),
-    ...(outcome === undefined ? {} : { outcome }),
-    ...(disputeId === undefined ? {} : { disputeId }),
-    ...(override === undefined ? {} : { overrides: override }),
-    ...(moveKey === undefined ? {} : { moveKey }),
-  };
+function askedMove(
+  transactionIdText: string,
+  { amount, currency, override, ...asked }: z.output<typeof moveBody>,
+): RequestedAction {
+  const money =
+    amount === undefined || currency === undefined ? undefined : { amountMinor: amount, currency };
+  return { ...asked, transactionId: transactionIdText, amount: money, overrides: override };
 }
 
 function replayRoute(): Route {
@@ -208,10 +197,10 @@ function replayRoute(): Route {
     docs: {
       operationId: 'replay',
       tag: MOVES_TAG,
-      summary: 'Do at once what fits now',
+      summary: 'Retry every step that can be retried',
       description:
-        'Applies events that were kept, sends messages again, looks at the gateway, then at the supplier, then retries the delivery, until ' +
-        'one of them has ended it. Takes whatever the stuck list names, events and messages of no transaction too.',
+        'Applies stored events, sends messages again, checks the gateway, then the supplier, then retries the delivery, and stops when one ' +
+        'of them has settled it. Takes every id of the stuck list, also events and messages without a transaction.',
     },
     async handle({ ops, params, body }) {
       const report = await ops.world.replay(ops.session, params['transactionId'] ?? '', body);
@@ -237,12 +226,13 @@ function dismissRoute(): Route {
     query: worldQuery,
     body: dismissBody,
     errors: ['NOT_FOUND'],
-    responses: { 200: { description: 'It has left the list', schema: doneSchema } },
+    responses: { 200: { description: 'Removed from the list', schema: doneSchema } },
     docs: {
       operationId: 'dismissEvent',
       tag: MOVES_TAG,
-      summary: 'Dismiss an event about no payment of ours',
-      description: 'Once a person knows what it is about: class `inbox-without-purchase` of the stuck list.',
+      summary: 'Ignore an unmatched gateway event',
+      description:
+        'For events of class `inbox-without-purchase` in the stuck list, once you know what they are about.',
     },
     async handle({ ops, params, body }) {
       await ops.world.dismissEvent(ops.session, params['eventId'] ?? '', body.reason);
@@ -261,52 +251,36 @@ function waitingRoute(): Route {
     docs: {
       operationId: 'listWaitingMoves',
       tag: MOVES_TAG,
-      summary: 'List moves that wait for a second person',
-      description: 'Each can be approved or declined by anybody with the role, but not by who asked for it.',
+      summary: 'List actions that await a second approval',
+      description: 'Anyone with the role may approve or decline one, except the person who asked for it.',
     },
     async handle({ ops }) {
-      const items = (await ops.world.listWaitingMoves()).map(presentMoveRecord);
+      const items = (await ops.world.listWaitingMoves()).map(presentActionRecord);
       return { status: 200, body: toJson({ success: true, data: { items } }) };
     },
   });
 }
 
-/** What both words of a second person have in common. */
-const SECOND_WORD = {
-  method: 'POST',
-  permission: 'approve',
-  params: { moveId },
-  query: worldQuery,
-  errors: ['NOT_FOUND'],
-  responses: MOVE_RESPONSES,
-} as const;
-
-function approveRoute(): Route {
+/** Approving and declining differ in their words and their verb. */
+function decisionRoute(
+  verb: 'approve' | 'decline',
+  description: string,
+  decide: (ops: OpsInput & { readonly session: Session }, id: string) => Promise<ActionOutcome>,
+): Route {
   return defineOpsRoute({
-    ...SECOND_WORD,
-    path: '/ops/moves/{moveId}/approve',
+    method: 'POST',
+    path: `/ops/moves/{moveId}/${verb}`,
+    permission: 'approve',
+    params: { moveId },
+    query: worldQuery,
+    errors: ['NOT_FOUND'],
+    responses: MOVE_RESPONSES,
     docs: {
-      operationId: 'approveMove',
+      operationId: `${verb}Move`,
       tag: MOVES_TAG,
-      summary: 'Approve a move',
-      description: 'It is made at once. Who asked for it is refused, and that is on record.',
+      summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
+      description,
     },
-    handle: async ({ ops, params }) =>
-      moveAnswer(await ops.world.approveMove(ops.session, params['moveId'] ?? ''), 'NOT_FOUND'),
-  });
-}
-
-function declineRoute(): Route {
-  return defineOpsRoute({
-    ...SECOND_WORD,
-    path: '/ops/moves/{moveId}/decline',
-    docs: {
-      operationId: 'declineMove',
-      tag: MOVES_TAG,
-      summary: 'Decline a move',
-      description: 'It is not made, and cannot be approved any more. Whoever wants it asks anew.',
-    },
-    handle: async ({ ops, params }) =>
-      moveAnswer(await ops.world.declineMove(ops.session, params['moveId'] ?? ''), 'NOT_FOUND'),
+    handle: async ({ ops, params }) => actionAnswer(await decide(ops, params['moveId'] ?? ''), 'NOT_FOUND'),
   });
 }

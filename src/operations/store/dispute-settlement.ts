@@ -1,6 +1,6 @@
 /**
  * Money that is claimed back, once a person knows how that ended: what lies in suspense for it becomes ours or our loss, in its own currency,
- * and nobody is needed for it any more.
+ * and needs-attention is cleared.
  */
 import { sql } from 'kysely';
 import { whyNotOutcome } from '../../payments/dispute-rules.ts';
@@ -17,8 +17,12 @@ import type { WorldDb } from '../../platform/database/tables.ts';
  * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was
  * at risk is ours again. Lost: once the gateway has taken its money, what is left in suspense for it is our loss; until then it waits there.
  */
-export const settleClaim: ActionEffect = async (trx, move, subject, now) => {
-  const { outcome = 'lost', disputeId, overrides = false } = JSON.parse(move.asked) as Partial<ActionRequest>;
+export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
+  const {
+    outcome = 'lost',
+    disputeId,
+    overrides = false,
+  } = JSON.parse(action.asked) as Partial<ActionRequest>;
   const open = await findOpenDisputes(trx, subject.transactionId);
   const named = disputeId === undefined ? open : open.filter((one) => one.dispute_id === disputeId);
   if (open.length > 0 && named.length !== 1) return { refusal: 'DISPUTE_NEEDED' };
@@ -29,7 +33,7 @@ export const settleClaim: ActionEffect = async (trx, move, subject, now) => {
   const isTaken = isTakenFrom(subject, dispute?.reference);
   if (dispute) {
     if (outcome === 'won') await takeBackRisk(trx, dispute);
-    await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: move.id, now });
+    await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: action.id, now });
   }
   const isLoss = outcome !== 'won' && isTaken;
   const stillAtRisk = isLoss ? await takeBackLostRisk(trx, subject) : [];
@@ -37,10 +41,10 @@ export const settleClaim: ActionEffect = async (trx, move, subject, now) => {
   for (const { currency } of left) await ensureRevenueAccount(trx, currency);
   if (left.length > 0)
     await transfer(trx, {
-      operationKey: move.id,
+      operationKey: action.id,
       kind: 'claim-settled',
       transactionId: subject.transactionId,
-      reason: move.reason,
+      reason: action.reason,
       entries: left.flatMap(({ currency, amountMinor }) => [
         { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
         { account: `revenue:${currency}`, currency, amountMinor },
@@ -49,7 +53,7 @@ export const settleClaim: ActionEffect = async (trx, move, subject, now) => {
   const isLast = open.every((one) => one === dispute);
   if (isLast) await setAttention(trx, subject, CLAIMS, (await hasClaimLeft(trx, subject)) ? REVERSED : null);
   const what = dispute ? 'Dispute' : 'Claim';
-  if (outcome === 'won') return { did: `${what} won: nothing is lost` };
+  if (outcome === 'won') return { did: `${what} won: the money is ours again` };
   if (!isTaken) return { did: `${what} lost: the gateway has not taken the money yet` };
   const effect = left
     .map(({ currency, amountMinor }) => `${currency} ${formatMinor(amountMinor)}`)
@@ -58,8 +62,8 @@ export const settleClaim: ActionEffect = async (trx, move, subject, now) => {
 };
 
 /**
- * How many settlements were made before the one that is asked for: the next claim is another to settle, while asking for the same again tells of the
- * last. A dispute that is named and settled is not asked for anew by others that are still open.
+ * How many settlements came before the requested one. The next dispute is a new settlement; the same request again answers the last one, also
+ * for a named dispute that is settled while others are still open.
  */
 export async function countSettledBefore(
   db: WorldDb,
@@ -141,12 +145,16 @@ async function ensureRevenueAccount(trx: WorldDb, currency: string): Promise<voi
     .execute();
 }
 
-/** Nobody is needed any more for what a person has settled. */
-export function unflag(trx: WorldDb, transactionId: string, reasons: readonly string[]): Promise<void> {
+/** Clears needs-attention where it has one of these reasons. */
+export function clearAttention(
+  trx: WorldDb,
+  transactionId: string,
+  reasons: readonly string[],
+): Promise<void> {
   return setAttention(trx, { transactionId }, reasons, null);
 }
 
-/** Whoever was called for one of these reasons is needed for this one now, or for none. */
+/** Replaces any of these reasons by another one, or by none. */
 async function setAttention(
   trx: WorldDb,
   { transactionId }: Pick<ActionSubject, 'transactionId'>,

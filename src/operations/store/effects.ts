@@ -1,20 +1,21 @@
 /**
- * What each operator's move does to the rows and the books, in the transaction that puts it on record. The ledger's own rules decide: a hold
+ * What each operator action does to the rows and the books, in the transaction that also records it. The rules of the ledger decide: a hold
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
-import { settleClaim, unflag } from './dispute-settlement.ts';
-import { closeFundingUnpaid } from '../../payments/store/fundings.ts';
+import { settleClaim, clearAttention } from './dispute-settlement.ts';
+import { closeFundingUnpaid, closeFundingPaid } from '../../payments/store/fundings.ts';
 import {
   exchangeEntries,
   postHold,
   transfer,
   walletAccount,
+  ensureSystemAccounts,
+  ensureWallet,
+  placePaidHold,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
-import { closeRefundByHand, markPaidByHand } from './manual-payment.ts';
 import { lockWalletFor, enqueueLowBalance } from '../../ledger/store/low-balance.ts';
-import { replacePackage } from './replacement.ts';
 import {
   GOODWILL,
   inPrice,
@@ -27,15 +28,25 @@ import {
 import type { ActionRow } from './tables.ts';
 import { closePayment, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
-import { creditRefundAs, dueRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
+import {
+  creditRefundAs,
+  dueRefund,
+  tryRefundAgain,
+  closeRefund,
+  type RefundRow,
+} from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { newPendingMessages } from '../../webhooks/store/messages.ts';
+import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
+import type { ActionRefusal } from '../rules.ts';
+import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
+import { sql } from 'kysely';
+import { snapshotOf } from '../../catalogue/rules.ts';
+import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 
-/** The effect of a move on the rows. */
-export const effectOf = (move: OperatorAction): ActionEffect => EFFECTS[move];
+export const effectOf = (action: OperatorAction): ActionEffect => EFFECTS[action];
 
-/** Asking moves have done what they do before: their line is what is left. */
+/** Checks have done their work before: only the record is left. */
 const asked: ActionEffect = () => Promise.resolve({ did: 'asked' });
 
 const EFFECTS: Record<OperatorAction, ActionEffect> = {
@@ -53,17 +64,17 @@ const EFFECTS: Record<OperatorAction, ActionEffect> = {
 /** Delivered before, its money still on hold: the hold is posted. Where it is to be delivered yet, somebody else has tried. */
 async function settleDelivered(
   trx: WorldDb,
-  _move: ActionRow,
+  _action: ActionRow,
   { purchase, hold }: ActionSubject,
 ): Promise<Ended> {
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
   await postHold(trx, purchase.transaction_id, purchase.cost_usd_e4);
   return {
-    did: `settled: the hold of ${words({ amountMinor: hold.amount_minor, currency: hold.currency })} is posted`,
+    did: `settled: the hold of ${formatMoney({ amountMinor: hold.amount_minor, currency: hold.currency })} is posted`,
   };
 }
 
-async function cancel(trx: WorldDb, move: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
+async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
   const { transactionId, facts } = subject;
   if (facts.status === 'PENDING') {
     const close = facts.purpose === 'purchase' ? closeUnpaid : closeFundingUnpaid;
@@ -71,15 +82,15 @@ async function cancel(trx: WorldDb, move: ActionRow, subject: ActionSubject, now
     return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
   }
   if (facts.holdsMoney) {
-    await giveBack(trx, move, subject, 'source');
-    return { did: `cancelled: ${words(subject.price)} are given back to where they came from` };
+    await failAndRefund(trx, action, subject, 'source');
+    return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
-  await unflag(trx, transactionId, ['PAYMENT_STILL_OPEN']);
-  return { did: 'closed: nothing more is waited for' };
+  await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
+  return { did: 'closed: we wait for no more money' };
 }
 
-async function giveBack(
+async function failAndRefund(
   trx: WorldDb,
   { id }: ActionRow,
   { transactionId }: ActionSubject,
@@ -88,56 +99,60 @@ async function giveBack(
   await failPurchaseIn(trx, transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
 }
 
-async function refundToSource(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
+async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts } = subject;
-  const amount = amountOf(move);
+  const amount = amountOf(action);
   if (facts.status === 'PROCESSING') {
-    await giveBack(trx, move, subject, 'source');
-    return { did: `${words(amount)} go back to where they came from` };
+    await failAndRefund(trx, action, subject, 'source');
+    return { did: `${formatMoney(amount)} go back to where they came from` };
   }
-  if (facts.openRefund !== null) return pushRefund(trx, move, subject);
+  if (facts.openRefund !== null) return retryOpenRefund(trx, action, subject);
   const fromWallet = subject.walletPayment;
   const payment = fromWallet ?? payingPayment(subject);
   if (!payment) return { refusal: 'NOTHING_TO_RETURN' };
-  return fromWallet ? takeFromWallet(trx, move, payment) : takeFromEarned(trx, move, subject, payment);
+  return fromWallet ? takeFromWallet(trx, action, payment) : takeFromEarned(trx, action, subject, payment);
 }
 
 /** A refund that is on record already: sent again where the gateway had refused it, or closed where a person has seen it sent. */
-async function pushRefund(trx: WorldDb, move: ActionRow, { facts, refunds }: ActionSubject): Promise<Ended> {
+async function retryOpenRefund(
+  trx: WorldDb,
+  action: ActionRow,
+  { facts, refunds }: ActionSubject,
+): Promise<Ended> {
   if (facts.openRefund === null) return { refusal: 'NOTHING_TO_RETURN' };
   const open = refundsThatAre(facts.openRefund, refunds);
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'it is on its way back; the gateway is asked' };
   for (const refund of open) {
-    if (move.evidence === null) await tryRefundAgain(trx, refund);
+    if (action.evidence === null) await tryRefundAgain(trx, refund);
     else await closeRefundByHand(trx, refund);
   }
-  return { did: move.evidence === null ? 'the gateway is asked again' : 'closed as sent, by the evidence' };
+  return { did: action.evidence === null ? 'the gateway is asked again' : 'closed as sent, by the evidence' };
 }
 
-/** Money that was credited goes back to where it came from, as far as the wallet still holds it. That it leaves little is told with it. */
-async function takeFromWallet(trx: WorldDb, move: ActionRow, payment: PaymentRow): Promise<Ended> {
-  const amount = amountOf(move);
+/** Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance webhook. */
+async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentRow): Promise<Ended> {
+  const amount = amountOf(action);
   const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
   const wallet = await lockWalletFor(trx, payment.account_id, credit);
   if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
-  const because = { key: move.id, subject: move.transaction_id };
+  const because = { key: action.id, subject: action.transaction_id };
   const { account_id: accountId, price_currency: currency } = payment;
-  // Whoever makes the move finds what was written about its purchase or funding.
+  // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
-  await toSuspense(trx, move, walletAccount(payment.account_id), credit, amount);
-  await dueRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
-  return { did: `${words(amount)} go back to where they came from, out of the wallet` };
+  await toSuspense(trx, action, walletAccount(payment.account_id), credit, amount);
+  await dueRefund(trx, payment, amount, `wallet-${tailOf(action)}`);
+  return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
 /** A gift: what was delivered stays delivered, and what it earned is given up. */
 async function takeFromEarned(
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   { facts, transactionId }: ActionSubject,
   payment: PaymentRow,
 ): Promise<Ended> {
-  const amount = amountOf(move);
+  const amount = amountOf(action);
   const wantedMinor = inPrice(payment, amount.amountMinor);
   const earnedMinor = facts.earned?.amountMinor ?? 0n;
   // Parts are rounded each by itself: together they may be one minor unit more than the whole.
@@ -146,68 +161,288 @@ async function takeFromEarned(
     amountMinor: wantedMinor > earnedMinor ? earnedMinor : wantedMinor,
     currency: payment.price_currency,
   };
-  await toSuspense(trx, move, `revenue:${payment.price_currency}`, credit, amount);
-  await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(move)}`);
-  await tell(trx, transactionId, 'goodwill-refund', words(amount));
-  return { did: `${words(amount)} go back to where they came from, as goodwill` };
+  await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
+  await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(action)}`);
+  await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
+  return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
 
 /** Gives up money of ours, in its own currency, for money on its way to the gateway. */
 async function toSuspense(
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   account: string,
   from: Money,
   to: Money,
 ): Promise<void> {
-  await bookMove(trx, move, [
+  await bookAction(trx, action, [
     { account, currency: from.currency, amountMinor: -from.amountMinor },
     ...exchangeEntries(from, to),
     { account: `suspense:${to.currency}`, ...to },
   ]);
 }
 
-async function creditWallet(trx: WorldDb, move: ActionRow, subject: ActionSubject): Promise<Ended> {
+async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
-  const amount = amountOf(move);
-  const done = { did: `${words(amount)} are in the wallet` };
+  const amount = amountOf(action);
+  const done = { did: `${formatMoney(amount)} are in the wallet` };
   if (facts.status === 'PROCESSING') {
-    await giveBack(trx, move, subject, 'wallet');
+    await failAndRefund(trx, action, subject, 'wallet');
     return done;
   }
   if (facts.openRefund !== null) {
     const [refund] = refundsThatAre(facts.openRefund, subject.refunds);
     return refund && (await creditRefundAs(trx, refund, amount)) ? done : { refusal: 'NOTHING_TO_RETURN' };
   }
-  await bookMove(trx, move, [
+  await bookAction(trx, action, [
     { account: `revenue:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
     { account: walletAccount(accountId), ...amount },
   ]);
-  await tell(trx, transactionId, 'goodwill-credit', words(amount));
+  await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
   return done;
 }
 
 /** Entries of zero are none. */
-async function bookMove(trx: WorldDb, move: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
+async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
-    operationKey: move.id,
-    kind: move.move,
-    transactionId: move.transaction_id,
-    reason: move.reason,
+    operationKey: action.id,
+    kind: action.move,
+    transactionId: action.transaction_id,
+    reason: action.reason,
     entries: entries.filter((entry) => entry.amountMinor !== 0n),
   });
 }
 
-async function tell(trx: WorldDb, transactionId: string, what: string, detail: string): Promise<void> {
+async function recordEvent(trx: WorldDb, transactionId: string, what: string, detail: string): Promise<void> {
   await trx.insertInto('purchase_events').values({ transaction_id: transactionId, what, detail }).execute();
 }
 
-/** What the move moves, as it was begun with. */
+/** The amount as it was recorded when the action began. */
 function amountOf({ amount_minor, currency }: ActionRow): Money {
   return { amountMinor: amount_minor ?? 0n, currency: currency ?? '' };
 }
 
-const words = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
+const formatMoney = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
 
-/** Enough of its id to tell this move's refunds from those of others. */
+/** Enough of the id to tell this action's refunds from others. */
 const tailOf = ({ id }: ActionRow): string => id.slice(-12);
+
+/** Cents of the price, in the supplier's ten-thousandths of a dollar. */
+const COST_UNITS_PER_CENT = 100n;
+
+/** Its number at the supplier is one digit. */
+const MOST_REPLACEMENTS = 8;
+
+/** The package that a person named, or else the cheapest equal one. */
+export async function findReplacement(
+  db: WorldDb,
+  { purchase }: ActionSubject,
+  named: string | undefined,
+): Promise<{ readonly packageCode: string } | { readonly refusal: ActionRefusal }> {
+  if (!purchase || replacementNumber(purchase) > MOST_REPLACEMENTS) return { refusal: 'NO_EQUAL_PACKAGE' };
+  const mostCostE4 = purchase.price_usd_minor * COST_UNITS_PER_CENT;
+  const row = await db
+    .selectFrom('packages as other')
+    .innerJoin('packages as bought', 'bought.package_type', 'other.package_type')
+    .select('other.package_code')
+    .where('bought.package_code', '=', purchase.package_code)
+    .where('other.package_code', '<>', purchase.package_code)
+    .where('other.withdrawn_at', 'is', null)
+    .where('other.cost_usd_e4', '<=', mostCostE4)
+    .$if(named !== undefined, (query) => query.where('other.package_code', '=', named ?? ''))
+    .$if(named === undefined, (query) =>
+      query
+        .whereRef('other.region_code', '=', 'bought.region_code')
+        .whereRef('other.volume_bytes', '=', 'bought.volume_bytes')
+        .whereRef('other.data_type', '=', 'bought.data_type')
+        .whereRef('other.duration', '=', 'bought.duration')
+        .whereRef('other.duration_unit', '=', 'bought.duration_unit'),
+    )
+    // A top-up must be one that this eSIM takes.
+    .$if(purchase.package_type === 'TOPUP', (query) =>
+      query.where('other.package_code', 'in', (eb) =>
+        eb
+          .selectFrom('package_top_ups')
+          .innerJoin('esims', 'esims.package_code', 'package_top_ups.package_code')
+          .select('package_top_ups.top_up_code')
+          .where('esims.id', '=', purchase.esim_id),
+      ),
+    )
+    .orderBy('other.cost_usd_e4')
+    .orderBy('other.package_code')
+    .limit(1)
+    .executeTakeFirst();
+  if (row) return { packageCode: row.package_code };
+  return { refusal: named === undefined ? 'NO_EQUAL_PACKAGE' : 'PACKAGE_DOES_NOT_FIT' };
+}
+
+/** Puts the new package in place of the old one; nothing was asked for it yet. */
+export async function replacePackage(
+  trx: WorldDb,
+  action: ActionRow,
+  subject: ActionSubject,
+): Promise<Ended> {
+  const { purchase } = subject;
+  const row = await trx
+    .selectFrom('packages')
+    .selectAll()
+    .where('package_code', '=', action.package_code ?? '')
+    .executeTakeFirst();
+  if (!purchase || !row) return { refusal: 'PACKAGE_DOES_NOT_FIT' };
+  const item = toPackage(row);
+  await trx
+    .updateTable('purchases')
+    .set({
+      package_code: item.packageCode,
+      package_name: item.name,
+      volume_bytes: BigInt(item.volumeBytes),
+      duration: item.duration,
+      cost_usd_e4: item.cost,
+      supplier_transaction_id: `${purchase.transaction_id}-${replacementNumber(purchase) + 1}`,
+      supplier_order_no: null,
+      supplier_asks: 0,
+      supplier_first_asked_at: null,
+      supplier_previous_asked_at: null,
+      supplier_asked_at: null,
+      supplier_searched_until: null,
+      withdrawing_since: null,
+      cancel_asked_at: null,
+      updated_at: sql`now()`,
+    })
+    .where('transaction_id', '=', purchase.transaction_id)
+    .execute();
+  if (purchase.package_type === 'BASE') await replaceOnEsim(trx, purchase.esim_id, item);
+  await trx
+    .insertInto('purchase_events')
+    .values({
+      transaction_id: purchase.transaction_id,
+      what: 'package-replaced',
+      detail: `${purchase.package_code} by ${item.packageCode}`,
+    })
+    .execute();
+  return { did: `${item.packageCode} is delivered instead of ${purchase.package_code}` };
+}
+
+/** 1: what was bought; 2: the first replacement. */
+function replacementNumber(purchase: {
+  readonly transaction_id: string;
+  readonly supplier_transaction_id: string | null;
+}): number {
+  const { supplier_transaction_id: at, transaction_id: id } = purchase;
+  return at === null ? 1 : Number(at.slice(id.length + 1));
+}
+
+async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage): Promise<void> {
+  await trx
+    .updateTable('esims')
+    .set({
+      package_code: item.packageCode,
+      package_name: item.name,
+      snapshot: JSON.stringify(snapshotOf(item)),
+      total_volume_bytes: BigInt(item.volumeBytes),
+      total_duration: item.duration,
+      duration_unit: item.durationUnit,
+      data_type: item.dataType,
+      updated_at: sql`now()`,
+    })
+    .where('id', '=', esimId)
+    .where('status', '=', 'PENDING')
+    .execute();
+}
+
+/** Ledger account of what rests on evidence: below zero is money that came by a person's word. */
+const evidenceAccount = (currency: string): string => `evidence:${currency}`;
+
+/** A purchase that waits goes on to its delivery; what is closed, and a funding, get the money into the wallet. */
+async function markPaidByHand(
+  trx: WorldDb,
+  action: ActionRow,
+  subject: ActionSubject,
+  now: Date,
+): Promise<Ended> {
+  const payment = payingPayment(subject);
+  if (!payment) return { refusal: 'DOES_NOT_FIT' };
+  const { facts, price, transactionId } = subject;
+  const charge = { amountMinor: payment.charge_minor, currency: payment.charge_currency };
+  const paysHold = facts.purpose === 'purchase' && facts.status === 'PENDING';
+  await ensureEvidenceAccount(trx, charge.currency);
+  await ensureSystemAccounts(trx, charge.currency);
+  await ensureWallet(trx, payment.account_id, payment.price_currency);
+  await transfer(trx, {
+    operationKey: action.id,
+    kind: 'marked-paid',
+    transactionId,
+    reason: action.reason,
+    entries: [
+      {
+        account: evidenceAccount(charge.currency),
+        currency: charge.currency,
+        amountMinor: -charge.amountMinor,
+      },
+      ...exchangeEntries(charge, price),
+      { account: paysHold ? `held:${price.currency}` : walletAccount(payment.account_id), ...price },
+    ],
+  });
+  const found = await bookEvidence(trx, payment, paysHold);
+  if (paysHold) {
+    await placePaidHold(trx, { id: transactionId, accountId: payment.account_id, amount: price });
+    await markPaid(trx, transactionId, newPendingMessages());
+  } else if (facts.purpose === 'funding') {
+    await closeFundingPaid(trx, transactionId);
+  }
+  await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
+  await recordPurchaseEvent(trx, transactionId, payment.reference);
+  const to = paysHold ? 'it is delivered now' : 'it is in the wallet';
+  return { did: `marked as paid with ${charge.currency} ${formatMinor(charge.amountMinor)}; ${to}` };
+}
+
+/** Returns the endpoints that subscribe to it. */
+async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean): Promise<string[] | null> {
+  const row = await trx
+    .updateTable('payments')
+    .set({
+      booked_minor: payment.booked_minor + payment.charge_minor,
+      booked_currency: payment.charge_currency,
+      evidence_minor: payment.charge_minor,
+      paid_hold: payment.paid_hold || paysHold,
+      updated_at: sql`now()`,
+    })
+    .where('reference', '=', payment.reference)
+    .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('subscribers'))
+    .executeTakeFirstOrThrow();
+  return row.subscribers;
+}
+
+/** A funding has no purchase events. */
+async function recordPurchaseEvent(trx: WorldDb, transactionId: string, reference: string): Promise<void> {
+  await sql`
+    insert into purchase_events (transaction_id, what, detail)
+    select transaction_id, 'payment-vouched-for', ${reference}::text
+      from purchases where transaction_id = ${transactionId}`.execute(trx);
+}
+
+/** A refund that a person has seen sent, or has paid out by hand. Twice is once. */
+export async function closeRefundByHand(trx: WorldDb, refund: RefundRow): Promise<void> {
+  if (!(await closeRefund(trx, refund, 'DONE'))) return;
+  const amount: Money = { amountMinor: refund.amount_minor, currency: refund.currency };
+  await ensureEvidenceAccount(trx, amount.currency);
+  const entries: LedgerEntry[] = [
+    { account: `suspense:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
+    { account: evidenceAccount(amount.currency), ...amount },
+  ];
+  await transfer(trx, {
+    operationKey: `${refund.refund_key}:by-hand`,
+    kind: 'refund-by-hand',
+    transactionId: refund.transaction_id,
+    entries,
+  });
+}
+
+/** Made where it is the first in its currency. */
+async function ensureEvidenceAccount(trx: WorldDb, currency: string): Promise<void> {
+  await trx
+    .insertInto('ledger_accounts')
+    .values({ id: evidenceAccount(currency), kind: 'evidence', currency, account_id: null })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}

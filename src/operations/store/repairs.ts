@@ -1,18 +1,18 @@
 /**
  * What puts right the stuck things that are no purchase: an event of the gateway, a message to a merchant. Each word of a person is on record
- * beside its effect, in one transaction, among the operator's moves.
+ * beside its effect, in one transaction, among the operator actions.
  */
 import { sql } from 'kysely';
 import { ABOUT_NO_PAYMENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { reopenMessage } from '../../webhooks/store/messages.ts';
 
-export interface ManualPayment {
+export interface RepairAuthor {
   readonly by: string;
   readonly reason: string;
 }
 
-interface Deed extends ManualPayment {
+interface ManualRepair extends RepairAuthor {
   readonly transactionId: string;
   readonly move: 'apply-event' | 'dismiss-event' | 'send-message';
   /** What exactly was done, or is to be. */
@@ -20,7 +20,10 @@ interface Deed extends ManualPayment {
 }
 
 /** On record as done. Belongs into the transaction of what was done. */
-async function recordDeed(trx: WorldDb, { transactionId, move, about, by, reason }: Deed): Promise<void> {
+async function recordRepair(
+  trx: WorldDb,
+  { transactionId, move, about, by, reason }: ManualRepair,
+): Promise<void> {
   await sql`
     insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, status, detail, closed_at)
     select 'move-' || key, ${transactionId}, ${move}::text, key, ${about}, ${by}, ${reason}, 'DONE', ${about}, clock_timestamp()
@@ -58,7 +61,7 @@ export function findUnappliedOf(db: WorldDb, transactionId: string): Promise<Gat
 export async function markAppliedByHand(
   db: WorldDb,
   event: { readonly id: bigint; readonly transactionId: string; readonly note: string },
-  who: ManualPayment,
+  who: RepairAuthor,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const applied = await trx
@@ -69,7 +72,7 @@ export async function markAppliedByHand(
       .executeTakeFirst();
     if (applied.numUpdatedRows === 0n) return false;
     const { transactionId, note } = event;
-    await recordDeed(trx, {
+    await recordRepair(trx, {
       ...who,
       transactionId,
       move: 'apply-event',
@@ -80,7 +83,7 @@ export async function markAppliedByHand(
 }
 
 /** A person knows what an event about no payment of ours is about. `false`: it is none of these, or was dismissed before. */
-export async function dismissEvent(db: WorldDb, id: bigint, who: ManualPayment): Promise<boolean> {
+export async function dismissEvent(db: WorldDb, id: bigint, who: RepairAuthor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const dismissed = await trx
       .updateTable('gateway_events')
@@ -90,7 +93,7 @@ export async function dismissEvent(db: WorldDb, id: bigint, who: ManualPayment):
       .executeTakeFirst();
     if (dismissed.numUpdatedRows === 0n) return false;
     const event = `event-${id}`;
-    await recordDeed(trx, { ...who, transactionId: event, move: 'dismiss-event', about: event });
+    await recordRepair(trx, { ...who, transactionId: event, move: 'dismiss-event', about: event });
     return true;
   });
 }
@@ -125,12 +128,12 @@ export async function findUndelivered(
 export async function reopenByHand(
   db: WorldDb,
   message: UndeliveredMessage,
-  who: ManualPayment,
+  who: RepairAuthor,
   now: Date,
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await reopenMessage(trx, message.account_id, message.id, now);
-    await recordDeed(trx, {
+    await recordRepair(trx, {
       ...who,
       transactionId: message.subject ?? message.id,
       move: 'send-message',

@@ -1,11 +1,7 @@
-/**
- * How a purchase or a funding stands where an operator's move is concerned: its rows, and the facts that decide what fits. Locked, it stays so
- * until the move is made; in the order of lock-order.ts.
- */
+/** The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the order of lock-order.ts. */
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import type { ActionMoney } from '../amounts.ts';
-import type { ActionFacts, ActionRefusal, OpenRefund } from '../rules.ts';
+import type { ActionFacts, ActionRefusal, OpenRefund, ActionMoney } from '../rules.ts';
 import { atLockedRate } from '../../payments/rules.ts';
 import type { FundingRow } from '../../payments/store/fundings.ts';
 import { CLAIMS, type PaymentRow } from '../../payments/store/payments.ts';
@@ -30,13 +26,13 @@ export interface ActionSubject {
   readonly walletPayment: PaymentRow | undefined;
 }
 
-/** What became of a move: what was done, in a sentence, or why not; nothing was written then. */
+/** What was done, in a sentence, or why not; then nothing was written. */
 export type Ended = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
-/** What a move does to the rows. It looks before it writes: refused, it has written nothing. */
+/** Checks before it writes: a refused effect has written nothing. */
 export type ActionEffect = (
   trx: WorldDb,
-  move: ActionRow,
+  action: ActionRow,
   subject: ActionSubject,
   now: Date,
 ) => Promise<Ended>;

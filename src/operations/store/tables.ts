@@ -1,20 +1,19 @@
-/** The table of operator's moves, as Kysely sees it: who did what about a purchase, and why. Part of `WorldDatabase` in tables.ts. */
 import type { Generated, Selectable } from 'kysely';
 import type { ActionRecordStatus, ActionRefusal } from '../rules.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
 
-/** An operator's move, with what came of it. */
+/** An operator action, with its outcome. */
 export interface OperatorMovesTable {
   id: string;
   transaction_id: string;
   move: OperatorAction;
   move_key: string;
-  /** The wish in one line. */
+  /** The request as JSON text. */
   asked: string;
   by_person: string;
   reason: string;
   evidence: string | null;
-  /** What it moves; null where it moves no money, or nobody knows yet how much. */
+  /** null where it moves no money, or the amount is not known yet. */
   amount_minor: bigint | null;
   currency: string | null;
   package_code: string | null;

@@ -17,11 +17,10 @@ import { stuckLimits } from '../../operations/stuck-rules.ts';
 import { createEvents } from '../telemetry/events.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { OperatorEngine } from '../../operations/engine.ts';
+import type { OperatorEngine, WorkflowStates } from '../../operations/engine.ts';
 import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { WebhookEngine } from '../../webhooks/ports.ts';
-import type { WorkflowStates } from '../../operations/workflow-states.ts';
 import { openDatabase } from '../database/database.ts';
 import type { WorldDatabase, WorldDb } from '../database/tables.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -37,8 +36,8 @@ export interface FinanceWorld {
   readonly db: WorldDb;
   readonly clock: Clock;
   readonly stuck: StuckDeps;
-  readonly moves: OperatorActions;
-  readonly care: ReplayDeps;
+  readonly actions: OperatorActions;
+  readonly replayDeps: ReplayDeps;
   readonly books: Books;
   readonly differences: Differences;
   /** Done by the workers. */
@@ -67,14 +66,14 @@ export function composeFinance(addresses: FinanceAddresses, config: FinanceWorld
   const limits = stuckLimits(timings);
   const clock = systemClock;
   const engines = temporal ? enginesOn(temporal, db, config) : NO_ENGINES;
-  const moves = createOperatorActions({ db, engine: engines.operator, clock, timings });
+  const actions = createOperatorActions({ db, engine: engines.operator, clock, timings });
   return {
     environment,
     db,
     clock,
     stuck: { db, workflows: engines.workflows, clock, limits },
-    moves,
-    care: { db, clock, limits, engine: engines.purchases, webhookEngine: engines.webhooks, moves },
+    actions,
+    replayDeps: { db, clock, limits, engine: engines.purchases, webhookEngine: engines.webhooks, actions },
     books: createBooks({ db }),
     differences: createDifferences({ db, clock }),
     reconcile: (request) => engines.reconcile.reconcile(request),

@@ -1,22 +1,17 @@
-/**
- * What operators may do in one world: the stuck list, a purchase's story, moves, differences and the books, each as the command line has it,
- * with the signed-in person in place of a name that is typed. Which moves their role may make is checked here. Thin: nothing is decided twice.
- */
 import { DomainError } from '../../domain/errors.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
 import type { DifferenceKind, ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import { mayMove, rolesThatMove } from '../../accounts/roles.ts';
 import type { StuckItem } from '../../operations/stuck-rules.ts';
-import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { AccountsDb } from '../database/tables.ts';
-import type { ByMerchant, Daily, TrialBalance, Waiting } from '../../reconciliation/books-rules.ts';
-import type { Books, BooksRange } from '../../reconciliation/books.ts';
-import type { ActionPreview, ActionRecord, MoveRequest, OperatorActions } from '../../operations/actions.ts';
+import type { ActionInput } from '../../operations/actions.ts';
+import { bindAll } from './bind.ts';
+import type { FinanceWorld } from './finance.ts';
 import { inTime } from '../circuit-breaker.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
-import { dismiss, replay, type ReplayDeps, type Replayed } from '../../operations/replay.ts';
-import type { Differences, OpenDifference } from '../../reconciliation/reconcile.ts';
-import { findStuck, type StuckDeps, type StuckFilter } from '../../operations/stuck.ts';
+import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
+import type { OpenDifference } from '../../reconciliation/reconcile.ts';
+import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
 import type { Page } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import { refusePerson, type Session } from '../../accounts/sessions.ts';
@@ -28,118 +23,143 @@ interface PageQuery {
 }
 
 export interface StuckPage extends Page<StuckItem> {
-  /** There is more than the whole list holds. */
+  /** The list is longer than what is shown. */
   readonly isCut: boolean;
-  /** Without it `workflow-gone` is left out, and nothing else. */
+  /** false: `workflow-gone` is left out, and nothing else. */
   readonly temporalAsked: boolean;
 }
 
-export type DifferenceQuery = PageQuery & {
-  readonly kind?: DifferenceKind;
-  readonly currency?: string;
-  readonly transactionId?: string;
+type DifferenceQuery = PageQuery & {
+  readonly kind?: DifferenceKind | undefined;
+  readonly currency?: string | undefined;
+  readonly transactionId?: string | undefined;
 };
 
-/** A move by whoever is signed in. */
-export type RequestedAction = Omit<MoveRequest, 'by'>;
+/** An action of the signed-in person. */
+export type RequestedAction = Omit<ActionInput, 'by'>;
 
-export interface OpsWorld {
-  listStuck(query: PageQuery & Omit<StuckFilter, 'transactionId'>): Promise<StuckPage>;
-  /** By our id or anything that leads to it. TRANSACTION_NOT_FOUND. */
-  tellStory(id: string): Promise<Timeline>;
-  /** TRANSACTION_NOT_FOUND. */
-  listMoves(
-    transactionId: string,
-  ): Promise<{ readonly preview: ActionPreview; readonly made: readonly ActionRecord[] }>;
-  /** FORBIDDEN where the role may not make this move, which is on record then. */
-  makeMove(session: Session, move: RequestedAction, context: RequestContext): Promise<ActionOutcome>;
-  /** Oldest first. */
-  listWaitingMoves(): Promise<readonly ActionRecord[]>;
-  approveMove(session: Session, moveId: string): Promise<ActionOutcome>;
-  declineMove(session: Session, moveId: string): Promise<ActionOutcome>;
-  /** Whatever the stuck list names. TRANSACTION_NOT_FOUND. */
-  replay(
-    session: Session,
-    id: string,
-    wish: { readonly reason: string; readonly dryRun: boolean },
-  ): Promise<Replayed>;
-  /** NOT_FOUND where it is no event about no payment of ours, or was dismissed before. */
-  dismissEvent(session: Session, id: string, reason: string): Promise<void>;
-  /** Open ones, oldest first. */
-  listDifferences(query: DifferenceQuery): Promise<Page<OpenDifference>>;
-  /** NOT_FOUND; VALIDATION_ERROR where it is closed already. */
-  closeDifference(session: Session, id: bigint, reason: string): Promise<void>;
-  /** Waits a while for the run's end; null: nothing has happened that could be compared. SERVICE_UNAVAILABLE where it ended unfinished. */
-  reconcile(
-    session: Session,
-    range: { readonly from: Date; readonly to: Date } | undefined,
-  ): Promise<ReconcileSummary | 'running' | null>;
-  readTrialBalance(): Promise<TrialBalance>;
-  readDaily(range: BooksRange): Promise<Daily>;
-  readByMerchant(range: BooksRange): Promise<ByMerchant>;
-  readWaiting(): Promise<Waiting>;
-  toCsv: Books['toCsv'];
-}
-
-export interface OpsWorldDeps {
+type OpsWorldDeps = Pick<
+  FinanceWorld,
+  'stuck' | 'actions' | 'replayDeps' | 'differences' | 'books' | 'reconcile'
+> & {
   readonly accounts: AccountsDb;
-  readonly stuck: StuckDeps;
-  readonly moves: OperatorActions;
-  readonly care: ReplayDeps;
-  readonly differences: Differences;
-  readonly books: Books;
-  readonly reconcile: ReconcileEngine['reconcile'];
-  /** How long somebody is kept waiting for a run. */
+  /** How long a caller waits for a run. */
   readonly reconcileWithinMs?: number;
-}
+};
 
-/** As long as a buyer is kept waiting for a purchase. */
+/** As long as a buyer waits for a purchase. */
 const RECONCILE_WITHIN_MS = 8_000;
 
-/** More differences than anybody closes by hand. */
+/** More than people close by hand. */
 const MOST_DIFFERENCES = 10_000;
 
-export function createOpsWorld(deps: OpsWorldDeps): OpsWorld {
-  const { stuck, moves, care, differences, books } = deps;
+/** What operators may do in one world. All of it throws DomainError. */
+export type OpsWorld = ReturnType<typeof createOpsWorld>;
+
+export function createOpsWorld(deps: OpsWorldDeps) {
+  const { actions, books } = deps;
   return {
-    listStuck: async ({ page, limit, ...filter }) => {
-      const { items, isCut, temporalAsked } = await findStuck(stuck, filter);
-      return { ...pageOf(items, { page, limit }), isCut, temporalAsked };
-    },
-    tellStory: async (id) => (await purchaseTimeline({ ...stuck, moves }, id)) ?? notFound(),
-    listMoves: async (transactionId) => {
-      const preview = await moves.preview(transactionId);
-      if (!preview) return notFound();
-      return { preview, made: await moves.listFor(transactionId) };
-    },
-    makeMove: (session, move, context) => makeMove(deps, session, move, context),
-    listWaitingMoves: () => moves.pendingApprovals(),
-    approveMove: (session, moveId) => moves.approve(moveId, session.person.email),
-    declineMove: (session, moveId) => moves.decline(moveId, session.person.email),
-    replay: async ({ person }, id, { reason, dryRun }) =>
-      (await replay(care, id, { by: person.email, reason, isDryRun: dryRun })) ?? notFound(),
-    dismissEvent: async ({ person }, id, reason) => {
-      if (!(await dismiss(care, id, { by: person.email, reason })))
-        throw new DomainError('NOT_FOUND', 'There is no such event about no payment of ours');
-    },
-    listDifferences: async ({ page, limit, kind, ...filter }) => {
-      const kinds = kind === undefined ? {} : { kinds: [kind] };
-      const open = await differences.listOpen({ ...filter, ...kinds, limit: MOST_DIFFERENCES });
-      return pageOf(open, { page, limit });
-    },
-    closeDifference: async (session, id, reason) => {
-      const closed = await differences.close(id, session.person.email, reason);
-      if (closed.outcome === 'done') return;
-      if (closed.code === 'NOT_FOUND') throw new DomainError('NOT_FOUND', 'There is no such difference');
-      throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: CLOSE_REFUSALS[closed.code] });
-    },
-    reconcile: (session, range) => reconcile(deps, session, range),
-    readTrialBalance: () => books.trialBalance(),
-    readDaily: (range) => books.daily(range),
-    readByMerchant: (range) => books.byMerchant(range),
-    readWaiting: () => books.waiting(),
-    toCsv: (report) => books.toCsv(report),
+    ...bindAll(deps, {
+      listStuck,
+      tellStory,
+      listMoves,
+      makeMove,
+      replay: replayPurchase,
+      dismissEvent,
+      listDifferences,
+      closeDifference,
+      reconcile,
+    }),
+    listWaitingMoves: actions.pendingApprovals,
+    approveMove: ({ person }: Session, moveId: string) => actions.approve(moveId, person.email),
+    declineMove: ({ person }: Session, moveId: string) => actions.decline(moveId, person.email),
+    readTrialBalance: books.trialBalance,
+    readDaily: books.daily,
+    readByMerchant: books.byMerchant,
+    readWaiting: books.waiting,
+    toCsv: books.toCsv,
   };
+}
+
+async function listStuck(
+  { stuck }: OpsWorldDeps,
+  { page, limit, ...filter }: PageQuery & Omit<StuckFilter, 'transactionId'>,
+): Promise<StuckPage> {
+  const { items, isCut, temporalAsked } = await findStuck(stuck, filter);
+  return { ...pageOf(items, { page, limit }), isCut, temporalAsked };
+}
+
+/** By our id or anything that leads to it. TRANSACTION_NOT_FOUND. */
+async function tellStory({ stuck, actions }: OpsWorldDeps, id: string): Promise<Timeline> {
+  return (await purchaseTimeline({ ...stuck, actions }, id)) ?? notFound();
+}
+
+/** TRANSACTION_NOT_FOUND. */
+async function listMoves({ actions }: OpsWorldDeps, transactionId: string) {
+  const preview = (await actions.preview(transactionId)) ?? notFound();
+  return { preview, made: await actions.listFor(transactionId) };
+}
+
+/** FORBIDDEN where the role may not take this action; that is then on record. */
+async function makeMove(
+  { accounts, actions }: OpsWorldDeps,
+  session: Session,
+  request: RequestedAction,
+  { requestId }: RequestContext,
+): Promise<ActionOutcome> {
+  const { role, email } = session.person;
+  if (!mayMove(role, request.move)) {
+    await refusePerson(accounts, session, {
+      subject: request.transactionId,
+      requestId,
+      wanted: `make the move ${request.move} (that takes ${rolesThatMove(request.move).join(' or ')})`,
+    });
+  }
+  return actions.make({ ...request, by: email });
+}
+
+/** Takes every id of the stuck list. TRANSACTION_NOT_FOUND. */
+async function replayPurchase(
+  { replayDeps }: OpsWorldDeps,
+  { person }: Session,
+  id: string,
+  { reason, dryRun }: { readonly reason: string; readonly dryRun: boolean },
+): Promise<Replayed> {
+  return (await replay(replayDeps, id, { by: person.email, reason, isDryRun: dryRun })) ?? notFound();
+}
+
+/** NOT_FOUND where the event is about a payment of ours, or was dismissed before. */
+async function dismissEvent(
+  { replayDeps }: OpsWorldDeps,
+  { person }: Session,
+  id: string,
+  reason: string,
+): Promise<void> {
+  if (!(await dismiss(replayDeps, id, { by: person.email, reason })))
+    throw new DomainError('NOT_FOUND', 'There is no such event about no payment of ours');
+}
+
+/** Open ones, oldest first. */
+async function listDifferences(
+  { differences }: OpsWorldDeps,
+  { page, limit, kind, currency, transactionId }: DifferenceQuery,
+): Promise<Page<OpenDifference>> {
+  const kinds = kind === undefined ? undefined : [kind];
+  const open = await differences.listOpen({ kinds, currency, transactionId, limit: MOST_DIFFERENCES });
+  return pageOf(open, { page, limit });
+}
+
+/** NOT_FOUND; VALIDATION_ERROR where it is closed already. */
+async function closeDifference(
+  { differences }: OpsWorldDeps,
+  { person }: Session,
+  id: bigint,
+  reason: string,
+): Promise<void> {
+  const closed = await differences.close(id, person.email, reason);
+  if (closed.outcome === 'done') return;
+  if (closed.code === 'NOT_FOUND') throw new DomainError('NOT_FOUND', 'There is no such difference');
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: CLOSE_REFUSALS[closed.code] });
 }
 
 const CLOSE_REFUSALS = {
@@ -148,23 +168,7 @@ const CLOSE_REFUSALS = {
   REASON_NEEDED: 'reason: must have 3 to 500 characters',
 } as const;
 
-async function makeMove(
-  { accounts, moves }: OpsWorldDeps,
-  session: Session,
-  move: RequestedAction,
-  { requestId }: RequestContext,
-): Promise<ActionOutcome> {
-  const { role, email } = session.person;
-  if (!mayMove(role, move.move)) {
-    await refusePerson(accounts, session, {
-      subject: move.transactionId,
-      requestId,
-      wanted: `make the move ${move.move} (that takes ${rolesThatMove(move.move).join(' or ')})`,
-    });
-  }
-  return moves.make({ ...move, by: email });
-}
-
+/** Waits a while for the run's end. null: nothing to compare yet. SERVICE_UNAVAILABLE where it ended unfinished. */
 async function reconcile(
   { reconcile: compare, reconcileWithinMs = RECONCILE_WITHIN_MS }: OpsWorldDeps,
   { person }: Session,
@@ -172,7 +176,7 @@ async function reconcile(
 ): Promise<ReconcileSummary | 'running' | null> {
   const run = compare({ askedBy: person.email, ...(range ? { range } : {}) });
   try {
-    // How it ends after that is told by Temporal, and by the differences it finds.
+    // The run goes on without the caller: Temporal and the list of differences show how it ends.
     const compared = await inTime(run, reconcileWithinMs);
     return compared.late ? 'running' : compared.value;
   } catch (error) {
@@ -180,7 +184,7 @@ async function reconcile(
     const why = error instanceof Error ? error.message : String(error);
     const refusal = new DomainError(
       'SERVICE_UNAVAILABLE',
-      isAway ? 'Nobody can be asked to compare right now' : `The run ended unfinished: ${why}`,
+      isAway ? 'Reconciliation is not available right now' : `The run ended unfinished: ${why}`,
     );
     refusal.cause = error;
     throw refusal;

@@ -1,8 +1,8 @@
 /** The part of the configuration that is for those who run the service: admin ports, traces, mail, and the version that a worker says it is. */
 import { z } from 'zod';
 import { ConfigError, list, port } from './fields.ts';
-import type { ApprovalLimits } from '../../operations/amounts.ts';
 import { parseMinor } from '../../domain/money.ts';
+import type { ApprovalLimits } from '../../operations/rules.ts';
 
 export interface TracingConfig {
   /** Of a collector that takes OTLP over HTTP; `/v1/traces` is added. */

@@ -4,7 +4,7 @@ import type { FundingInput } from '../../payments/funding-rules.ts';
 import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
 import type { RefundTimings } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
-import type { Carried, EngineOutcome, OperatorEngine } from '../../operations/engine.ts';
+import type { WorkflowStart, EngineOutcome, OperatorEngine } from '../../operations/engine.ts';
 import { rethrow, temporalFailure } from './errors.ts';
 import { createAfterClosing } from './payment-engine.ts';
 import { attributesOf } from './purchase-engine.ts';
@@ -69,7 +69,7 @@ const ATTACHED = {
   workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
 } as const;
 
-function carrierOf({ purpose, input }: Carried): WithStartWorkflowOperation<Carrier> {
+function carrierOf({ purpose, input }: WorkflowStart): WithStartWorkflowOperation<Carrier> {
   return new WithStartWorkflowOperation<Carrier>(
     purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW,
     {

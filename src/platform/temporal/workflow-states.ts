@@ -3,12 +3,12 @@
  * one is gone is answered by the workflow itself.
  */
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
-import type { WorkflowState, WorkflowStates } from '../../operations/workflow-states.ts';
 import type { TemporalClient } from './connect.ts';
 import { rethrow, temporalFailure } from './errors.ts';
 import { FUND_WALLET_WORKFLOW, PURCHASE_WORKFLOW } from '../../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON } from '../../../workflows/search-attributes.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
+import type { WorkflowState, WorkflowStates } from '../../operations/engine.ts';
 
 /** Everything together: a list that takes longer is asked for again. */
 const ASK_WITHIN_MS = 60_000;

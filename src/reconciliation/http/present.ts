@@ -1,6 +1,5 @@
-/** Differences and the books → the documented shapes. Pure; amounts become decimals only as text. */
 import type { z } from 'zod';
-import type { ByMerchant, Daily, Earned, TrialBalance, Waiting } from '../books-rules.ts';
+import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books-rules.ts';
 import type { OpenDifference } from '../reconcile.ts';
 import type { ReconcileSummary } from '../payment-rules.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -14,121 +13,84 @@ import type {
 } from './schema.ts';
 import { amountJson } from '../../platform/http/answer-fields.ts';
 
-type DifferenceJson = Wire<z.output<typeof differencePageSchema>>['data']['items'][number];
+type Json<Schema extends z.ZodType> = Wire<z.output<Schema>>;
 
-export function presentDifference(difference: OpenDifference): DifferenceJson {
-  const { amountMinor, currency } = difference;
+export function presentDifference({
+  id,
+  amountMinor,
+  firstSeenAt,
+  lastSeenAt,
+  ...rest
+}: OpenDifference): Json<typeof differencePageSchema>['data']['items'][number] {
   return {
-    id: String(difference.id),
-    kind: difference.kind,
-    subject: difference.subject,
-    transactionId: difference.transactionId,
-    amount: amountJson({ amountMinor, currency }),
-    currency,
-    ours: difference.ours,
-    theirs: difference.theirs,
-    firstSeenAt: difference.firstSeenAt.toISOString(),
-    lastSeenAt: difference.lastSeenAt.toISOString(),
+    ...rest,
+    id: String(id),
+    amount: amountJson({ amountMinor, currency: rest.currency }),
+    firstSeenAt: firstSeenAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
   };
 }
 
-export function presentReconciled(summary: ReconcileSummary | null): Wire<z.output<typeof reconciledSchema>> {
-  if (summary === null) return { success: true, data: { status: 'nothing-to-compare', run: null } };
-  const { runId, from, to, compared, opened, closed, open } = summary;
-  const kinds = open.map(({ kind, count }) => ({ kind, count }));
-  const run = { runId, from, to, compared, opened, closed, open: kinds };
-  return { success: true, data: { status: 'done', run } };
+export function presentReconciled(run: ReconcileSummary | null): Json<typeof reconciledSchema> {
+  return { success: true, data: { status: run === null ? 'nothing-to-compare' : 'done', run } };
 }
 
-export function presentTrialBalance({
-  lines,
-  totals,
-}: TrialBalance): Wire<z.output<typeof trialBalanceSchema>> {
-  return {
-    success: true,
-    data: {
-      lines: lines.map((line) => ({
-        account: line.account,
-        kind: line.kind,
-        class: line.class,
-        currency: line.currency,
-        accounts: line.accounts,
-        ...bothSides(line),
-      })),
-      totals: totals.map((total) => ({
-        currency: total.currency,
-        ...bothSides(total),
-        isBalanced: total.isBalanced,
-      })),
-    },
-  };
+export function presentTrialBalance({ lines, totals }: TrialBalance): Json<typeof trialBalanceSchema> {
+  return { success: true, data: { lines: lines.map(withSides), totals: totals.map(withSides) } };
 }
 
-function bothSides({
-  currency,
+function withSides<Line extends TrialBalance['totals' | 'lines'][number]>({
   debitMinor,
   creditMinor,
-}: {
-  readonly currency: string;
-  readonly debitMinor: bigint;
-  readonly creditMinor: bigint;
-}) {
+  ...line
+}: Line) {
+  const { currency } = line;
   return {
+    ...line,
     debit: amountJson({ amountMinor: debitMinor, currency }),
     credit: amountJson({ amountMinor: creditMinor, currency }),
   };
 }
 
-export function presentDaily({ lines, totals }: Daily): Wire<z.output<typeof dailySchema>> {
-  return {
-    success: true,
-    data: {
-      lines: lines.map((line) => ({ day: line.day, packageType: line.packageType, ...earned(line) })),
-      totals: totals.map(earned),
-    },
-  };
+export function presentDaily({ lines, totals }: Daily): Json<typeof dailySchema> {
+  return { success: true, data: { lines: lines.map(presentEarned), totals: totals.map(presentEarned) } };
 }
 
-export function presentByMerchant({ lines, totals }: ByMerchant): Wire<z.output<typeof merchantsSchema>> {
-  return {
-    success: true,
-    data: {
-      lines: lines.map((line) => ({
-        accountId: line.accountId,
-        email: line.email,
-        packageType: line.packageType,
-        ...earned(line),
-      })),
-      totals: totals.map(earned),
-    },
-  };
+export function presentByMerchant({ lines, totals }: ByMerchant): Json<typeof merchantsSchema> {
+  return { success: true, data: { lines: lines.map(presentEarned), totals: totals.map(presentEarned) } };
 }
 
-function earned(line: Earned) {
+function presentEarned<Line extends Earned>({
+  soldMinor,
+  correctedMinor,
+  revenueMinor,
+  costUsdE4,
+  costMinor,
+  marginMinor,
+  marginBps,
+  ...line
+}: Line) {
   const inCurrency = (amountMinor: bigint) => amountJson({ amountMinor, currency: line.currency });
   return {
-    currency: line.currency,
-    deliveries: line.deliveries,
-    sold: inCurrency(line.soldMinor),
-    corrected: inCurrency(line.correctedMinor),
-    revenue: inCurrency(line.revenueMinor),
-    costUsd: amountJson({ amountMinor: line.costUsdE4, currency: 'USD4' }),
-    cost: inCurrency(line.costMinor),
-    margin: inCurrency(line.marginMinor),
+    ...line,
+    sold: inCurrency(soldMinor),
+    corrected: inCurrency(correctedMinor),
+    revenue: inCurrency(revenueMinor),
+    costUsd: amountJson({ amountMinor: costUsdE4, currency: 'USD4' }),
+    cost: inCurrency(costMinor),
+    margin: inCurrency(marginMinor),
     // Hundredths of a percent are two decimals, as minor units are.
-    marginPercent: line.marginBps === null ? null : inCurrency(BigInt(line.marginBps)),
+    marginPercent: marginBps === null ? null : inCurrency(BigInt(marginBps)),
   };
 }
 
-export function presentWaiting({ lines }: Waiting): Wire<z.output<typeof waitingSchema>> {
+export function presentWaiting({ lines }: Waiting): Json<typeof waitingSchema> {
   return {
     success: true,
     data: {
-      lines: lines.map(({ waitsFor, amountMinor, currency, items, oldestAt }) => ({
-        waitsFor,
-        amount: amountJson({ amountMinor, currency }),
-        currency,
-        items,
+      lines: lines.map(({ amountMinor, oldestAt, ...line }) => ({
+        ...line,
+        amount: amountJson({ amountMinor, currency: line.currency }),
         oldestAt: oldestAt.toISOString(),
       })),
     },

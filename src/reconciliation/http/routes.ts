@@ -1,4 +1,4 @@
-/** Differences between our books and others', and the books themselves, as JSON or as CSV for whoever asks for that in Accept. */
+import type { z } from 'zod';
 import type { Report } from '../books-rules.ts';
 import type { OpsInput } from '../../platform/http/route.ts';
 import { toJson } from '../../platform/http/json.ts';
@@ -7,9 +7,9 @@ import type { Answer } from '../../platform/http/errors.ts';
 import type { PathParameter, Route } from '../../platform/http/route.ts';
 import { defineOpsRoute, worldQuery } from '../../platform/http/ops-route.ts';
 import {
+  presentDifference,
   presentByMerchant,
   presentDaily,
-  presentDifference,
   presentReconciled,
   presentTrialBalance,
   presentWaiting,
@@ -31,7 +31,6 @@ import {
 } from './schema.ts';
 
 const TAG = 'Reconciliation';
-const BOOKS = 'Books';
 const CSV = 'text/csv';
 const ROW_ID = /^\d{1,18}$/;
 
@@ -69,14 +68,7 @@ function differencesRoute(): Route {
         'Between our books, the gateway’s statement and the supplier’s orders and balance, with what either side says.',
     },
     async handle({ ops, query }) {
-      const { page, limit, kind, currency, transactionId } = query;
-      const open = await ops.world.listDifferences({
-        page,
-        limit,
-        ...(kind === undefined ? {} : { kind }),
-        ...(currency === undefined ? {} : { currency }),
-        ...(transactionId === undefined ? {} : { transactionId }),
-      });
+      const open = await ops.world.listDifferences(query);
       return { status: 200, body: toJson(presentPage(open, presentDifference)) };
     },
   });
@@ -97,7 +89,7 @@ function closeRoute(): Route {
       tag: TAG,
       summary: 'Close a difference',
       description:
-        'It stays closed while the facts are the same. One that is gone closes itself at the next run. No money moves.',
+        'It stays closed while the facts are the same. A difference that is gone is closed by the next run. No money moves.',
     },
     async handle({ ops, params, body }) {
       const id = params['differenceId'] ?? '';
@@ -115,18 +107,18 @@ function reconcileRoute(): Route {
     query: worldQuery,
     body: reconcileBody,
     responses: {
-      200: { description: 'It has ended', schema: reconciledSchema },
+      200: { description: 'Finished', schema: reconciledSchema },
       202: {
-        description: 'It takes longer; what it finds is listed when it ends',
+        description: 'Still running; what it finds is listed when it ends',
         schema: reconcilingSchema,
       },
     },
     docs: {
       operationId: 'reconcile',
       tag: TAG,
-      summary: 'Look for differences now',
+      summary: 'Compare the books now',
       description:
-        'Compares ledger, payments and purchases with the gateway’s statement and the supplier’s orders: of the time that is named, or ' +
+        'Compares ledger, payments and purchases with the gateway’s statement and the supplier’s orders: between `from` and `to`, or ' +
         'since the last regular run. Moves no money.',
     },
     async handle({ ops, body: { from, to } }) {
@@ -139,82 +131,66 @@ function reconcileRoute(): Route {
   });
 }
 
-const ALSO_AS_CSV = { [CSV]: csvSchema };
-
-function trialBalanceRoute(): Route {
-  return defineOpsRoute({
+/** What the four reports have in common: JSON, or CSV where Accept asks for it. */
+function bookRoute(
+  name: string,
+  description: string,
+  schema: z.ZodType,
+  docs: { readonly operationId: string; readonly summary: string; readonly description: string },
+) {
+  return {
     method: 'GET',
-    path: '/ops/books/trial-balance',
+    path: `/ops/books/${name}`,
     permission: 'books',
-    query: worldQuery,
-    responses: {
-      200: { description: 'Every account', schema: trialBalanceSchema, alsoAs: ALSO_AS_CSV },
-    },
-    docs: {
+    responses: { 200: { description, schema, alsoAs: { [CSV]: csvSchema } } },
+    docs: { tag: 'Books', ...docs },
+  } as const;
+}
+
+const trialBalanceRoute = (): Route =>
+  defineOpsRoute({
+    ...bookRoute('trial-balance', 'Every account', trialBalanceSchema, {
       operationId: 'getTrialBalance',
-      tag: BOOKS,
       summary: 'Read the trial balance',
       description: 'Every account of the ledger by currency, with sums that net to zero.',
-    },
+    }),
+    query: worldQuery,
     handle: async ({ ops }) => report(ops, await ops.world.readTrialBalance(), presentTrialBalance),
   });
-}
 
-function dailyRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: '/ops/books/daily',
-    permission: 'books',
-    query: dailyQuery,
-    responses: { 200: { description: 'Day by day', schema: dailySchema, alsoAs: ALSO_AS_CSV } },
-    docs: {
+const dailyRoute = (): Route =>
+  defineOpsRoute({
+    ...bookRoute('daily', 'Day by day', dailySchema, {
       operationId: 'getDaily',
-      tag: BOOKS,
       summary: 'Read revenue, cost and margin by day',
       description: 'By day (UTC), currency and package type, with totals by currency.',
-    },
-    handle: async ({ ops, query: { from, to } }) =>
-      report(ops, await ops.world.readDaily({ from, to }), presentDaily),
-  });
-}
-
-function merchantsRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: '/ops/books/merchants',
-    permission: 'books',
+    }),
     query: dailyQuery,
-    responses: {
-      200: { description: 'Account by account', schema: merchantsSchema, alsoAs: ALSO_AS_CSV },
-    },
-    docs: {
+    handle: async ({ ops, query }) => report(ops, await ops.world.readDaily(query), presentDaily),
+  });
+
+const merchantsRoute = (): Route =>
+  defineOpsRoute({
+    ...bookRoute('merchants', 'Account by account', merchantsSchema, {
       operationId: 'getBooksByMerchant',
-      tag: BOOKS,
       summary: 'Read revenue, cost and margin by merchant',
       description: 'By account, currency and package type, with totals by currency.',
-    },
-    handle: async ({ ops, query: { from, to } }) =>
-      report(ops, await ops.world.readByMerchant({ from, to }), presentByMerchant),
+    }),
+    query: dailyQuery,
+    handle: async ({ ops, query }) => report(ops, await ops.world.readByMerchant(query), presentByMerchant),
   });
-}
 
-function waitingRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: '/ops/books/waiting',
-    permission: 'books',
-    query: worldQuery,
-    responses: { 200: { description: 'By what it waits for', schema: waitingSchema, alsoAs: ALSO_AS_CSV } },
-    docs: {
+const waitingRoute = (): Route =>
+  defineOpsRoute({
+    ...bookRoute('waiting', 'By what it waits for', waitingSchema, {
       operationId: 'getWaitingMoney',
-      tag: BOOKS,
       summary: 'Read what money waits for',
       description:
         'Money on hold, on its way back, disputed, taken back, at the gateway, or there by a person’s word.',
-    },
+    }),
+    query: worldQuery,
     handle: async ({ ops }) => report(ops, await ops.world.readWaiting(), presentWaiting),
   });
-}
 
 function report<T extends Report>(
   { preferredType, world }: OpsInput,

@@ -1,7 +1,7 @@
 /** Disputes as reconciliation reads them. */
 import { sql } from 'kysely';
-import type { DisputedPayment, OurDispute } from '../dispute-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { DisputedPayment, OurDispute } from '../payment-rules.ts';
 
 /** References of payments whose disputes may differ: open, settled since, or settled otherwise than the gateway last said. */
 export async function findDisputedReferences(

@@ -293,11 +293,11 @@ export async function closeUnseen(
 export type DifferenceRow = Selectable<ReconciliationDifferencesTable>;
 
 export interface DifferenceFilter {
-  readonly kinds?: readonly DifferenceKind[];
-  readonly currency?: string;
-  readonly transactionId?: string;
+  readonly kinds?: readonly DifferenceKind[] | undefined;
+  readonly currency?: string | undefined;
+  readonly transactionId?: string | undefined;
   /** Those after this one, oldest first. */
-  readonly afterId?: bigint;
+  readonly afterId?: bigint | undefined;
   readonly limit: number;
 }
 
