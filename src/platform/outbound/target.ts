@@ -102,7 +102,10 @@ export function readTarget(
 
 function checkAddress({ url, host, port }: Target, written: string, rules: Rules): Refused | undefined {
   if (written.toLowerCase() !== url.hostname)
-    return refuse('spelling', 'must write an address in its plain form, such as 203.0.113.7 or [2001:db8::7]');
+    return refuse(
+      'spelling',
+      'must write an address in its plain form, such as 203.0.113.7 or [2001:db8::7]',
+    );
   if (rules.isAllowed(host)) return port === 0 ? refusePort(rules) : undefined;
   if (!isPublicAddress(host)) return refuse('address', 'must use a public address');
   return rules.ports.includes(port) ? undefined : refusePort(rules);
