@@ -67,7 +67,7 @@ async function withPermit<Step>(
   });
   if (permit.isGranted) return act({ ...delivery, claim }, permit);
   await postpone(deps.db, delivery, permit.waitMs);
-  return waiting(permit.waitMs, 'until the endpoint has room for another attempt');
+  return waiting(permit.waitMs, 'until the endpoint limit allows another attempt');
 }
 
 async function attempt(deps: ActivityDeps, delivery: WebhookDelivery, permit: Permit): Promise<DeliveryStep> {
@@ -158,7 +158,7 @@ function toAttempt(outcome: RequestOutcome, endedAt: Date): AttemptMade {
 }
 
 const resultOf = ({ outcome, status }: AttemptMade): string =>
-  outcome === 'answered' ? `the last was answered ${status}` : `the last ended as ${outcome}`;
+  outcome === 'answered' ? `the last got status ${status}` : `the last ended as ${outcome}`;
 
 function emitEvents(
   { events }: ActivityDeps,

@@ -110,7 +110,11 @@ describe('every forbidden target', () => {
     const { guard } = canaryDoors(OPEN);
     for (const name of ['private.example.com', 'loopback.example.com', 'metadata.example.com']) {
       const verdict = await guard.check(`http://${name}/`);
-      expect(verdict).toEqual({ ok: false, reason: 'address', detail: 'must lead to public addresses only' });
+      expect(verdict).toEqual({
+        ok: false,
+        reason: 'address',
+        detail: 'must resolve to public addresses only',
+      });
     }
   });
 });

@@ -276,7 +276,7 @@ describe('too slow', () => {
       await vi.advanceTimersByTimeAsync(1);
       expect(await outcome).toMatchObject({
         reason: 'time-limit',
-        detail: 'no whole answer within 15000 ms',
+        detail: 'no complete answer within 15000 ms',
       });
     } finally {
       vi.useRealTimers();

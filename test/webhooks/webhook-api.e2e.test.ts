@@ -171,7 +171,7 @@ describe('endpoints', () => {
     ['http://169.254.169.254/latest/meta-data', 'address'],
     ['http://[::ffff:10.0.0.1]/', 'plain form'],
     ['http://0x7f.1/', 'plain form'],
-    ['http://localhost/', 'host name'],
+    ['http://localhost/', 'public hostname'],
     ['http://user:pw@203.0.113.7/', 'user name'],
     ['ftp://203.0.113.7/', 'must begin with'],
     ['http://93.184.215.14:8080/', 'port'],

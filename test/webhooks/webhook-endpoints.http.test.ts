@@ -174,7 +174,7 @@ describe('bad input', () => {
       `events: must name at most ${WEBHOOK_EVENTS.length} events`,
     ],
     [{ url: URL_OF_SHOP, events: null }, 'events: must be a list of events'],
-    [{ url: 'https://10.0.0.1/' }, 'url: must lead to a public address'],
+    [{ url: 'https://10.0.0.1/' }, 'url: must use a public address'],
   ];
 
   test.each(CASES)('adding %j', async (body, message) => {
@@ -187,7 +187,7 @@ describe('bad input', () => {
     [{}, 'body: must hold url, events or enabled'],
     [{ colour: 'red' }, 'body: must hold url, events or enabled'],
     [{ enabled: 'yes', url: '' }, 'url: must not be empty; enabled: must be true or false'],
-    [{ url: 'https://10.0.0.1/' }, 'url: must lead to a public address'],
+    [{ url: 'https://10.0.0.1/' }, 'url: must use a public address'],
   ])('changing to %j', async (body, message) => {
     await add();
     const reply = await door.ask(`${PATH}/${EP}`, { key: 'ngn', method: 'PATCH', body });

@@ -83,10 +83,10 @@ export async function locate(
   const { target } = read;
   if (target.isAddress) return { ok: true, target, addresses: [target.host] };
   const addresses = await addressesOf(target.host, network, signal);
-  if (addresses.length === 0) return refuse('unresolved', 'must give a host name that leads to an address');
+  if (addresses.length === 0) return refuse('unresolved', 'must use a hostname that resolves to an address');
   return addresses.every(isPublicAddress)
     ? { ok: true, target, addresses: addresses.slice(0, MAX_ADDRESSES) }
-    : refuse('address', 'must lead to public addresses only');
+    : refuse('address', 'must resolve to public addresses only');
 }
 
 function addressesOf(name: string, network: Network, signal: AbortSignal): Promise<readonly string[]> {

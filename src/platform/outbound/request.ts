@@ -104,7 +104,7 @@ export async function guardedRequest(request: OutboundRequest, outbound: Outboun
     };
   } catch (error) {
     const { reason, message } = limit.signal.aborted
-      ? new RequestError('time-limit', `no whole answer within ${timeLimitMs} ms`)
+      ? new RequestError('time-limit', `no complete answer within ${timeLimitMs} ms`)
       : toRequestError(error, 'connection-lost');
     const status = received.status === undefined ? {} : { status: received.status };
     return { outcome: 'failed', reason, detail: message, ...soFar(), ...status };

@@ -81,7 +81,7 @@ export function readTarget(
   if (scheme !== 'https' && (rules.httpsOnly || scheme !== 'http'))
     return refuse('scheme', `must begin with https://${rules.httpsOnly ? '' : ' or http://'}`);
   const authority = AUTHORITY.exec(text)?.[1] ?? '';
-  if (authority.includes('@')) return refuse('credentials', 'must not hold a user name or a password');
+  if (authority.includes('@')) return refuse('credentials', 'must not contain a user name or a password');
   const written = HOST_AND_PORT.exec(authority)?.[1];
   const url = URL.parse(text);
   if (!url || written === undefined) return refuse('not-a-url', 'must be a URL with a host, and no zone id');
@@ -102,16 +102,19 @@ export function readTarget(
 
 function checkAddress({ url, host, port }: Target, written: string, rules: Rules): Refused | undefined {
   if (written.toLowerCase() !== url.hostname)
-    return refuse('spelling', 'must give an address in its plain form, such as 203.0.113.7 or [2001:db8::7]');
+    return refuse(
+      'spelling',
+      'must write an address in its plain form, such as 203.0.113.7 or [2001:db8::7]',
+    );
   if (rules.isAllowed(host)) return port === 0 ? refusePort(rules) : undefined;
-  if (!isPublicAddress(host)) return refuse('address', 'must lead to a public address');
+  if (!isPublicAddress(host)) return refuse('address', 'must use a public address');
   return rules.ports.includes(port) ? undefined : refusePort(rules);
 }
 
 function checkName({ host, port }: Target, written: string, rules: Rules): Refused | undefined {
-  if (written.includes('%')) return refuse('spelling', 'must give its host without percent signs');
+  if (written.includes('%')) return refuse('spelling', 'must not have percent signs in its host');
   if (!FULL_NAME.test(host) || LOCAL_NAME.test(host))
-    return refuse('name', 'must give a host name of the public internet in full, without a dot at its end');
+    return refuse('name', 'must use a public hostname; locally http://127.0.0.1:PORT');
   return rules.ports.includes(port) ? undefined : refusePort(rules);
 }
 

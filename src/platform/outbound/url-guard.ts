@@ -46,7 +46,7 @@ export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
       const answer = await guardedRequest(request, { rules, network, clock, timeLimitMs });
       // A page that is too long or too slow is an answer too.
       if (answer.outcome === 'answered' || answer.status !== undefined) return { ok: true };
-      return refuse('no-answer', `must be answered by a web server: ${answer.detail}`);
+      return refuse('no-answer', `must have a web server that answers: ${answer.detail}`);
     },
   };
 }

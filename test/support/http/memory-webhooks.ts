@@ -77,7 +77,7 @@ export function webhookVerbs(
   const checkUrl = ({ webhooks }: WebhookShop, url: string | undefined): void => {
     if (url === undefined || !webhooks.refusedHosts.has(URL.parse(url)?.hostname ?? '')) return;
     throw new DomainError('VALIDATION_ERROR', 'Invalid request', {
-      details: 'url: must lead to a public address',
+      details: 'url: must use a public address',
     });
   };
   const replace = <T extends { readonly id: string }>(list: T[], changed: T): T[] =>
