@@ -7,7 +7,7 @@ import {
 } from '../src/platform/database/retention-periods.ts';
 import { SupplierUnavailable } from '../src/catalogue/port.ts';
 import { countPackages, replaceCatalogue } from '../src/catalogue/store/catalogue.ts';
-import { keepUsage, takeLongestUnseen } from '../src/esims/store/esims.ts';
+import { keepUsage, claimForUsageRefresh } from '../src/esims/store/esims.ts';
 import { forgetOldKeys } from '../src/platform/idempotency/store.ts';
 import { forgetGatewayEvents, forgetRates } from '../src/platform/database/retention.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
@@ -60,7 +60,7 @@ async function refreshUsage({ db, supplier, clock }: ActivityDeps): Promise<stri
   const before = new Date(clock.now().getTime() - USAGE_OLDER_THAN_MS);
   let asked = 0;
   while (asked < MAX_USAGE_PER_RUN) {
-    const esimTranNos = await takeLongestUnseen(db, { before, now: clock.now(), limit: USAGE_BATCH });
+    const esimTranNos = await claimForUsageRefresh(db, { before, now: clock.now(), limit: USAGE_BATCH });
     if (esimTranNos.length === 0) break;
     await keepUsage(db, await supplier.usage(esimTranNos));
     asked += esimTranNos.length;

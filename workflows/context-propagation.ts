@@ -10,14 +10,14 @@ import {
   type WorkflowExecuteInput,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { ABOUT_HEADER, TRACE_HEADER, type About, type TraceSinks } from './contract.ts';
+import { CONTEXT_HEADER, TRACE_HEADER, type LogContext, type TraceSinks } from './contract.ts';
 import { TRANSACTION_ID } from './search-attributes.ts';
 
 type Headers = WorkflowExecuteInput['headers'];
 
 /** Found by the SDK under this name when the workflows are bundled. */
 export function interceptors(): WorkflowInterceptors {
-  let about: About = {};
+  let about: LogContext = {};
   /** The same for every step, so written once. */
   let handed: Headers = {};
   const { trace: traces } = proxySinks<TraceSinks>();
@@ -30,12 +30,12 @@ export function interceptors(): WorkflowInterceptors {
       {
         execute: (input, next) => {
           const { runId, startTime, memo, typedSearchAttributes } = workflowInfo();
-          const given = read(input.headers, ABOUT_HEADER) as About | undefined;
+          const given = read(input.headers, CONTEXT_HEADER) as LogContext | undefined;
           about = {
             requestId: given?.requestId ?? (memo?.['requestId'] as string | undefined),
             transactionId: typedSearchAttributes.get(TRANSACTION_ID) ?? given?.transactionId,
           };
-          handed = { [ABOUT_HEADER]: defaultPayloadConverter.toPayload(about) };
+          handed = { [CONTEXT_HEADER]: defaultPayloadConverter.toPayload(about) };
           const parent = read(input.headers, TRACE_HEADER) as string | undefined;
           if (parent === undefined) return next(input);
           handed[TRACE_HEADER] = defaultPayloadConverter.toPayload(below(parent, runId));

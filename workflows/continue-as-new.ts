@@ -8,7 +8,7 @@ import { allHandlersFinished, condition, sleep, workflowInfo } from '@temporalio
  * Begins anew with `again`, which never comes back, where the server suggests it; whoever is being answered is answered first. Not while somebody
  * `isBlocked`: waits for the story to go on before there is an answer.
  */
-export async function freshHistory(
+export async function continueAsNewIfSuggested(
   again: () => Promise<unknown>,
   isBlocked: () => boolean = () => false,
 ): Promise<void> {

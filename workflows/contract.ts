@@ -69,11 +69,11 @@ export type DeliveryStep = (
 export type DeliveryStepInTask = DeliveryStep | { readonly state: 'over-the-queue'; readonly claim?: string };
 
 /** Headers that hand on what a workflow is about, and where it stands in a trace. */
-export const ABOUT_HEADER = 'simway-about';
+export const CONTEXT_HEADER = 'simway-about';
 export const TRACE_HEADER = 'simway-traceparent';
 
 /** Ids for log lines. */
-export interface About {
+export interface LogContext {
   readonly requestId?: string | undefined;
   readonly transactionId?: string | undefined;
 }
@@ -85,7 +85,7 @@ export interface EndedRun {
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly outcome: string;
-  readonly about: About;
+  readonly about: LogContext;
 }
 
 /** A type, since an interface would not fit the SDK's own. */
@@ -209,7 +209,7 @@ export type MoveResult =
   { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
 /** What a look at the supplier found, in a sentence, and whether it delivers. */
-export interface SupplierLook {
+export interface SupplierCheck {
   readonly did: string;
   readonly delivery?: DeliverOutcome;
 }
@@ -293,7 +293,7 @@ export interface SupplierActivities {
   /** For purchases refused under a build of before. `false`: something is left, or was delivered. */
   readonly withdrawOrder: (transactionId: string) => Promise<boolean>;
   /** Only asks: whatever the supplier has is taken over, and nothing is ordered. */
-  readonly lookAtSupplier: (transactionId: string) => Promise<SupplierLook>;
+  readonly lookAtSupplier: (transactionId: string) => Promise<SupplierCheck>;
   /** Cancels what may have been ordered. `isVouchedFor`: a person has it in writing that the supplier delivers nothing. */
   readonly withdrawForMove: (
     transactionId: string,

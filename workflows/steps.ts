@@ -30,7 +30,7 @@ import {
   type PaymentStand,
   type RefundStand,
   type SupplierActivities,
-  type SupplierLook,
+  type SupplierCheck,
   type Withdrawal,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
@@ -49,17 +49,20 @@ const OWN_DATABASE = {
 } as const;
 
 /** A person should know by then that our database does not take a step. */
-const CALL_AFTER_MS = 60_000;
+const ATTENTION_AFTER_MS = 60_000;
 
 type Step = (...args: never[]) => Promise<unknown>;
 
 /** A step in our own Postgres, as part of a workflow task. It is tried until it wins, unless the books refuse it for good. */
-function own<Name extends keyof OrderActivities>(name: Name, summary: string): OrderActivities[Name] {
+function databaseStep<Name extends keyof OrderActivities>(
+  name: Name,
+  summary: string,
+): OrderActivities[Name] {
   const step = proxyLocalActivities<OrderActivities>({ ...OWN_DATABASE, summary })[name] as Step;
-  return ((...args: never[]) => untilItWins(summary, () => step(...args))) as OrderActivities[Name];
+  return ((...args: never[]) => retryUntilDone(summary, () => step(...args))) as OrderActivities[Name];
 }
 
-async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> {
+async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<T> {
   const beganAtMs = Date.now();
   let shownBefore: Parameters<typeof upsertSearchAttributes>[0] | undefined;
   for (;;) {
@@ -68,10 +71,10 @@ async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> 
       if (shownBefore) upsertSearchAttributes(shownBefore);
       return done;
     } catch (error) {
-      if (!(error instanceof TemporalFailure) || isForGood(error)) throw error;
+      if (!(error instanceof TemporalFailure) || isPermanent(error)) throw error;
       setCurrentDetails(`Our database does not take this step, which is tried again: ${what}.`);
       const failsForMs = Date.now() - beganAtMs;
-      if (failsForMs >= CALL_AFTER_MS && !shownBefore) {
+      if (failsForMs >= ATTENTION_AFTER_MS && !shownBefore) {
         // A person may be needed for something else as well.
         const { typedSearchAttributes: shown } = workflowInfo();
         shownBefore = [
@@ -89,21 +92,21 @@ async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> 
 }
 
 /** A failure read from the history may lack the wrapping that it had when it happened, so all of them are looked through. */
-function isForGood(failure: TemporalFailure): boolean {
+function isPermanent(failure: TemporalFailure): boolean {
   for (let error: unknown = failure; error instanceof TemporalFailure; error = error.cause)
     if (error instanceof ApplicationFailure && error.nonRetryable === true) return true;
   return false;
 }
 
-export const openPurchase = own(
+export const openPurchase = databaseStep(
   'openPurchase',
   'Open: purchase, eSIM order and wallet hold in one transaction',
 );
-export const failPurchase = own('failPurchase', 'Give back: void the hold, close as FAILED');
-const reopenStep = own('reopenDelivery', 'Deliver: open again, since nothing was taken back');
-export const flagAttention = own('flagAttention', 'Call a person');
-export const tellProcessing = own('tellProcessing', 'Tell the merchant that it goes on');
-const closeUnpaidStep = own('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
+export const failPurchase = databaseStep('failPurchase', 'Give back: void the hold, close as FAILED');
+const reopenStep = databaseStep('reopenDelivery', 'Deliver: open again, since nothing was taken back');
+export const flagAttention = databaseStep('flagAttention', 'Call a person');
+export const tellProcessing = databaseStep('tellProcessing', 'Tell the merchant that it goes on');
+const closeUnpaidStep = databaseStep('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
 
 /** Closes what nobody paid; what that has to tell goes into the outbox. */
 export async function closeUnpaid(
@@ -118,10 +121,10 @@ export async function closeUnpaid(
   return 'closed';
 }
 
-export const openFunding = own('openFunding', 'Open: the wallet is to be funded');
-export const beginMove = own('beginMove', 'Operator: put the move on record');
-export const closeMove = own('closeMove', 'Operator: tell what came of the move');
-const makeMoveStep = own('makeMove', 'Operator: make the move');
+export const openFunding = databaseStep('openFunding', 'Open: the wallet is to be funded');
+export const beginMove = databaseStep('beginMove', 'Operator: put the move on record');
+export const closeMove = databaseStep('closeMove', 'Operator: tell what came of the move');
+const makeMoveStep = databaseStep('makeMove', 'Operator: make the move');
 
 /** What the books refuse for good is refused to the operator. */
 export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMove> {
@@ -134,13 +137,13 @@ export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMo
 }
 
 /** With the 2.5 s of opening it stays under the heartbeat of the 5 s workflow task. */
-const QUICK_TRY_MS = 1_200;
+const INLINE_ATTEMPT_MS = 1_200;
 /** The last half second before the buyer's answer is due is ours. */
 const ANSWER_MARGIN_MS = 500;
 /** One look or order and its find-twin, each at most 5 s at the transport. */
-const ONE_LOOK_MS = 15_000;
+const SUPPLIER_CHECK_MS = 15_000;
 /** Supplier steps beat every second or two: a task that was lost, or whose worker died, is taken up again after this. */
-const NO_SIGN_OF_LIFE_MS = 5_000;
+const HEARTBEAT_TIMEOUT_MS = 5_000;
 
 /**
  * One ask inside the purchase's own task: a supplier that answers at once saves the round trip over its queue, half of what a purchase
@@ -148,7 +151,7 @@ const NO_SIGN_OF_LIFE_MS = 5_000;
  */
 export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
   const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
-    startToCloseTimeout: Math.min(QUICK_TRY_MS, Math.trunc(input.timings.answerWithinMs / 4)),
+    startToCloseTimeout: Math.min(INLINE_ATTEMPT_MS, Math.trunc(input.timings.answerWithinMs / 4)),
     retry: { maximumAttempts: 1 },
     summary: 'Deliver and settle: one quick ask at the supplier',
   });
@@ -162,7 +165,7 @@ export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number):
   const { deliver } = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
     scheduleToCloseTimeout: limitMs,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
     summary: 'Deliver and settle: order at the supplier and look for the profile',
   });
@@ -181,8 +184,8 @@ export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number):
 export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
   const { deliver } = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
-    startToCloseTimeout: ONE_LOOK_MS,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    startToCloseTimeout: SUPPLIER_CHECK_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
     summary: 'Look again at the supplier, and settle',
   });
@@ -196,17 +199,17 @@ export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
 export const { withdrawOrder } = proxyActivities<SupplierActivities>({
   taskQueue: SUPPLIER_QUEUE,
   startToCloseTimeout: '5m',
-  heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 3 },
   summary: 'Undo: make sure that the supplier holds no order',
 });
 
 /** Only asks; nobody knows more where it fails. */
-export function lookAtSupplier(transactionId: string): Promise<SupplierLook> {
+export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
   const steps = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
-    startToCloseTimeout: ONE_LOOK_MS,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    startToCloseTimeout: SUPPLIER_CHECK_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
     summary: 'Look at the supplier, as an operator asked',
   });
@@ -222,8 +225,8 @@ export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolea
   const steps = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
     // For the last order, and for a cancellation of its own that nobody answered.
-    startToCloseTimeout: 2 * graceMs + 2 * ONE_LOOK_MS,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    startToCloseTimeout: 2 * graceMs + 2 * SUPPLIER_CHECK_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 3 },
     summary: 'Operator: make sure that nothing of the order can come',
   });
@@ -246,26 +249,26 @@ export async function reopenDelivery({ transactionId, timings }: PurchaseInput):
 }
 
 /** One answer of the gateway and what is booked of it, at most 5 s at the transport for each try of the payment. */
-const ONE_GATEWAY_LOOK_MS = 20_000;
+const GATEWAY_CHECK_MS = 20_000;
 
-const gateway = (summary: string, startToCloseTimeout: number): GatewayActivities =>
+const gatewaySteps = (summary: string, startToCloseTimeout: number): GatewayActivities =>
   proxyActivities<GatewayActivities>({
     taskQueue: GATEWAY_QUEUE,
     startToCloseTimeout,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
     summary,
   });
 
 /** Opens the payment at the gateway, trying again within the budget. Whatever goes wrong in it is unknown: its row says which try is out. */
 export async function openPayment(request: PaymentRequest, budgetMs: number): Promise<OpenedPayment> {
-  const steps = gateway('Charge: open the payment at the gateway', budgetMs + ONE_GATEWAY_LOOK_MS);
+  const steps = gatewaySteps('Charge: open the payment at the gateway', budgetMs + GATEWAY_CHECK_MS);
   return orElse(steps.openPayment(request, budgetMs), { outcome: 'unknown' });
 }
 
 /** Asks the gateway and books what it has. */
 export async function lookAtPayment(transactionId: string, purpose: PaymentPurpose): Promise<PaymentStand> {
-  const steps = gateway('Look at the gateway for the money', ONE_GATEWAY_LOOK_MS);
+  const steps = gatewaySteps('Look at the gateway for the money', GATEWAY_CHECK_MS);
   const stand = await orElse(steps.lookAtPayment(transactionId, purpose), {
     state: 'unknown',
     isKnown: false,
@@ -276,7 +279,7 @@ export async function lookAtPayment(transactionId: string, purpose: PaymentPurpo
 
 /** Asks the gateway to send money back, or how far it is. */
 export async function moveRefunds(transactionId: string): Promise<RefundStand> {
-  const steps = gateway('Refund: send the money back, or look how far it is', ONE_GATEWAY_LOOK_MS);
+  const steps = gatewaySteps('Refund: send the money back, or look how far it is', GATEWAY_CHECK_MS);
   const stand = await orElse(steps.moveRefunds(transactionId), { open: 1, needsPerson: null });
   await startDeliveries(stand.messages, transactionId);
   return stand;

@@ -4,7 +4,7 @@
  */
 import { esimFactsOf } from '../../src/esims/rules.ts';
 import {
-  beginAsking,
+  countOrderAttempt,
   keepOrderNo,
   loadDelivery,
   type Delivery,
@@ -16,7 +16,7 @@ import type {
   DeliverOutcome,
   OrderActivities,
   SupplierActivities,
-  SupplierLook,
+  SupplierCheck,
 } from '../../workflows/contract.ts';
 import { deliverProfile, deliverTopUp, findOrder, orderOf, settle, topUpOf } from '../purchases/deliver.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -68,7 +68,7 @@ export function createSupplierActions(
   };
 }
 
-async function lookAtSupplier(deps: ActivityDeps, transactionId: string): Promise<SupplierLook> {
+async function lookAtSupplier(deps: ActivityDeps, transactionId: string): Promise<SupplierCheck> {
   const delivery = await loadDelivery(deps.db, transactionId);
   switch (delivery.status) {
     case 'PENDING':
@@ -83,7 +83,7 @@ async function lookAtSupplier(deps: ActivityDeps, transactionId: string): Promis
   }
 }
 
-async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierCheck> {
   let { orderNo } = delivery;
   if (orderNo === null) {
     const held = await findOrder(deps, delivery);
@@ -101,24 +101,24 @@ async function lookForOrder(deps: ActivityDeps, delivery: Delivery): Promise<Sup
 }
 
 /** One that is there is told of again when it is asked for again under the same id, which adds nothing. */
-async function lookForTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+async function lookForTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierCheck> {
   const held = await deps.supplier.findTopUp(topUpOf(delivery));
   if (held.outcome !== 'done') return { did: 'the supplier does not say whether it has the top-up' };
   if (!held.value.found) return { did: 'the supplier lists no such top-up' };
-  const asking = await beginAsking(deps.db, delivery.transactionId, deps.clock.now());
-  if (!asking.mayAsk) return { did: 'the supplier has the top-up, and the purchase is closed' };
+  const asking = await countOrderAttempt(deps.db, delivery.transactionId, deps.clock.now());
+  if (!asking.mayOrder) return { did: 'the supplier has the top-up, and the purchase is closed' };
   const repeated = await deps.supplier.topUp(orderOf(asking.delivery));
   if (repeated.outcome !== 'done')
     return { did: 'the supplier has the top-up, and does not say what it came to' };
   return told(await deliverTopUp(deps, delivery, repeated.value));
 }
 
-function told(delivery: DeliverOutcome): SupplierLook {
+function told(delivery: DeliverOutcome): SupplierCheck {
   return { did: delivery.outcome === 'delivered' ? 'delivered' : 'delivered, and not settled', delivery };
 }
 
 /** How a delivered eSIM stands by now. */
-async function refresh({ db, supplier, clock }: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+async function refresh({ db, supplier, clock }: ActivityDeps, delivery: Delivery): Promise<SupplierCheck> {
   const lookedAt = clock.now();
   const look = await supplier.profile({ esimTranNo: delivery.esimTranNo });
   if (look.outcome !== 'done' || look.value.state !== 'ready')
@@ -128,7 +128,7 @@ async function refresh({ db, supplier, clock }: ActivityDeps, delivery: Delivery
 }
 
 /** What was given back must not be held at the supplier. */
-async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierLook> {
+async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierCheck> {
   const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
   return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };
 }

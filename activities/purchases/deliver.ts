@@ -8,7 +8,7 @@ import { esimFactsOf, type TopUpTotals } from '../../src/esims/rules.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import {
-  beginAsking,
+  countOrderAttempt,
   keepOrderNo,
   keepSearched,
   loadDelivery,
@@ -32,10 +32,10 @@ export const DEFAULT_GRACE_MS = 60_000;
 /** An order that waited longer on our side is not sent: the purchase may be closed by then. */
 const SEND_WITHIN_MS = 10_000;
 /** Twenty times what allocation is expected to take: what was ordered before that is listed, or never will be. */
-const SURELY_LISTED_MS = 600_000;
+const LISTED_WITHIN_MS = 600_000;
 
 /** One step of an attempt: an end, or a reason to ask again after the next pause. */
-type Step =
+type AttemptResult =
   | DeliverOutcome
   | { readonly outcome: 'again'; readonly orderNo: string | null; readonly retryAfterMs?: number };
 
@@ -43,12 +43,12 @@ type Step =
 export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
   const { transactionId, graceMs = DEFAULT_GRACE_MS } = request;
   const endsAtMs = deps.clock.now().getTime() + request.budgetMs;
-  let asking = await beginAsking(deps.db, transactionId, deps.clock.now());
+  let asking = await countOrderAttempt(deps.db, transactionId, deps.clock.now());
   let { orderNo } = asking.delivery;
   let pauseMs = request.lookFirstMs;
   for (;;) {
-    const { mayAsk, delivery } = asking;
-    if (!mayAsk || delivery.delivered) return withoutAsking(deps, delivery);
+    const { mayOrder, delivery } = asking;
+    if (!mayOrder || delivery.delivered) return outcomeWithoutOrdering(deps, delivery);
     const step =
       delivery.packageType === 'BASE'
         ? await orderStep(deps, delivery, orderNo, graceMs)
@@ -65,17 +65,23 @@ export async function deliver(deps: ActivityDeps, request: DeliverRequest): Prom
     }
     await sleep(waitMs);
     pauseMs = Math.min(pauseMs * 2, request.lookMaxMs);
-    if (orderNo === null) asking = await beginAsking(deps.db, transactionId, deps.clock.now());
+    if (orderNo === null) asking = await countOrderAttempt(deps.db, transactionId, deps.clock.now());
   }
 }
 
 /** Delivered before, closed, or about to be given back: the row says how it stands, and the supplier is asked for nothing. */
-async function withoutAsking(deps: ActivityDeps, delivery: Delivery): Promise<DeliverOutcome> {
+async function outcomeWithoutOrdering(deps: ActivityDeps, delivery: Delivery): Promise<DeliverOutcome> {
   if (delivery.withdrawingSince !== null && delivery.status === 'PROCESSING')
     return { outcome: 'withdrawing' };
   if (delivery.status === 'FAILED') {
     const refusal = { reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' } as const;
-    return { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: delivery.asks };
+    return {
+      outcome: 'refused',
+      refusal,
+      catalogueIsOld: false,
+      afterDoubt: false,
+      asks: delivery.orderAttempts,
+    };
   }
   if (delivery.delivered) return settle(deps, delivery.transactionId, delivery.iccid);
   return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
@@ -98,15 +104,16 @@ async function orderStep(
   delivery: Delivery,
   knownOrderNo: string | null,
   graceMs: number,
-): Promise<Step> {
+): Promise<AttemptResult> {
   let orderNo = knownOrderNo;
   if (orderNo === null) {
     const ordered = await deps.supplier.order(orderOf(delivery));
     if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
     if (ordered.outcome === 'refused') {
-      const held = delivery.asks === 1 ? null : await findBehindRefusal(deps, delivery, ordered.reason);
+      const held =
+        delivery.orderAttempts === 1 ? null : await findOrderDespiteRefusal(deps, delivery, ordered.reason);
       if (held === undefined) return again(null, undefined);
-      if (held === null) return refuse(deps, delivery, ordered, isLastWord(delivery, graceMs));
+      if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery, graceMs));
       orderNo = held.orderNo;
     } else {
       orderNo = ordered.value.orderNo;
@@ -125,8 +132,8 @@ async function orderStep(
 }
 
 /** Whether nothing that was sent before the last ask can still be taken, or be taken and not yet listed. */
-function isLastWord({ asks, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
-  if (asks === 1) return true;
+function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
+  if (orderAttempts === 1) return true;
   return (
     previousAskedAt !== null &&
     lastAskedAt !== null &&
@@ -138,7 +145,7 @@ function isLastWord({ asks, previousAskedAt, lastAskedAt }: Delivery, graceMs: n
  * The order behind a refusal that is not the first word, null when none is listed, undefined when that is not known. A wrong key says nothing
  * about what was taken before it.
  */
-async function findBehindRefusal(
+async function findOrderDespiteRefusal(
   deps: ActivityDeps,
   delivery: Delivery,
   reason: SupplierRefusal,
@@ -165,7 +172,7 @@ export async function findOrder(
   if (held.value.state === 'found') return held.value;
   const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
   // An order is listed under the time it was made at, and only once it is allocated.
-  const surelyMs = Math.min(searchedUntil.getTime(), deps.clock.now().getTime() - SURELY_LISTED_MS);
+  const surelyMs = Math.min(searchedUntil.getTime(), deps.clock.now().getTime() - LISTED_WITHIN_MS);
   if (surelyMs > (delivery.firstAskedAt ?? delivery.createdAt).getTime())
     await keepSearched(deps.db, delivery, new Date(surelyMs));
   return held.value.state === 'searching' ? undefined : null;
@@ -208,15 +215,15 @@ export async function settle(
   return { outcome: 'delivered', iccid, ...messagesOf(written) };
 }
 
-async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number): Promise<Step> {
+async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number): Promise<AttemptResult> {
   const topUp = await deps.supplier.topUp(orderOf(delivery));
   if (topUp.outcome === 'unknown') return again(null, topUp.retryAfterMs);
   if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
-  if (delivery.asks > 1) {
+  if (delivery.orderAttempts > 1) {
     const held = await deps.supplier.findTopUp(topUpOf(delivery));
     if (held.outcome !== 'done' || held.value.found) return again(null, undefined);
   }
-  return refuse(deps, delivery, topUp, isLastWord(delivery, graceMs));
+  return refuse(deps, delivery, topUp, isFinalRefusal(delivery, graceMs));
 }
 
 export const topUpOf = ({ supplierId, esimTranNo }: Delivery) => ({ transactionId: supplierId, esimTranNo });
@@ -230,7 +237,7 @@ export async function deliverTopUp(
   return settle(deps, delivery.transactionId, totals.iccid, goods);
 }
 
-function again(orderNo: string | null, retryAfterMs: number | undefined): Step {
+function again(orderNo: string | null, retryAfterMs: number | undefined): AttemptResult {
   return { outcome: 'again', orderNo, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
@@ -249,7 +256,7 @@ function refuse(
   delivery: Delivery,
   { reason, detail }: { readonly reason: SupplierRefusal; readonly detail: string },
   isLast: boolean,
-): Step {
+): AttemptResult {
   deps.events.supplierRefused({ transactionId: delivery.transactionId, reason, detail });
   // For a new eSIM there is no eSIM whose state could be wrong.
   const known =
@@ -260,6 +267,6 @@ function refuse(
     refusal,
     catalogueIsOld: reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN',
     afterDoubt: !isLast,
-    asks: delivery.asks,
+    asks: delivery.orderAttempts,
   };
 }

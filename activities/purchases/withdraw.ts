@@ -32,7 +32,7 @@ export async function withdraw(
 ): Promise<Withdrawal> {
   const { state, delivery } = await beginWithdrawal(deps.db, transactionId, deps.clock.now());
   if (state === 'delivered') return DELIVERED;
-  if (delivery.asks === 0) return NOTHING;
+  if (delivery.orderAttempts === 0) return NOTHING;
   // Given back before: all that is left is to see to it that the supplier holds nothing either.
   if (state === 'closed') return takeBack(deps, delivery, isVouchedFor);
   await waitUntil(deps, (delivery.lastAskedAt ?? deps.clock.now()).getTime() + graceMs);

@@ -14,7 +14,7 @@ import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine-answers.ts';
 import { esimView } from '../esims/esim-view.ts';
-import { checkAgain } from '../esims/read-esims.ts';
+import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
@@ -40,7 +40,7 @@ export async function buy(
   if (answered) return answered;
   const goods =
     command.packageType === 'BASE' ? chooseBase(deps, command) : await chooseTopUp(deps, principal, command);
-  const input = freeze(deps, principal, command, context, { ...goods, transactionId, askedAtMs });
+  const input = buildInput(deps, principal, command, context, { ...goods, transactionId, askedAtMs });
   const startedAtMs = deps.clock.now().getTime();
   const answer = await askEngine(
     input.transactionId,
@@ -76,7 +76,7 @@ async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<
   return purchase && paymentStatusView(deps, purchase);
 }
 
-interface Goods {
+interface ChosenPackage {
   readonly item: CataloguePackage;
   readonly esimId: string;
 }
@@ -84,14 +84,14 @@ interface Goods {
 /** What looking at the eSIM took is part of the buyer's wait; this much is left for the purchase itself, whatever came before. */
 const LEAST_ANSWER_WITHIN_MS = 1_000;
 
-function chooseBase(deps: BuyDeps, command: BuyCommand): Goods {
+function chooseBase(deps: BuyDeps, command: BuyCommand): ChosenPackage {
   const item = deps.catalogue.current().byCode.get(command.packageCode);
   if (!item) throw packageNotFound();
   if (item.withdrawn) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: '' });
   return { item, esimId: newEsimId() };
 }
 
-async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyCommand): Promise<Goods> {
+async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyCommand): Promise<ChosenPackage> {
   const row = await findEsim(deps.db, command.esimId ?? '');
   if (row?.account_id !== principal.account.id) {
     throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account');
@@ -105,7 +105,7 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
     if (!(await deps.topUps.find(command.packageCode))) throw packageNotFound();
     throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
   }
-  const fresh = row.esim_tran_no === '' ? row : await checkAgain(deps, row);
+  const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
   if (fresh.status !== 'ACTIVE')
     throw new DomainError(
       'INVALID_TOPUP',
@@ -114,12 +114,12 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
   return { item, esimId: row.id };
 }
 
-function freeze(
+function buildInput(
   deps: BuyDeps,
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
-  goods: Goods & { readonly transactionId: string; readonly askedAtMs: number },
+  goods: ChosenPackage & { readonly transactionId: string; readonly askedAtMs: number },
 ): PurchaseInput {
   const { account } = principal;
   const catalogue = deps.catalogue.current();
@@ -137,12 +137,12 @@ function freeze(
     quote: freezeQuote(priced, account.currency, catalogue.settings.id, rate?.id),
     ...(method === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, method, priced.price) }),
     requestId: context.requestId,
-    timings: { ...deps.settings.timings, answerWithinMs: leftOfWait(deps, goods.askedAtMs) },
+    timings: { ...deps.settings.timings, answerWithinMs: remainingWaitMs(deps, goods.askedAtMs) },
     ...(tag ? { idempotency: tag } : {}),
   };
 }
 
-function leftOfWait({ clock, settings }: BuyDeps, askedAtMs: number): number {
+function remainingWaitMs({ clock, settings }: BuyDeps, askedAtMs: number): number {
   const leftMs = settings.timings.answerWithinMs - (clock.now().getTime() - askedAtMs);
   return Math.max(Math.min(LEAST_ANSWER_WITHIN_MS, settings.timings.answerWithinMs), leftMs);
 }

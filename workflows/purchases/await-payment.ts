@@ -12,7 +12,7 @@ import { GATEWAY_REFERENCE } from '../search-attributes.ts';
 import type { Outbox } from '../webhooks/start-deliveries.ts';
 import { closeUnpaid, openPayment } from '../steps.ts';
 
-export type Payment =
+export type PaymentResult =
   | { readonly outcome: 'paid' }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'ended'; readonly reason: FailureReason };
@@ -34,7 +34,7 @@ export interface AwaitPayment {
 /** The last half second before the buyer's answer is due is ours, as in steps.ts; so is what the way back takes. */
 const ANSWER_MARGIN_MS = 1_500;
 
-export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
+export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
   const { look, timings } = wait;
   const { transactionId, purpose } = wait.request;
   const opened = await openUntilKnown(wait);
@@ -64,14 +64,14 @@ export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
     } else if (leftMs > 0) {
       setCurrentDetails(`Waiting for money until ${new Date(opened.expiresAtMs).toISOString()}.`);
       await wait.beforePause();
-      await pauseUntil(ownPauseMs(wait, leftMs), 'until the time to pay is over', look.isSettled);
+      await pauseUntil(pollPauseMs(wait, leftMs), 'until the time to pay is over', look.isSettled);
     }
     if (!look.isSettled()) await look.now();
   }
 }
 
 /** Whoever hears of money asks for a look: an event, a caller, the watch over the gateway's list. Builds of before looked by themselves. */
-function ownPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: number): number {
+function pollPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: number): number {
   if (patched('list-watched')) return leftMs;
   return Math.min(nextPollMs(Date.now() - startedAtMs, request.method, timings), leftMs);
 }
@@ -80,7 +80,8 @@ function ownPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: num
 async function openUntilKnown(
   wait: AwaitPayment,
 ): Promise<
-  { readonly expiresAtMs: number; readonly reference?: string } | Extract<Payment, { outcome: 'refused' }>
+  | { readonly expiresAtMs: number; readonly reference?: string }
+  | Extract<PaymentResult, { outcome: 'refused' }>
 > {
   const { timings, request, startedAtMs, look } = wait;
   const expiresAtMs = startedAtMs + takesMoneyForMs(request.method, timings);

@@ -11,7 +11,7 @@ import { lookForMove, type PendingApproval } from '../operations/operator-action
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
 /** How the story goes on after a move. */
-export type Way =
+export type ActionEffect =
   /** As before. */
   | { readonly way: 'on' }
   /** The supplier was asked, with this outcome. */
@@ -20,11 +20,11 @@ export type Way =
   | { readonly way: 'anew' }
   | { readonly way: 'given-back'; readonly refusal: Refusal; readonly messages?: NewMessages };
 
-export async function makeAtPause(
+export async function performAction(
   input: PurchaseInput,
   look: PaymentPoller | undefined,
   move: PendingApproval,
-): Promise<Way> {
+): Promise<ActionEffect> {
   const { transactionId } = input;
   switch (move.wish.move) {
     case 'look-at-gateway':
@@ -38,7 +38,7 @@ export async function makeAtPause(
     }
     case 'retry-delivery': {
       const outcome = await deliverOnce(input);
-      move.answer(await closeMove(move.moveId, { did: wordsFor(outcome) }));
+      move.answer(await closeMove(move.moveId, { did: describeOutcome(outcome) }));
       return { way: 'asked', outcome };
     }
     default:
@@ -46,7 +46,7 @@ export async function makeAtPause(
   }
 }
 
-async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): Promise<Way> {
+async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): Promise<ActionEffect> {
   const { wish, moveId } = move;
   // Builds of before waited here, and not in the step.
   if (!patched('withdrawal-waits'))
@@ -64,7 +64,7 @@ async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): P
   return wish.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
 }
 
-function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): Way {
+function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): ActionEffect {
   return {
     way: 'given-back',
     refusal: { reason: 'CANCELLED_BY_OPERATOR', detail: moveId },
@@ -72,7 +72,7 @@ function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: '
   };
 }
 
-function wordsFor(outcome: DeliverOutcome): string {
+function describeOutcome(outcome: DeliverOutcome): string {
   switch (outcome.outcome) {
     case 'delivered':
       return 'delivered';

@@ -23,8 +23,8 @@ import { followClaim } from '../payments/after-closing.ts';
 import { awaitPayment, type AwaitPayment } from './await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE, type AttentionReason, type DeliverOutcome } from '../contract.ts';
-import { makeAtPause, type Way } from './delivery-actions.ts';
-import { freshHistory, pauseUntil, sleepUntil } from '../continue-as-new.ts';
+import { performAction, type ActionEffect } from './delivery-actions.ts';
+import { continueAsNewIfSuggested, pauseUntil, sleepUntil } from '../continue-as-new.ts';
 import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
 import {
   closedPurchaseActions,
@@ -54,8 +54,8 @@ export async function purchase(input: PurchaseInput): Promise<{ status: Purchase
   const { transactionId } = input;
   const desk = handleActions(input.charge === undefined ? 'delivering' : 'awaiting-money');
   const buyer = waitingBuyer(input, desk);
-  const outside = paidFromOutside(input);
-  const story: Story = { input, buyer, outside, desk };
+  const outside = listenForPayment(input);
+  const story: PurchaseContext = { input, buyer, outside, desk };
 
   const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
   buyer.outbox.add(opened.messages);
@@ -75,7 +75,7 @@ export async function purchase(input: PurchaseInput): Promise<{ status: Purchase
     if (delivery.outcome === 'delivered') {
       buyer.outbox.add(delivery.messages);
       await buyer.answer('SUCCESS');
-      await closeDesk(story, 'delivered');
+      await serveClosedActions(story, 'delivered');
       return end('SUCCESS', { iccid: delivery.iccid });
     }
     if (delivery.outcome === 'given-back') {
@@ -88,7 +88,7 @@ export async function purchase(input: PurchaseInput): Promise<{ status: Purchase
       if (delivery.catalogueIsOld) await syncCatalogueOnce();
       return refuse(story, delivery.refusal);
     }
-    if (ended === 'failed') await callPersonFor(input, 'UNDO_FAILED');
+    if (ended === 'failed') await needAttention(input, 'UNDO_FAILED');
     // The older way to end a refusal left the first answer to what comes next.
     if (ended === 'not-yet' || patched('last-word')) await buyer.answer('PROCESSING');
     const { slowLookMs, doubtMs } = input.timings;
@@ -99,35 +99,41 @@ export async function purchase(input: PurchaseInput): Promise<{ status: Purchase
   }
 }
 
-function endRefused({ input, buyer }: Story, refused: Refused): Promise<'given-back' | 'not-yet' | 'failed'> {
+function endRefused(
+  { input, buyer }: PurchaseContext,
+  refused: Refused,
+): Promise<'given-back' | 'not-yet' | 'failed'> {
   const { outbox } = buyer;
   if (patched('last-word')) return giveBack(input, refused, outbox);
   return giveBackLegacy(input, refused, { outbox, onDoubt: () => buyer.answer('PROCESSING') });
 }
 
 /** What all parts of the story share. */
-interface Story {
+interface PurchaseContext {
   readonly input: PurchaseInput;
   readonly buyer: Buyer;
-  readonly outside: Outside | undefined;
+  readonly outside: GatewayPayment | undefined;
   readonly desk: ActionHandlers;
 }
 
 /** A purchase whose money comes through a gateway, which is looked at for whoever asks from its first to its last moment. */
-interface Outside {
+interface GatewayPayment {
   readonly charge: ChargeQuote;
   readonly look: PaymentPoller;
 }
 
-function paidFromOutside({ transactionId, charge, timings }: PurchaseInput): Outside | undefined {
+function listenForPayment({ transactionId, charge, timings }: PurchaseInput): GatewayPayment | undefined {
   const onClaim = () => followClaim(transactionId, 'purchase', timings);
   return charge && { charge, look: listenForPaymentChecks(transactionId, 'purchase', onClaim) };
 }
 
 /** Ends without goods. What was paid from outside, and is not spent, goes back to where it came from before this ends. */
-async function refuse(story: Story, refusal: Refusal): Promise<{ status: PurchaseStatus; reason?: string }> {
+async function refuse(
+  story: PurchaseContext,
+  refusal: Refusal,
+): Promise<{ status: PurchaseStatus; reason?: string }> {
   await story.buyer.refuse(refusal);
-  await closeDesk(story, 'ended', () => showFailed(refusal.reason));
+  await serveClosedActions(story, 'ended', () => showFailed(refusal.reason));
   return end('FAILED', { reason: refusal.reason });
 }
 
@@ -135,8 +141,8 @@ async function refuse(story: Story, refusal: Refusal): Promise<{ status: Purchas
  * From here on moves meet a closed purchase, and whoever asked is answered before it ends. Money on its way back is followed until it has gone:
  * where nothing was delivered, and where a move sends some of it.
  */
-async function closeDesk(
-  story: Story,
+async function serveClosedActions(
+  story: PurchaseContext,
   state: 'delivered' | 'ended',
   onReturning?: () => void,
 ): Promise<void> {
@@ -146,7 +152,7 @@ async function closeDesk(
     await condition(allHandlersFinished);
     if (desk.count() === 0) return;
   }
-  const watch = { ...callerOf(story), ...(onReturning ? { onReturning } : {}) };
+  const watch = { ...pauseHooks(story), ...(onReturning ? { onReturning } : {}) };
   if (outside) await sendRefunds(input.transactionId, input.timings, outside.look, watch);
 }
 
@@ -158,7 +164,7 @@ function showFailed(reason: string): void {
   ]);
 }
 
-function paymentOf(story: Story, { charge, look }: Outside): AwaitPayment {
+function paymentOf(story: PurchaseContext, { charge, look }: GatewayPayment): AwaitPayment {
   const { input, buyer } = story;
   return {
     request: {
@@ -177,14 +183,14 @@ function paymentOf(story: Story, { charge, look }: Outside): AwaitPayment {
     timings: input.timings,
     onWaiting: () => buyer.answer('PENDING'),
     outbox: buyer.outbox,
-    ...callerOf(story),
+    ...pauseHooks(story),
   };
 }
 
-function callerOf(story: Story) {
+function pauseHooks(story: PurchaseContext) {
   return {
-    callPerson: (reason: AttentionReason) => callPersonFor(story.input, reason),
-    beforePause: () => beginAnew(story),
+    callPerson: (reason: AttentionReason) => needAttention(story.input, reason),
+    beforePause: () => continueAsNewIfDue(story),
     moves: () => story.desk.count(),
   };
 }
@@ -194,7 +200,7 @@ function callerOf(story: Story) {
  * not wait, and one ask with time enough for its answer decides: two in a row would put the last word in doubt again.
  */
 async function deliver(
-  story: Story,
+  story: PurchaseContext,
   beganAtMs: number,
   isAfterDoubt = false,
 ): Promise<Delivered | Refused | GivenBack> {
@@ -213,7 +219,7 @@ async function deliver(
     await buyer.answer('PROCESSING');
     const next = nextCheck(Date.now() - sinceMs, slowLooks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
-    if (needsPerson && slowLooks === 0) await callPersonFor(input, outcome.reason);
+    if (needsPerson && slowLooks === 0) await needAttention(input, outcome.reason);
     if (needsPerson) slowLooks += 1;
     else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
     const moved = await pause(story, next.delayMs, 'before looking again at the supplier');
@@ -224,14 +230,16 @@ async function deliver(
 }
 
 /** An operator has ended it. */
-type GivenBack = Omit<Extract<Way, { way: 'given-back' }>, 'way'> & { readonly outcome: 'given-back' };
+type GivenBack = Omit<Extract<ActionEffect, { way: 'given-back' }>, 'way'> & {
+  readonly outcome: 'given-back';
+};
 
 /**
  * Every pause of a parked purchase is a chance to start a fresh history: every step may run twice, so nothing needs to be carried over. An
  * operator's move ends the pause; where that settles how it goes on, it is the answer.
  */
 async function pause(
-  story: Story,
+  story: PurchaseContext,
   delayMs: number,
   summary: string,
 ): Promise<Delivered | Refused | GivenBack | 'anew' | undefined> {
@@ -243,7 +251,7 @@ async function pause(
     else await pauseUntil(leftMs, summary, desk.isWaiting);
     const move = desk.take();
     if (!move) break;
-    const made = await makeAtPause(input, outside?.look, move);
+    const made = await performAction(input, outside?.look, move);
     if (made.way === 'given-back') {
       const { refusal, messages } = made;
       return { outcome: 'given-back', refusal, ...(messages ? { messages } : {}) };
@@ -252,12 +260,12 @@ async function pause(
     if (made.way === 'asked' && (made.outcome.outcome === 'delivered' || made.outcome.outcome === 'refused'))
       return made.outcome;
   }
-  await beginAnew(story);
+  await continueAsNewIfDue(story);
   return undefined;
 }
 
-const beginAnew = ({ input, desk }: Story): Promise<void> =>
-  freshHistory(() => continueAsNew<typeof purchase>(input), desk.isBlocked);
+const continueAsNewIfDue = ({ input, desk }: PurchaseContext): Promise<void> =>
+  continueAsNewIfSuggested(() => continueAsNew<typeof purchase>(input), desk.isBlocked);
 
 interface Buyer {
   /** What is to be told to others; it goes out whenever the buyer has been answered, never before. */
@@ -298,7 +306,7 @@ function waitingBuyer(input: PurchaseInput, desk: ActionHandlers): Buyer {
   };
 }
 
-async function callPersonFor(input: PurchaseInput, reason: AttentionReason): Promise<void> {
+async function needAttention(input: PurchaseInput, reason: AttentionReason): Promise<void> {
   await callPerson(input.transactionId, reason);
   setCurrentDetails(
     `Needs a person: ${reason}. The money is held and nothing is lost; looking again by itself goes on slowly.`,

@@ -40,7 +40,7 @@ export async function refreshEsim(
 }
 
 /** An account's eSIMs that the supplier may have changed since we last looked, longest unseen first. */
-export function findUnseenEsims(
+export function findStaleEsims(
   db: WorldDb,
   which: { accountId: string; before: Date; limit: number },
 ): Promise<EsimRow[]> {
@@ -64,7 +64,7 @@ const IN_USE = sql<boolean>`status in (${sql.join(MOVING_ESIM_STATUSES.map((stat
  * Takes the eSIMs whose usage is unknown for longest, and answers their numbers at the supplier. They are marked as asked about at `now`, before
  * anybody asks: whatever the supplier answers, and if this process dies, the next call takes others. Calls at the same time take different ones.
  */
-export async function takeLongestUnseen(
+export async function claimForUsageRefresh(
   db: WorldDb,
   which: { readonly before: Date; readonly now: Date; readonly limit: number },
 ): Promise<string[]> {

@@ -25,7 +25,7 @@ export interface Delivery {
   /** The supplier's answer is already kept; only settling is left. */
   readonly delivered: boolean;
   /** Orders or top-ups that may have been sent so far. */
-  readonly asks: number;
+  readonly orderAttempts: number;
   /** When the first, the last but one and the last of them were counted; null where a build of before did not keep it. */
   readonly firstAskedAt: Date | null;
   readonly previousAskedAt: Date | null;
@@ -45,8 +45,8 @@ export async function loadDelivery(db: WorldDb, transactionId: string): Promise<
 }
 
 /** May an order be sent for it? The delivery as it then stands. */
-export interface Asking {
-  readonly mayAsk: boolean;
+export interface OrderAttempt {
+  readonly mayOrder: boolean;
   readonly delivery: Delivery;
 }
 
@@ -54,7 +54,11 @@ export interface Asking {
  * Counts an order or top-up before it is sent, unless the number of the order is known, so that everyone who asks later knows that one may be
  * out. Nothing is counted, and nothing may be sent, for a purchase that is closed or whose order is being withdrawn.
  */
-export async function beginAsking(db: WorldDb, transactionId: string, now: Date): Promise<Asking> {
+export async function countOrderAttempt(
+  db: WorldDb,
+  transactionId: string,
+  now: Date,
+): Promise<OrderAttempt> {
   const { rows } = await sql<DeliveryRow>`
     update purchases
        set supplier_asks = supplier_asks + 1,
@@ -64,9 +68,9 @@ export async function beginAsking(db: WorldDb, transactionId: string, now: Date)
       from esims
      where esims.id = purchases.esim_id and purchases.transaction_id = ${transactionId} and ${OPEN} and supplier_order_no is null
     returning ${COLUMNS}`.execute(db);
-  if (rows[0]) return { mayAsk: true, delivery: toDelivery(rows[0], transactionId) };
+  if (rows[0]) return { mayOrder: true, delivery: toDelivery(rows[0], transactionId) };
   const delivery = await loadDelivery(db, transactionId);
-  return { mayAsk: delivery.status === 'PROCESSING' && delivery.withdrawingSince === null, delivery };
+  return { mayOrder: delivery.status === 'PROCESSING' && delivery.withdrawingSince === null, delivery };
 }
 
 /** Open to its supplier: money is held for it, and nobody is taking its order back. */
@@ -124,7 +128,7 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string): Delive
     iccid: row.iccid,
     orderNo: row.supplier_order_no,
     delivered: row.package_type === 'BASE' ? row.iccid !== '' : row.top_up_total_volume_bytes !== null,
-    asks: row.supplier_asks,
+    orderAttempts: row.supplier_asks,
     firstAskedAt: row.supplier_first_asked_at,
     previousAskedAt: row.supplier_previous_asked_at,
     lastAskedAt: row.supplier_asked_at,
