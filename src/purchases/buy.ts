@@ -19,6 +19,7 @@ import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
+import { markOf } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { RequestContext } from '../platform/http/request-context.ts';
 import type { PurchaseDeps } from './deps.ts';
@@ -138,7 +139,7 @@ function buildInput(
     ...(method === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, method, priced.price) }),
     requestId: context.requestId,
     timings: { ...deps.settings.timings, answerWithinMs: remainingWaitMs(deps, goods.askedAtMs) },
-    ...(tag ? { idempotency: tag } : {}),
+    ...(tag ? { idempotency: markOf(tag) } : {}),
   };
 }
 

@@ -58,7 +58,7 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
       priceMinor: input.amountMinor,
       priceCurrency: input.currency,
     },
-    look,
+    poller: look,
     startedAtMs: workflowInfo().startTime.getTime(),
     timings: input.timings,
     onWaiting: () => {

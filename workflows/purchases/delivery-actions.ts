@@ -1,6 +1,6 @@
 /**
- * Operator's moves on a purchase that is being delivered, made at its pauses, so that nothing else asks the supplier meanwhile. Money goes back,
- * or another package is ordered, only once nothing of the first order can come any more, or a person has that in writing.
+ * Operator actions on a purchase that is being delivered. They run in its pauses, so that nothing else asks the supplier meanwhile. Money goes back,
+ * or another package is ordered, only once the first order can no longer arrive, or an operator has that in writing from the supplier.
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
@@ -10,7 +10,7 @@ import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { lookForMove, type PendingApproval } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
-/** How the story goes on after a move. */
+/** How the purchase goes on after an action. */
 export type ActionEffect =
   /** As before. */
   | { readonly way: 'on' }
@@ -22,44 +22,44 @@ export type ActionEffect =
 
 export async function performAction(
   input: PurchaseInput,
-  look: PaymentPoller | undefined,
-  move: PendingApproval,
+  poller: PaymentPoller | undefined,
+  action: PendingApproval,
 ): Promise<ActionEffect> {
   const { transactionId } = input;
-  switch (move.wish.move) {
+  switch (action.wish.move) {
     case 'look-at-gateway':
-      if (look) move.answer(await lookForMove(move.moveId, look));
-      else move.answer(await closeMove(move.moveId, { refusal: 'DOES_NOT_FIT' }));
+      if (poller) action.answer(await lookForMove(action.moveId, poller));
+      else action.answer(await closeMove(action.moveId, { refusal: 'DOES_NOT_FIT' }));
       return { way: 'on' };
     case 'look-at-supplier': {
       const { did, delivery } = await lookAtSupplier(transactionId);
-      move.answer(await closeMove(move.moveId, { did }));
+      action.answer(await closeMove(action.moveId, { did }));
       return delivery ? { way: 'asked', outcome: delivery } : { way: 'on' };
     }
     case 'retry-delivery': {
       const outcome = await deliverOnce(input);
-      move.answer(await closeMove(move.moveId, { did: describeOutcome(outcome) }));
+      action.answer(await closeMove(action.moveId, { did: describeOutcome(outcome) }));
       return { way: 'asked', outcome };
     }
     default:
-      return replaceOrGiveBack(input, move);
+      return replaceOrGiveBack(input, action);
   }
 }
 
-async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): Promise<ActionEffect> {
-  const { wish, moveId } = move;
-  // Builds of before waited here, and not in the step.
+async function replaceOrGiveBack(input: PurchaseInput, action: PendingApproval): Promise<ActionEffect> {
+  const { wish, moveId } = action;
+  // Earlier builds waited here and not in the step.
   if (!patched('withdrawal-waits'))
     await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
   const withdrawal = await withdrawForMove(input, wish.evidence !== undefined);
   if (withdrawal.left !== 'nothing') {
     const { left, detail } = withdrawal;
     const refusal = left === 'delivered' ? 'ALREADY_DELIVERED' : 'SUPPLIER_MAY_DELIVER';
-    move.answer(await closeMove(moveId, { refusal, detail }));
+    action.answer(await closeMove(moveId, { refusal, detail }));
     return left === 'delivered' ? { way: 'asked', outcome: await deliverOnce(input) } : { way: 'on' };
   }
   const made = await makeMove(moveId, 'delivering');
-  move.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
+  action.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
   if (made.outcome !== 'done') return { way: 'on' };
   return wish.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
 }
@@ -81,6 +81,6 @@ function describeOutcome(outcome: DeliverOutcome): string {
     case 'unknown':
       return `asked the supplier; still open: ${outcome.reason}`;
     case 'withdrawing':
-      return 'nothing was asked: the order is being taken back';
+      return 'supplier not asked: the order is being cancelled';
   }
 }

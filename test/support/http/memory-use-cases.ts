@@ -2,6 +2,7 @@
  * Use cases kept in memory: enough of a shop to test the HTTP door alone. It holds state (wallet, eSIMs, stored answers), so replays
  * and reads agree with what was bought. The same door runs on the real thing in other rooms.
  */
+import { fillPlaceholders } from '../../../src/purchases/install-secrets.ts';
 import type { Environment, Principal } from '../../../src/domain/account.ts';
 import type { CataloguePackage } from '../../../src/catalogue/rules.ts';
 import { snapshotOf } from '../../../src/catalogue/rules.ts';
@@ -197,12 +198,13 @@ function createWorld(environment: Environment, shopOf: () => MemoryShop): WorldU
     findStoredAnswer: async (principal, tag) => {
       await Promise.resolve();
       const kept = shopOf().answers.get(`${principal.account.id} ${tag.key}`);
-      if (!kept) return undefined;
+      if (!kept) return { tag };
       if (kept.tag.fingerprint !== tag.fingerprint || kept.tag.path !== tag.path) {
         throw new DomainError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request');
       }
       if (!kept.answer) throw new DomainError('IDEMPOTENCY_KEY_IN_USE', 'The first request is still running');
-      return kept.answer;
+      const { answer } = kept;
+      return { tag, answer: { ...answer, body: withInstallData(answer.body, esims) } };
     },
     storeAnswer: async (principal, tag, answer) => {
       const shop = begin('storeAnswer');
@@ -211,6 +213,13 @@ function createWorld(environment: Environment, shopOf: () => MemoryShop): WorldU
       if (kept) kept.answer = answer;
     },
   };
+}
+
+function withInstallData(body: string, esims: readonly EsimView[]): string {
+  const esim = esims.find(({ esimId }) => body.includes(esimId));
+  if (!esim) return body;
+  const { ac, matchingId: matching_id, qrCodeUrl: qr_code_url, shortUrl: short_url } = esim;
+  return fillPlaceholders(body, { ac, matching_id, qr_code_url, short_url });
 }
 
 function priced(item: CataloguePackage, currency: string): PricedPackage {
