@@ -12,8 +12,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { nextOwnTryMs } from '../src/purchases/supplier-checks.ts';
-import type { PurchaseInput } from '../src/purchases/purchase.ts';
+import { nextOwnTryMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
 import {
   GATEWAY_QUEUE,

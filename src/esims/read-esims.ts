@@ -10,11 +10,10 @@ import {
   refreshEsim,
   type EsimRow,
 } from './store/esims.ts';
-import { esimView } from './esim-view.ts';
+import { esimView, type EsimView } from './esim-view.ts';
 import { inTime, type CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { EsimDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
-import type { EsimView } from './views.ts';
 
 type RefreshDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
 type ReadDeps = EsimDeps & { readonly patience: CircuitBreaker };

@@ -1,4 +1,4 @@
-import type { EsimView } from '../esims/views.ts';
+import type { EsimView } from '../esims/esim-view.ts';
 
 /**
  * Install data is kept with its eSIM only. Answers kept for an Idempotency-Key hold placeholders instead, which are filled for each caller.

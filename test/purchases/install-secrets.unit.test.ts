@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { EsimView } from '../../src/esims/views.ts';
 import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/install-secrets.ts';
+import type { EsimView } from '../../src/esims/esim-view.ts';
 
 const ESIM = {
   iccid: '8944',

@@ -14,9 +14,8 @@ import {
   workflowInfo,
   defineUpdate,
 } from '@temporalio/workflow';
-import { nextCheck } from '../../src/purchases/supplier-checks.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
-import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { nextCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { PurchaseStatus, OutsideMethod } from '../../src/domain/states.ts';
 import { followClaim } from '../payments/after-closing.ts';

@@ -9,10 +9,10 @@ import {
   type Client,
 } from '@temporalio/client';
 import type { PaymentTimings } from '../../payments/rules.ts';
-import type { PurchaseEngine } from '../../purchases/engine.ts';
 import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentStand } from '../../../workflows/contract.ts';
 import { createAfterClosing } from './after-closing.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
+import type { PurchaseEngine } from '../../purchases/deps.ts';
 
 /** How long handing over a wish may take where nobody waits for it. */
 const HAND_OVER_MS = 3_000;

@@ -13,8 +13,8 @@ import { account, baseItem, NOW, regionViews, topUpItem } from './goods.ts';
 import { createMemoryPayments, openPayment, paymentVerbs, type PaymentShop } from './memory-payments.ts';
 import { createMemoryWebhooks, webhookVerbs, type MemoryWebhooks } from './memory-webhooks.ts';
 import type { PricedPackage } from '../../../src/catalogue/views.ts';
-import type { EsimView } from '../../../src/esims/views.ts';
 import type { PurchaseView, BuyCommand } from '../../../src/purchases/views.ts';
+import type { EsimView } from '../../../src/esims/esim-view.ts';
 
 export const USD_PER_NGN_RATE = '1534.25';
 
