@@ -1,4 +1,3 @@
-/** Reading eSIMs: the owner only, looked up again at the supplier when what we know is old, served as known when it cannot answer. */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { esimFactsOf } from './rules.ts';
@@ -18,9 +17,9 @@ import type { Page } from '../domain/page.ts';
 type RefreshDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
 type ReadDeps = EsimDeps & { readonly patience: CircuitBreaker };
 
-/** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
+/** A list refreshes at most this many eSIMs, so that it stays fast; the refresh-usage schedule does the rest. */
 const MAX_REFRESHES_PER_LIST = 5;
-/** A top-up is worth waiting for, and still has to be answered after this. */
+/** The buyer of a top-up waits for this refresh, and must be answered after it. */
 const REFRESH_BEFORE_TOP_UP_MS = 1_500;
 
 export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimView> {
@@ -58,12 +57,12 @@ export async function listEsims(
   return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
 }
 
-/** The look before a top-up, made whatever reads have found; where no answer comes in time, what is known has to do. */
+/** Refreshes before a top-up even if the row is fresh; without an answer in time, the row is used as it is. */
 export async function refreshBeforeTopUp(deps: RefreshDeps, row: EsimRow): Promise<EsimRow> {
   return (await inTime(refreshFromSupplier(deps, row), REFRESH_BEFORE_TOP_UP_MS)).value ?? row;
 }
 
-/** Asks the supplier about one eSIM and keeps the answer; on no answer the row stays as it is. */
+/** Keeps the supplier's answer about one eSIM; without an answer the row stays as it is. */
 async function refreshFromSupplier(deps: RefreshDeps, row: EsimRow): Promise<EsimRow> {
   const now = deps.clock.now();
   const look = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
