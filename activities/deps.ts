@@ -1,4 +1,3 @@
-/** What activities are handed, once, by compose.ts. */
 import type { Environment } from '../src/domain/account.ts';
 import type { RefundTimings } from '../src/payments/rules.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
@@ -21,13 +20,12 @@ export interface ActivityDeps {
   readonly gateway: PaymentGateway;
   /** Where hosted pages send buyers back to. */
   readonly returnUrl: string;
-  /** Sandbox only: what its gateway is told to do with a package's payment. */
+  /** Sandbox only: the gateway's scenario for a package. */
   readonly scenarioOf?: (packageCode: string) => string | undefined;
-  /** What refunds of late money are paced by. */
   readonly refundTimings: RefundTimings;
-  /** Applies what is left in the gateway's inbox; answers how many. */
+  /** Applies the events left in the gateway's inbox; returns their number. */
   readonly applyInbox: () => Promise<number>;
-  /** Compares our books with the gateway and the supplier; may be stopped at any time, and taken up under the same key. */
+  /** Compares our books with the gateway and the supplier. May be aborted and resumed under the same `runKey`. */
   readonly reconcile: (request: {
     readonly runKey: string;
     readonly askedBy: string;
@@ -37,16 +35,15 @@ export interface ActivityDeps {
   readonly rateSources: readonly RateSource[];
   readonly webhooks: WebhookDeps;
   readonly notices: NoticeDeps;
-  /** Amounts above which an operator's move needs a second person. */
+  /** Amounts above which an operator action needs a second approval. */
   readonly approvalLimits: ApprovalLimits;
   readonly clock: Clock;
   readonly events: Events;
 }
 
 export interface NoticeDeps {
-  /** Named in every notice. */
   readonly environment: Environment;
-  /** undefined: nobody has said how mail is sent, so notices wait. */
+  /** undefined: mail is not configured, so notices wait. */
   readonly mailer: Mailer | undefined;
 }
 
@@ -57,8 +54,8 @@ export interface WebhookDeps {
   readonly limits: EndpointLimits;
   /** The wait before each attempt, counted from the one before. */
   readonly waitsMs: readonly number[];
-  /** An endpoint that only fails for so long is disabled. */
+  /** An endpoint that has only failed for this long is disabled. */
   readonly failingLimitMs: number;
-  /** From 0 up to and without 1. */
+  /** At least 0, below 1. */
   readonly random: () => number;
 }

@@ -1,11 +1,11 @@
-/**
- * The border between our errors and Temporal's: what may pass by itself is retried, what cannot is final. Plain errors stay retryable,
- * so that a bug shows as an activity that keeps failing in the Temporal UI rather than as money given back.
- */
-import { ApplicationFailure } from '@temporalio/activity';
+/** What every activity is wrapped with: error translation, and heartbeats for those that cross the network. */
+import { ApplicationFailure, heartbeat } from '@temporalio/activity';
 import { HoldConflict } from '../src/ledger/store/ledger.ts';
 
-/** Names an error for Temporal. Messages hold ids only, never install data. */
+/**
+ * Makes permanent errors final for Temporal. Other errors stay retryable, so that a bug shows as an activity that keeps failing and not as money given
+ * back. Messages hold ids only, never install data.
+ */
 export function toFailure(error: unknown): unknown {
   if (error instanceof HoldConflict) return ApplicationFailure.nonRetryable(error.message, error.name);
   return error;
@@ -22,6 +22,30 @@ export function withFailures<T extends object>(activities: T): T {
             return await activity(...args);
           } catch (error) {
             throw toFailure(error);
+          }
+        },
+      ],
+    ),
+  ) as T;
+}
+
+export const BEAT_MS = 1_000;
+
+/**
+ * Sends heartbeats while an activity runs, so that a lost task or a dead worker is noticed within seconds instead of at the time limit. A short step
+ * sends none.
+ */
+export function withHeartbeat<T extends object>(activities: T): T {
+  return Object.fromEntries(
+    Object.entries(activities as Record<string, (...args: unknown[]) => Promise<unknown>>).map(
+      ([name, activity]) => [
+        name,
+        async (...args: unknown[]) => {
+          const beats = setInterval(heartbeat, BEAT_MS);
+          try {
+            return await activity(...args);
+          } finally {
+            clearInterval(beats);
           }
         },
       ],

@@ -9,14 +9,13 @@ import type {
 } from '../workflows/contract.ts';
 import { deliver } from './purchases/deliver.ts';
 import type { ActivityDeps } from './deps.ts';
-import { withFailures } from './failure.ts';
+import { withFailures, withHeartbeat } from './failure.ts';
 import { createSupplierActions } from './operations/actions.ts';
 import { createNoticeActivities } from './webhooks/notices.ts';
 import { createOpsActivities } from './ops.ts';
 import { createOrderActivities } from './purchases/orders.ts';
 import { createGatewayActivities } from './payments/payments.ts';
 import { createReconcileActivities } from './reconciliation/reconcile.ts';
-import { withSignsOfLife } from './heartbeat.ts';
 import { createWebhookMaintenance } from './webhooks/maintenance.ts';
 import { createWebhookActivities } from './webhooks/webhooks.ts';
 
@@ -31,17 +30,17 @@ export interface Activities {
 export function createActivities(deps: ActivityDeps): Activities {
   return {
     orders: withFailures(createOrderActivities(deps)),
-    supplier: withSignsOfLife(
+    supplier: withHeartbeat(
       withFailures({
         deliver: (request: DeliverRequest) => deliver(deps, request),
         ...createSupplierActions(deps),
       }),
     ),
-    gateway: withSignsOfLife(withFailures(createGatewayActivities(deps))),
+    gateway: withHeartbeat(withFailures(createGatewayActivities(deps))),
     webhooks: webhookActivities(deps),
     ops: {
       ...withFailures(createOpsActivities(deps)),
-      ...withSignsOfLife(
+      ...withHeartbeat(
         withFailures({
           ...createReconcileActivities(deps),
           ...createWebhookMaintenance(deps),
@@ -52,10 +51,10 @@ export function createActivities(deps: ActivityDeps): Activities {
   };
 }
 
-/** Only what comes over the queue is waited for by its signs of life. */
+/** Local activities send no heartbeats. */
 function webhookActivities(deps: ActivityDeps): WebhookActivities {
   const { attemptInTask, ...overTheQueue } = withFailures(createWebhookActivities(deps));
-  return { attemptInTask, ...withSignsOfLife(overTheQueue) };
+  return { attemptInTask, ...withHeartbeat(overTheQueue) };
 }
 
 export type { ActivityDeps };

@@ -1,6 +1,6 @@
 /**
- * What a workflow is about, handed to all its steps: the request it began with, its transaction, and the trace it belongs to, if any. Steps put
- * it into their log lines. Only headers are written, never a command, so histories of every release replay with it and without it.
+ * Passes request id, transaction id and trace from a workflow to all its steps, for their log lines. It writes headers only and no commands, so histories
+ * of every release replay with it and without it.
  */
 import {
   ContinueAsNew,
@@ -10,35 +10,35 @@ import {
   type WorkflowExecuteInput,
   type WorkflowInterceptors,
 } from '@temporalio/workflow';
-import { ABOUT_HEADER, TRACE_HEADER, type About, type TraceSinks } from './contract.ts';
+import { CONTEXT_HEADER, TRACE_HEADER, type LogContext, type TraceSinks } from './contract.ts';
 import { TRANSACTION_ID } from './search-attributes.ts';
 
 type Headers = WorkflowExecuteInput['headers'];
 
 /** Found by the SDK under this name when the workflows are bundled. */
 export function interceptors(): WorkflowInterceptors {
-  let about: About = {};
+  let logContext: LogContext = {};
   /** The same for every step, so written once. */
-  let handed: Headers = {};
+  let propagated: Headers = {};
   const { trace: traces } = proxySinks<TraceSinks>();
-  const handOn = <T extends { readonly headers: Headers }>(input: T): T => ({
+  const withHeaders = <T extends { readonly headers: Headers }>(input: T): T => ({
     ...input,
-    headers: { ...input.headers, ...handed },
+    headers: { ...input.headers, ...propagated },
   });
   return {
     inbound: [
       {
         execute: (input, next) => {
           const { runId, startTime, memo, typedSearchAttributes } = workflowInfo();
-          const given = read(input.headers, ABOUT_HEADER) as About | undefined;
-          about = {
+          const given = read(input.headers, CONTEXT_HEADER) as LogContext | undefined;
+          logContext = {
             requestId: given?.requestId ?? (memo?.['requestId'] as string | undefined),
             transactionId: typedSearchAttributes.get(TRANSACTION_ID) ?? given?.transactionId,
           };
-          handed = { [ABOUT_HEADER]: defaultPayloadConverter.toPayload(about) };
+          propagated = { [CONTEXT_HEADER]: defaultPayloadConverter.toPayload(logContext) };
           const parent = read(input.headers, TRACE_HEADER) as string | undefined;
           if (parent === undefined) return next(input);
-          handed[TRACE_HEADER] = defaultPayloadConverter.toPayload(below(parent, runId));
+          propagated[TRACE_HEADER] = defaultPayloadConverter.toPayload(childOf(parent, runId));
           const ended = (outcome: string): void =>
             traces.workflowEnded({
               traceparent: parent,
@@ -46,7 +46,7 @@ export function interceptors(): WorkflowInterceptors {
               startedAtMs: startTime.getTime(),
               endedAtMs: Date.now(),
               outcome,
-              about,
+              about: logContext,
             });
           return next(input).then(
             (result) => {
@@ -63,11 +63,11 @@ export function interceptors(): WorkflowInterceptors {
     ],
     outbound: [
       {
-        scheduleActivity: (input, next) => next(handOn(input)),
-        scheduleLocalActivity: (input, next) => next(handOn(input)),
-        startChildWorkflowExecution: (input, next) => next(handOn(input)),
-        continueAsNew: (input, next) => next(handOn(input)),
-        getLogAttributes: (attributes, next) => next({ ...attributes, ...about }),
+        scheduleActivity: (input, next) => next(withHeaders(input)),
+        scheduleLocalActivity: (input, next) => next(withHeaders(input)),
+        startChildWorkflowExecution: (input, next) => next(withHeaders(input)),
+        continueAsNew: (input, next) => next(withHeaders(input)),
+        getLogAttributes: (attributes, next) => next({ ...attributes, ...logContext }),
       },
     ],
   };
@@ -78,13 +78,13 @@ function read(headers: Headers, name: string): unknown {
   return payload && defaultPayloadConverter.fromPayload(payload);
 }
 
-/** The random half of the run's id: the same in every replay, and no other run's. */
+/** The random half of the run id: unique, and the same in every replay. */
 function spanIdOf(runId: string): string {
   return runId.replaceAll('-', '').slice(-16);
 }
 
-/** The same trace, one level down. */
-function below(traceparent: string, runId: string): string {
+/** A child span in the same trace. */
+function childOf(traceparent: string, runId: string): string {
   const [version, traceId, , flags] = traceparent.split('-');
   return [version, traceId, spanIdOf(runId), flags].join('-');
 }

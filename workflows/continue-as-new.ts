@@ -1,14 +1,14 @@
 /**
- * Histories that do not grow without end, however long a workflow waits and however often it is asked meanwhile. Every step may run twice, so
- * a fresh history begins with the same input and finds everything in the rows.
+ * Continue-as-new bounds the history of a workflow that waits for long. Every step may run twice, so the new run starts with the same input and
+ * finds everything else in the database.
  */
 import { allHandlersFinished, condition, sleep, workflowInfo } from '@temporalio/workflow';
 
 /**
- * Begins anew with `again`, which never comes back, where the server suggests it; whoever is being answered is answered first. Not while somebody
- * `isBlocked`: waits for the story to go on before there is an answer.
+ * Calls `again`, which does not return, when the server suggests to continue as new. Running handlers finish first, unless one `isBlocked`: it waits
+ * for a later step of this run.
  */
-export async function freshHistory(
+export async function continueAsNewIfSuggested(
   again: () => Promise<unknown>,
   isBlocked: () => boolean = () => false,
 ): Promise<void> {
@@ -17,7 +17,7 @@ export async function freshHistory(
   if (!isBlocked()) await again();
 }
 
-/** Waits so long, or until it is over earlier; also until the history has grown so long that it should begin anew. */
+/** Waits for `pauseMs`, until `isOver`, or until the history is long enough to continue as new. */
 export async function pauseUntil(
   pauseMs: number,
   summary: string,
@@ -27,8 +27,8 @@ export async function pauseUntil(
 }
 
 /**
- * Sleeps so long, or until it is over earlier; its timer then runs out by itself. A plain sleep with no scope of its own, so that histories from
- * before anything could end it replay, with a cancellation in them as well.
+ * Sleeps for `pauseMs` or until `isOver`; the timer is left to run out. A plain sleep without a cancellation scope, so that histories of earlier
+ * builds replay, also those with a cancellation.
  */
 export async function sleepUntil(pauseMs: number, summary: string, isOver: () => boolean): Promise<void> {
   let isDone = false;

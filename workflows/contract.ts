@@ -1,6 +1,6 @@
 /**
- * Names and types that workflows, activities and the Temporal adapter share. No behaviour. Names are part of every open purchase's
- * history: change none.
+ * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and signal names, and JSON fields, are part of
+ * every open purchase's history: never change one.
  */
 import type { AttentionReason } from '../src/domain/states.ts';
 import type { FundingInput } from '../src/payments/funding-rules.ts';
@@ -13,9 +13,9 @@ import type { OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
 export const FUND_WALLET_WORKFLOW = 'fundWallet';
-/** The update every buyer waits on; its id is the same constant, so that a repeat is the same update. */
+/** The update that buyers wait on. Its id is the same constant, so a repeat is the same update. */
 export const ACCEPT_UPDATE = 'accept';
-/** "Look at the gateway now": an update where somebody waits for it, a signal where nobody does. */
+/** "Check the payment now": an update for callers who wait for the result, a signal for others. */
 export const LOOK_UPDATE = 'look';
 export const LOOK_SIGNAL = 'lookSoon';
 export const SYNC_CATALOGUE_WORKFLOW = 'syncCatalogue';
@@ -27,27 +27,27 @@ export const RECONCILE_WORKFLOW = 'reconcile';
 export const SWEEP_WEBHOOKS_WORKFLOW = 'sweepWebhooks';
 export const TIDY_WEBHOOKS_WORKFLOW = 'tidyWebhooks';
 export const DELIVER_WEBHOOK_WORKFLOW = 'deliverWebhook';
-/** "Do not wait for the next attempt's time." */
+/** Attempt the delivery now instead of at its next time. */
 export const DELIVER_NOW_SIGNAL = 'deliverNow';
-/** What a delivery is called in the Temporal UI; what it is about stands in its attributes. */
+/** A delivery's title in the Temporal UI. */
 export const DELIVERY_SUMMARY = 'A message to a merchant: sent, and sent again, until it has arrived';
 
 export const AFTER_CLOSING_WORKFLOW = 'afterClosing';
-/** An operator's move: an update on what it is about, or on the workflow that repairs what is closed. */
+/** An operator action: an update on the open workflow, or on `afterClosing` for closed purchases. */
 export const MOVE_UPDATE = 'move';
 
 export const ORDERS_QUEUE = 'orders';
 export const OPS_QUEUE = 'ops';
-/** The supplier's own queue, so that its slowness keeps no other step waiting. */
+/** A queue of its own, so that a slow supplier delays no other step. */
 export const SUPPLIER_QUEUE = 'supplier-esim-access';
-/** The gateway's own queue, for the same reason. */
+/** A queue of its own, for the same reason. */
 export const GATEWAY_QUEUE = 'gateway-paystack';
-/** Deliveries to merchants' endpoints, which may be slow, dead or hostile: their workflows and their attempts. */
+/** Webhook deliveries and their attempts: endpoints may be slow, dead or hostile. */
 export const WEBHOOKS_QUEUE = 'webhooks';
-/** So many attempts at once are made inside of workflow tasks, by a worker; it has places for twice as many tasks. */
+/** Concurrent webhook attempts inside workflow tasks, per worker. A worker has twice as many task slots. */
 export const ATTEMPTS_IN_TASKS = 50;
 
-/** Messages that a step wrote and that are to be sent. Absent where it wrote none, so that nothing grows by it. */
+/** Webhook messages that a step wrote. Omitted when there are none, to keep histories small. */
 export interface NewMessages {
   readonly accountId: string;
   readonly ids: readonly string[];
@@ -55,93 +55,93 @@ export interface NewMessages {
 
 export interface DeliverWebhookInput {
   readonly messageId: string;
-  /** Attempts are made inside of its own tasks where the endpoint is quick. Absent in those begun on the orders queue, whose steps are older. */
+  /** Attempts may run inside workflow tasks. Absent in deliveries that earlier builds began on the orders queue. */
   readonly inTask?: true;
 }
 
-/** What became of one attempt, or of the wish for one. */
+/** The result of one attempt. */
 export type DeliveryStep = (
   | { readonly state: 'closed'; readonly status: string }
-  /** Not before `waitMs` have passed; `why` is for people. */
+  /** Attempt again after `waitMs`; `why` is for people. */
   | { readonly state: 'waiting'; readonly waitMs: number; readonly why: string }
 ) & { readonly messages?: NewMessages };
 
-/** `over-the-queue`: nothing was sent, since a task is no place to wait for this endpoint. `claim` is handed on with the message. */
+/** `over-the-queue`: nothing was sent, this endpoint is too slow for a workflow task. `claim` is passed on with the message. */
 export type DeliveryStepInTask = DeliveryStep | { readonly state: 'over-the-queue'; readonly claim?: string };
 
-/** Headers that hand on what a workflow is about, and where it stands in a trace. */
-export const ABOUT_HEADER = 'simway-about';
+/** Headers that propagate log ids and the trace. */
+export const CONTEXT_HEADER = 'simway-about';
 export const TRACE_HEADER = 'simway-traceparent';
 
 /** Ids for log lines. */
-export interface About {
+export interface LogContext {
   readonly requestId?: string | undefined;
   readonly transactionId?: string | undefined;
 }
 
-/** A run of a workflow as it is told to whoever traces. */
+/** A finished workflow run, for the tracer. */
 export interface EndedRun {
   readonly traceparent: string;
   readonly spanId: string;
   readonly startedAtMs: number;
   readonly endedAtMs: number;
   readonly outcome: string;
-  readonly about: About;
+  readonly about: LogContext;
 }
 
-/** A type, since an interface would not fit the SDK's own. */
+/** A type, since the SDK's own type does not accept an interface. */
 export type TraceSinks = { trace: { workflowEnded(run: EndedRun): void } };
 
-/** One delivery attempt: orders where needed, looks for the result until done, refused or out of time, and settles what came. */
+/** Orders where needed, checks until delivered, refused or out of time, and settles. */
 export interface DeliverRequest {
   readonly transactionId: string;
-  /** How long this attempt may go on looking. */
+  /** How long to go on checking; 0: one attempt. */
   readonly budgetMs: number;
   readonly lookFirstMs: number;
   readonly lookMaxMs: number;
-  /** Longest that an order which was given up may still be taken, and be listed. Absent in those begun by a build of before. */
+  /** How long an order without an answer may still be accepted and listed. Absent in requests of earlier builds. */
   readonly graceMs?: number;
 }
 
 export type DeliverOutcome =
   | { readonly outcome: 'delivered'; readonly iccid: string; readonly messages?: NewMessages }
-  /** Ordered, or perhaps ordered, or delivered and not settled: do it again. */
+  /** Ordered, or perhaps ordered, or delivered and not settled: try again. */
   | { readonly outcome: 'unknown'; readonly reason: AttentionReason }
   | {
       readonly outcome: 'refused';
       readonly refusal: Refusal;
       readonly catalogueIsOld: boolean;
-      /** An order that was sent earlier may still be taken, or be taken and not yet listed: not the last word. */
+      /** Not final: an earlier order may still be accepted, or be accepted and not yet listed. */
       readonly afterDoubt: boolean;
-      /** Orders sent so far, as this refusal knows them. Absent in outcomes of a build of before. */
+      /** Order attempts counted when the supplier refused. Absent in outcomes of earlier builds. */
       readonly asks?: number;
     }
-  /** Its order was being taken back, by a workflow that is gone. */
+  /** An earlier run was cancelling the order when it stopped. */
   | { readonly outcome: 'withdrawing' };
 
 export type OpenOutcome = (
   { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal }
 ) & { readonly messages?: NewMessages };
 
-/** What is to be paid from outside, and for what. Amounts are decimal digits; the account's e-mail address is read where it is needed. */
+/** A payment through a gateway. Amounts are decimal digits; the account's e-mail address is read where it is needed. */
 export interface PaymentRequest {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
   readonly accountId: string;
   readonly method: OutsideMethod;
-  /** What is bought; absent for a wallet. */
+  /** Absent when a wallet is funded. */
   readonly packageCode?: string;
   readonly charge: ChargeQuote;
   readonly priceMinor: string;
   readonly priceCurrency: FundingInput['currency'];
-  /** Until when it takes money, unless the gateway says otherwise. */
+  /** When the payment expires, unless the gateway says otherwise. */
   readonly expiresAtMs: number;
 }
 
-/** Something that is claimed back from us, and that only a person can settle. */
+/** Money claimed back from us; only a person can settle it. */
 export type Claim = 'PAYMENT_DISPUTED' | 'PAYMENT_REVERSED';
 
-/** `looks`: nobody else asks for a look, so that it begins with one. */
+/** `looks`: begins with a payment check of its own. */
 export interface AfterClosingInput {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
@@ -150,7 +150,7 @@ export interface AfterClosingInput {
   readonly looks?: boolean;
 }
 
-/** Of builds of before. */
+/** Of earlier builds. */
 export interface LatePaymentInput {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
@@ -162,12 +162,12 @@ export type OpenedPayment =
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'unknown' };
 
-/** How a payment stands after a look at the gateway; `unknown`: not paid by what we know, and the gateway does not say. */
+/** A payment after a check. `unknown`: not paid as far as we know, and the gateway does not say. */
 export type PaymentStand = (
   | { readonly state: 'waiting' | 'unknown' | 'paid' }
   | { readonly state: 'ended'; readonly reason: FailureReason }
 ) & {
-  /** Whether the gateway said what it has, so that nothing of it is left to be booked. */
+  /** The gateway answered, and everything it has is booked. */
   readonly isKnown: boolean;
   readonly claim?: Claim;
   readonly messages?: NewMessages;
@@ -180,42 +180,42 @@ export interface RefundStand {
   readonly messages?: NewMessages;
 }
 
-/** What closing unpaid came to; just the word where nobody is to be told. */
+/** A plain word when there are no webhooks to send. */
 export type ClosedUnpaid = 'closed' | 'paid' | { readonly closed: NewMessages };
 
-/** Where a purchase or a funding is when a move is made: money is awaited, it is being delivered, or it is closed. */
+/** The stage of a purchase or funding when an action is performed. */
 export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
 
-/** Whether to go on with a move; all else is its outcome. */
+/** `go`: perform the action. Anything else is its outcome. */
 export type BegunMove = { readonly outcome: 'go'; readonly moveId: string } | EndedMove;
 
 export type EndedMove = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
   readonly messages?: NewMessages;
 };
 
-/** `not-now`: our rows are at another stage, which the workflow will come to; nothing was written. */
+/** `not-now`: the database is at another stage, which the workflow will reach; nothing was written. */
 export type MadeMove = EndedMove | { readonly outcome: 'not-now' };
 
 export type MoveResult =
   { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
-/** What a look at the supplier found, in a sentence, and whether it delivers. */
-export interface SupplierLook {
+/** The result of a supplier check, in a sentence, and the delivery if there is one. */
+export interface SupplierCheck {
   readonly did: string;
   readonly delivery?: DeliverOutcome;
 }
 
-/** Whether the supplier still may deliver what was ordered, or has. */
+/** Whether the supplier may still deliver, or has delivered. */
 export type Withdrawal =
   | { readonly left: 'nothing' }
   | { readonly left: 'perhaps-something' | 'delivered'; readonly detail: string };
 
-/** Something that needs a workflow after closing. */
+/** A closed payment that needs an `afterClosing` workflow. */
 export interface LateMoney extends LatePaymentInput {
   readonly isClaim?: true;
 }
 
-/** Of builds of before. */
+/** Of earlier builds. */
 export interface RepairInput {
   readonly wish: ActionRequest;
   readonly purpose: PaymentPurpose;
@@ -225,67 +225,64 @@ export interface RepairInput {
 
 export interface ReconcileInput {
   readonly askedBy: string;
-  /** ISO 8601, from and without to; absent: since the last regular run. */
+  /** ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. */
   readonly range?: { readonly from: string; readonly to: string };
 }
 
-/** Activities on the orders queue: our own Postgres, run as local activities. */
+/** Steps in our database, run as local activities. */
 export interface OrderActivities {
   readonly openPurchase: (input: PurchaseInput, startedAt: string) => Promise<OpenOutcome>;
-  /** One quick ask at the supplier, right inside the purchase's first task. */
+  /** One quick attempt at the supplier inside the purchase's first workflow task. */
   readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
-  /** `open`: an order was sent since the `asks` that the refusal knows of, or it was delivered; nothing was written. */
+  /** `open`: nothing was written, since another order was sent after `asks` attempts, or the purchase was delivered. */
   readonly failPurchase: (
     transactionId: string,
     refusal: Refusal,
     asks?: number,
   ) => Promise<NewMessages | undefined | 'open'>;
-  /** Opens a purchase again whose withdrawal was left; how long to wait before that, in milliseconds, 0 when it is open. */
+  /** Opens a purchase again after an abandoned withdrawal. Milliseconds to wait before that; 0: it is open. */
   readonly reopenDelivery: (transactionId: string, graceMs: number) => Promise<number>;
-  /** The buyer of a purchase from the wallet is about to hear PROCESSING; so do the merchant's endpoints. */
+  /** Enqueues the PROCESSING webhook of a wallet purchase. */
   readonly tellProcessing: (transactionId: string) => Promise<NewMessages | undefined>;
   readonly flagAttention: (transactionId: string, reason: AttentionReason) => Promise<void>;
-  /** Never paid, or not as agreed. `paid`: money came first. */
+  /** Never paid, or not as agreed. `paid`: money came first, nothing was closed. */
   readonly closeUnpaid: (
     transactionId: string,
     purpose: PaymentPurpose,
     reason: FailureReason,
   ) => Promise<ClosedUnpaid>;
   readonly openFunding: (input: FundingInput) => Promise<void>;
-  /** Judges an operator's wish by the rows and puts it on record. */
+  /** Checks an operator's request against the database and records it. */
   readonly beginMove: (wish: ActionRequest) => Promise<BegunMove>;
-  /** Makes a begun move: its effect and its line in one transaction. */
+  /** Performs a recorded action: its effect and its record in one transaction. */
   readonly makeMove: (moveId: string, stage: MoveStage) => Promise<MadeMove>;
-  /** Puts on record how a begun move ended that has no effect on our rows. */
+  /** Records the result of an action that changes nothing in our database. */
   readonly closeMove: (moveId: string, result: MoveResult) => Promise<EndedMove>;
 }
 
-/** Activities on the gateway's queue. */
 export interface GatewayActivities {
-  /** Opens the payment, trying for `budgetMs` while the outcome is unknown. */
+  /** Retries for `budgetMs` while the outcome is unknown. */
   readonly openPayment: (request: PaymentRequest, budgetMs: number) => Promise<OpenedPayment>;
-  /** The one resolver: asks the gateway about every try of a payment and books what it has. */
+  /** Checks every try of a payment at the gateway and books the result. */
   readonly lookAtPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentStand>;
-  /** Moves every refund of a purchase one step on. */
+  /** Advances every refund of a purchase by one step. */
   readonly moveRefunds: (transactionId: string) => Promise<RefundStand>;
 }
 
-/** Activities on the webhooks queue. */
 export interface WebhookActivities {
-  /** One attempt at a message, if it is due, or claimed by whoever asks, and its endpoint has room for it. */
+  /** One attempt, if the message is due or claimed by the caller, and its endpoint has capacity. */
   readonly attemptDelivery: (messageId: string, claim?: string) => Promise<DeliveryStep>;
-  /** The same inside of a workflow's task, where the endpoint is known to be quick, or nothing bad is known of it. */
+  /** The same inside a workflow task, unless the endpoint is known to be slow. */
   readonly attemptInTask: (messageId: string) => Promise<DeliveryStepInTask>;
 }
 
-/** Activities on the supplier's queue: everything that crosses the network to it. */
 export interface SupplierActivities {
   readonly deliver: (request: DeliverRequest) => Promise<DeliverOutcome>;
-  /** For purchases refused under a build of before. `false`: something is left, or was delivered. */
+  /** For purchases refused under an earlier build. `false`: an order may be left, or was delivered. */
   readonly withdrawOrder: (transactionId: string) => Promise<boolean>;
-  /** Only asks: whatever the supplier has is taken over, and nothing is ordered. */
-  readonly lookAtSupplier: (transactionId: string) => Promise<SupplierLook>;
-  /** Cancels what may have been ordered. `isVouchedFor`: a person has it in writing that the supplier delivers nothing. */
+  /** Reads what the supplier has and keeps it. Orders nothing. */
+  readonly lookAtSupplier: (transactionId: string) => Promise<SupplierCheck>;
+  /** Cancels what may have been ordered. `isVouchedFor`: the operator has it in writing that the supplier will not deliver. */
   readonly withdrawForMove: (
     transactionId: string,
     isVouchedFor: boolean,
@@ -293,26 +290,26 @@ export interface SupplierActivities {
   ) => Promise<Withdrawal>;
 }
 
-/** Activities on the ops queue; each answers with one line for the Temporal UI. */
+/** Each answers with one line for the Temporal UI. */
 export interface OpsActivities {
   readonly syncCatalogue: (options: { readonly unlessSyncedWithinMs: number }) => Promise<string>;
   readonly refreshRates: () => Promise<string>;
   readonly refreshUsage: () => Promise<string>;
   readonly forgetOldKeys: () => Promise<string>;
-  /** Payments whose time is over and that have news, refunds that nobody has begun, and claims that nobody has settled. */
+  /** Expired payments with news, refunds not yet begun, and unsettled claims. */
   readonly findLateMoney: () => Promise<readonly LateMoney[]>;
   /** Applies gateway events that a crash or an outage left in the inbox. */
   readonly applyInbox: () => Promise<string>;
-  /** Our books beside the gateway's statement and the supplier's orders; null where nothing has happened yet. */
+  /** Compares our books with the gateway's statement and the supplier's orders; null before the first payment. */
   readonly reconcile: (
     request: ReconcileInput & { readonly runKey: string },
   ) => Promise<ReconcileSummary | null>;
-  /** Hands over messages that are due and that nobody seems to carry. */
+  /** Starts deliveries of due messages that have none. */
   readonly handOverDue: () => Promise<string>;
-  /** Disables endpoints that have failed for too long and that nothing is sent to any more. */
+  /** Disables endpoints that have failed for too long. */
   readonly disableFailing: () => Promise<string>;
-  /** Tells owners of accounts by e-mail what waits to be told. */
+  /** E-mails pending notices to account owners. */
   readonly sendNotices: () => Promise<string>;
-  /** Forgets old messages and notices, wipes secrets that sign no more, and seals anew those that are sealed with a key of yesterday. */
+  /** Deletes old messages and notices, wipes expired signing secrets, and re-seals secrets with the current key. */
   readonly tidyWebhooks: () => Promise<string>;
 }

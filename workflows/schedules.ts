@@ -1,4 +1,3 @@
-/** The scheduled stories, one activity each: what to do and how often is decided where the schedules are made. */
 import { getExternalWorkflowHandle, patched, proxyActivities, TemporalFailure } from '@temporalio/workflow';
 import { afterClosingId, startAfterClosing } from './payments/after-closing.ts';
 import {
@@ -25,19 +24,16 @@ const {
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
 });
 
-/** Takes over the supplier's catalogue. Each answers with one line for the Temporal UI. */
+/** Each answers with one line for the Temporal UI. */
 export const syncCatalogue = (): Promise<string> => sync({ unlessSyncedWithinMs: 0 });
 
-/** Observes exchange rates from every source that is switched on. */
 export const refreshRates = (): Promise<string> => rates();
 
-/** Looks up the usage of eSIMs in use. */
 export const refreshUsage = (): Promise<string> => usage();
 
-/** Applies gateway events that were kept and not applied. */
 export const applyInbox = (): Promise<string> => inbox();
 
-/** Hands over messages to merchants that a crash or an outage left behind; ends endpoints that only fail, and tells owners by e-mail. */
+/** Starts deliveries that a crash or an outage left behind, disables failing endpoints, and e-mails their owners. */
 export async function sweepWebhooks(): Promise<string> {
   const handedOver = await handOverDue();
   // Runs of earlier builds ended here.
@@ -45,10 +41,9 @@ export async function sweepWebhooks(): Promise<string> {
   return [handedOver, await disableFailing(), await sendNotices()].join('; ');
 }
 
-/** Forgets old messages to merchants, wipes their endpoints' secrets that sign no more, and seals the others with the key of today. */
 export const tidyWebhooks = (): Promise<string> => tidy();
 
-/** Forgets Idempotency-Keys older than promised, and starts what late money needs. */
+/** Deletes old Idempotency-Keys and starts `afterClosing` for late money. */
 export async function sweep(): Promise<string> {
   const forgotten = await forgetOldKeys();
   // Releases up to 0.1.0 ended here.
@@ -58,22 +53,22 @@ export async function sweep(): Promise<string> {
   return `${forgotten}; late money for ${late.length} payments`;
 }
 
-/** One that is running for the same payment is asked to look again. */
+/** A workflow that is running for the same payment checks it again. */
 async function follow({ isClaim, ...input }: LateMoney): Promise<void> {
   if (!patched('after-closing')) return startLatePayment(input);
   const isStarted = await startAfterClosing({ ...input, isFromOutside: true, looks: true });
-  // One that waits for a person to settle a claim has nothing new to look for.
+  // A workflow that waits for a claim to be settled has nothing to check.
   if (!isStarted && isClaim !== true) await lookSoon(afterClosingId(input.transactionId));
 }
 
-/** What builds of before started for late money. */
+/** What earlier builds started for late money. */
 async function startLatePayment(input: LatePaymentInput): Promise<void> {
   const workflowId = `late-${input.transactionId}`;
   const isStarted = await startBeside(latePayment, input, { workflowId, taskQueue: ORDERS_QUEUE });
   if (!isStarted) await lookSoon(workflowId);
 }
 
-/** One that has ended meanwhile had looked a moment ago, and the next run looks again. */
+/** A workflow that has ended meanwhile made its check a moment ago, and the next sweep makes another. */
 async function lookSoon(workflowId: string): Promise<void> {
   try {
     await getExternalWorkflowHandle(workflowId).signal(LOOK_SIGNAL);

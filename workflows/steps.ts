@@ -1,6 +1,6 @@
 /**
- * How each step of a purchase is run: our own Postgres as local activities, everything across the network on its vendor's queue. Every
- * time limit stands here with its reason.
+ * How workflows run their steps: our database as local activities, network calls as activities on their vendor's queue. Every time limit is here,
+ * with its reason.
  */
 import {
   ApplicationFailure,
@@ -12,8 +12,7 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import { nextOwnTryMs } from '../src/purchases/supplier-checks.ts';
-import type { PurchaseInput } from '../src/purchases/purchase.ts';
+import { nextOwnTryMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
 import {
   GATEWAY_QUEUE,
@@ -30,7 +29,7 @@ import {
   type PaymentStand,
   type RefundStand,
   type SupplierActivities,
-  type SupplierLook,
+  type SupplierCheck,
   type Withdrawal,
 } from './contract.ts';
 import { NEEDS_ATTENTION, REASON } from './search-attributes.ts';
@@ -38,28 +37,31 @@ import { startDeliveries, type Outbox } from './webhooks/start-deliveries.ts';
 import type { PaymentPurpose } from '../src/domain/states.ts';
 
 /**
- * Our own Postgres. An attempt may take longer than Postgres's own statement timeout (2 s), and all of them together stay under 80 % of the purchase's
- * workflow task timeout (5 s): a step that goes on in its task for longer writes three events every four seconds.
+ * One attempt may outlast Postgres's statement timeout (2 s). All attempts together stay under 80 % of the purchase's workflow task timeout (5 s):
+ * past that, the SDK writes three events every four seconds.
  */
 const OWN_DATABASE = {
   startToCloseTimeout: '2500ms',
   scheduleToCloseTimeout: '3500ms',
-  // Five attempts that fail at once are over in 1.5 s. The SDK does not hold failing attempts to the limit above, only slow ones.
+  // Five attempts that fail immediately take 1.5 s. The SDK applies the limit above to slow attempts only.
   retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumAttempts: 5 },
 } as const;
 
-/** A person should know by then that our database does not take a step. */
-const CALL_AFTER_MS = 60_000;
+/** After this long without our database, somebody should know. */
+const ATTENTION_AFTER_MS = 60_000;
 
 type Step = (...args: never[]) => Promise<unknown>;
 
-/** A step in our own Postgres, as part of a workflow task. It is tried until it wins, unless the books refuse it for good. */
-function own<Name extends keyof OrderActivities>(name: Name, summary: string): OrderActivities[Name] {
+/** A step in our database, run inside the workflow task. Retried until it succeeds, unless its error is permanent. */
+function databaseStep<Name extends keyof OrderActivities>(
+  name: Name,
+  summary: string,
+): OrderActivities[Name] {
   const step = proxyLocalActivities<OrderActivities>({ ...OWN_DATABASE, summary })[name] as Step;
-  return ((...args: never[]) => untilItWins(summary, () => step(...args))) as OrderActivities[Name];
+  return ((...args: never[]) => retryUntilDone(summary, () => step(...args))) as OrderActivities[Name];
 }
 
-async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> {
+async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<T> {
   const beganAtMs = Date.now();
   let shownBefore: Parameters<typeof upsertSearchAttributes>[0] | undefined;
   for (;;) {
@@ -68,11 +70,11 @@ async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> 
       if (shownBefore) upsertSearchAttributes(shownBefore);
       return done;
     } catch (error) {
-      if (!(error instanceof TemporalFailure) || isForGood(error)) throw error;
-      setCurrentDetails(`Our database does not take this step, which is tried again: ${what}.`);
+      if (!(error instanceof TemporalFailure) || isPermanent(error)) throw error;
+      setCurrentDetails(`Our database fails in this step, which is retried: ${what}.`);
       const failsForMs = Date.now() - beganAtMs;
-      if (failsForMs >= CALL_AFTER_MS && !shownBefore) {
-        // A person may be needed for something else as well.
+      if (failsForMs >= ATTENTION_AFTER_MS && !shownBefore) {
+        // Attention may be needed for something else as well.
         const { typedSearchAttributes: shown } = workflowInfo();
         shownBefore = [
           { key: NEEDS_ATTENTION, value: shown.get(NEEDS_ATTENTION) ?? false },
@@ -88,24 +90,24 @@ async function untilItWins<T>(what: string, step: () => Promise<T>): Promise<T> 
   }
 }
 
-/** A failure read from the history may lack the wrapping that it had when it happened, so all of them are looked through. */
-function isForGood(failure: TemporalFailure): boolean {
+/** A failure replayed from history may have fewer wrappers than when it happened, so the whole chain is searched. */
+function isPermanent(failure: TemporalFailure): boolean {
   for (let error: unknown = failure; error instanceof TemporalFailure; error = error.cause)
     if (error instanceof ApplicationFailure && error.nonRetryable === true) return true;
   return false;
 }
 
-export const openPurchase = own(
+export const openPurchase = databaseStep(
   'openPurchase',
   'Open: purchase, eSIM order and wallet hold in one transaction',
 );
-export const failPurchase = own('failPurchase', 'Give back: void the hold, close as FAILED');
-const reopenStep = own('reopenDelivery', 'Deliver: open again, since nothing was taken back');
-export const flagAttention = own('flagAttention', 'Call a person');
-export const tellProcessing = own('tellProcessing', 'Tell the merchant that it goes on');
-const closeUnpaidStep = own('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
+export const failPurchase = databaseStep('failPurchase', 'Give back: void the hold, close as FAILED');
+const reopenStep = databaseStep('reopenDelivery', 'Deliver: open again, since nothing was taken back');
+export const flagAttention = databaseStep('flagAttention', 'Flag: needs attention');
+export const tellProcessing = databaseStep('tellProcessing', 'Enqueue the PROCESSING webhook');
+const closeUnpaidStep = databaseStep('closeUnpaid', 'Close unpaid: no money came, or not as agreed');
 
-/** Closes what nobody paid; what that has to tell goes into the outbox. */
+/** Closes an unpaid purchase or funding; its webhooks go into the outbox. */
 export async function closeUnpaid(
   transactionId: string,
   purpose: PaymentPurpose,
@@ -118,53 +120,53 @@ export async function closeUnpaid(
   return 'closed';
 }
 
-export const openFunding = own('openFunding', 'Open: the wallet is to be funded');
-export const beginMove = own('beginMove', 'Operator: put the move on record');
-export const closeMove = own('closeMove', 'Operator: tell what came of the move');
-const makeMoveStep = own('makeMove', 'Operator: make the move');
+export const openFunding = databaseStep('openFunding', 'Open: the wallet is to be funded');
+export const beginMove = databaseStep('beginMove', 'Operator: record the action');
+export const closeMove = databaseStep('closeMove', 'Operator: record the result');
+const makeMoveStep = databaseStep('makeMove', 'Operator: perform the action');
 
-/** What the books refuse for good is refused to the operator. */
+/** A permanent database error becomes a refusal for the operator. */
 export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMove> {
   try {
     return await makeMoveStep(moveId, stage);
   } catch (error) {
     if (!(error instanceof TemporalFailure)) throw error;
-    return closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the books refuse it' });
+    return closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the ledger refuses it' });
   }
 }
 
-/** With the 2.5 s of opening it stays under the heartbeat of the 5 s workflow task. */
-const QUICK_TRY_MS = 1_200;
-/** The last half second before the buyer's answer is due is ours. */
+/** Opening (2.5 s) and this attempt end before the SDK must extend the 5 s workflow task. */
+const INLINE_ATTEMPT_MS = 1_200;
+/** Time for our own steps between the supplier's last answer and the moment the buyer must be answered. */
 const ANSWER_MARGIN_MS = 500;
-/** One look or order and its find-twin, each at most 5 s at the transport. */
-const ONE_LOOK_MS = 15_000;
-/** Supplier steps beat every second or two: a task that was lost, or whose worker died, is taken up again after this. */
-const NO_SIGN_OF_LIFE_MS = 5_000;
+/** An order, the search for its twin and a profile query, each at most 5 s in the HTTP client. */
+const SUPPLIER_CHECK_MS = 15_000;
+/** Steps send a heartbeat every second or two: a lost task, or one whose worker died, is retried after this. */
+const HEARTBEAT_TIMEOUT_MS = 5_000;
 
 /**
- * One ask inside the purchase's own task: a supplier that answers at once saves the round trip over its queue, half of what a purchase
- * costs. Safe to lose: the ask is on record before it is made, and a repeat under the same id is the same order.
+ * One attempt inside the purchase's own workflow task. A fast supplier saves the round trip over its queue, half of what a purchase costs. Safe to
+ * lose: the order attempt is counted before it is sent, and a repeat under the same id is the same order.
  */
 export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
   const { tryDelivering: tryOnce } = proxyLocalActivities<OrderActivities>({
-    startToCloseTimeout: Math.min(QUICK_TRY_MS, Math.trunc(input.timings.answerWithinMs / 4)),
+    startToCloseTimeout: Math.min(INLINE_ATTEMPT_MS, Math.trunc(input.timings.answerWithinMs / 4)),
     retry: { maximumAttempts: 1 },
-    summary: 'Deliver and settle: one quick ask at the supplier',
+    summary: 'Deliver and settle: one quick attempt at the supplier',
   });
   return unknownOnFailure(tryOnce(input.transactionId, input.timings.doubtMs));
 }
 
-/** As many looks as fit before the buyer must be answered. Whatever goes wrong in it is unknown. */
+/** As many attempts as fit before the buyer must be answered. Every failure means: outcome unknown. */
 export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number): Promise<DeliverOutcome> {
   const { answerWithinMs, lookFirstMs, lookMaxMs } = input.timings;
   const limitMs = Math.max(ANSWER_MARGIN_MS, answerWithinMs - elapsedMs - ANSWER_MARGIN_MS);
   const { deliver } = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
     scheduleToCloseTimeout: limitMs,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
-    summary: 'Deliver and settle: order at the supplier and look for the profile',
+    summary: 'Deliver and settle: order at the supplier and fetch the profile',
   });
   return unknownOnFailure(
     deliver({
@@ -177,14 +179,14 @@ export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number):
   );
 }
 
-/** One later look, ordering again under the same id where the order itself is in doubt. */
+/** One later attempt; it orders again under the same id where the order's outcome is unknown. */
 export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
   const { deliver } = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
-    startToCloseTimeout: ONE_LOOK_MS,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    startToCloseTimeout: SUPPLIER_CHECK_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
-    summary: 'Look again at the supplier, and settle',
+    summary: 'Check the supplier again, and settle',
   });
   const { lookFirstMs, lookMaxMs, doubtMs: graceMs } = input.timings;
   return unknownOnFailure(
@@ -192,40 +194,40 @@ export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
   );
 }
 
-/** How purchases were undone that were refused under a build of before. */
+/** For purchases that were refused under an earlier build. */
 export const { withdrawOrder } = proxyActivities<SupplierActivities>({
   taskQueue: SUPPLIER_QUEUE,
   startToCloseTimeout: '5m',
-  heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 3 },
   summary: 'Undo: make sure that the supplier holds no order',
 });
 
-/** Only asks; nobody knows more where it fails. */
-export function lookAtSupplier(transactionId: string): Promise<SupplierLook> {
+/** Only reads at the supplier; orders nothing. */
+export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
   const steps = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
-    startToCloseTimeout: ONE_LOOK_MS,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    startToCloseTimeout: SUPPLIER_CHECK_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
-    summary: 'Look at the supplier, as an operator asked',
+    summary: 'Check the supplier, for an operator',
   });
   return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
 }
 
 /**
- * Takes back what may have been ordered. It waits until nothing sent earlier can still arrive; a step that fails for good has taken nothing back,
- * and the purchase is open again.
+ * Cancels what may have been ordered, after waiting until no earlier order can still arrive. If the step fails for good, nothing was cancelled and
+ * the purchase is opened again.
  */
 export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolean): Promise<Withdrawal> {
   const { doubtMs: graceMs } = input.timings;
   const steps = proxyActivities<SupplierActivities>({
     taskQueue: SUPPLIER_QUEUE,
-    // For the last order, and for a cancellation of its own that nobody answered.
-    startToCloseTimeout: 2 * graceMs + 2 * ONE_LOOK_MS,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    // Waits for the last order, and for a cancellation of its own without an answer.
+    startToCloseTimeout: 2 * graceMs + 2 * SUPPLIER_CHECK_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 3 },
-    summary: 'Operator: make sure that nothing of the order can come',
+    summary: 'Operator: make sure that the order can no longer arrive',
   });
   try {
     return await steps.withdrawForMove(input.transactionId, isVouchedFor, graceMs);
@@ -236,36 +238,36 @@ export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolea
   }
 }
 
-/** Opens a purchase again whose withdrawal took nothing back, once a cancellation that was given up cannot arrive any more. */
+/** Opens a purchase again after a withdrawal that cancelled nothing, once a cancellation that timed out can no longer arrive. */
 export async function reopenDelivery({ transactionId, timings }: PurchaseInput): Promise<void> {
   for (;;) {
     const waitMs = await reopenStep(transactionId, timings.doubtMs);
     if (waitMs === 0) return;
-    await sleep(waitMs, { summary: 'until a cancellation that was given up cannot arrive any more' });
+    await sleep(waitMs, { summary: 'until a cancellation that timed out can no longer arrive' });
   }
 }
 
-/** One answer of the gateway and what is booked of it, at most 5 s at the transport for each try of the payment. */
-const ONE_GATEWAY_LOOK_MS = 20_000;
+/** One gateway check and its bookings, at most 5 s in the HTTP client for each try of the payment. */
+const GATEWAY_CHECK_MS = 20_000;
 
-const gateway = (summary: string, startToCloseTimeout: number): GatewayActivities =>
+const gatewaySteps = (summary: string, startToCloseTimeout: number): GatewayActivities =>
   proxyActivities<GatewayActivities>({
     taskQueue: GATEWAY_QUEUE,
     startToCloseTimeout,
-    heartbeatTimeout: NO_SIGN_OF_LIFE_MS,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { maximumAttempts: 1 },
     summary,
   });
 
-/** Opens the payment at the gateway, trying again within the budget. Whatever goes wrong in it is unknown: its row says which try is out. */
+/** Opens the payment at the gateway, with retries within the budget. Every failure means: outcome unknown; the payment's row says which try is out. */
 export async function openPayment(request: PaymentRequest, budgetMs: number): Promise<OpenedPayment> {
-  const steps = gateway('Charge: open the payment at the gateway', budgetMs + ONE_GATEWAY_LOOK_MS);
+  const steps = gatewaySteps('Charge: open the payment at the gateway', budgetMs + GATEWAY_CHECK_MS);
   return orElse(steps.openPayment(request, budgetMs), { outcome: 'unknown' });
 }
 
-/** Asks the gateway and books what it has. */
+/** Checks the payment at the gateway and books the result. */
 export async function lookAtPayment(transactionId: string, purpose: PaymentPurpose): Promise<PaymentStand> {
-  const steps = gateway('Look at the gateway for the money', ONE_GATEWAY_LOOK_MS);
+  const steps = gatewaySteps('Check the payment at the gateway', GATEWAY_CHECK_MS);
   const stand = await orElse(steps.lookAtPayment(transactionId, purpose), {
     state: 'unknown',
     isKnown: false,
@@ -274,21 +276,21 @@ export async function lookAtPayment(transactionId: string, purpose: PaymentPurpo
   return stand;
 }
 
-/** Asks the gateway to send money back, or how far it is. */
+/** Sends refunds to the gateway, or checks their progress. */
 export async function moveRefunds(transactionId: string): Promise<RefundStand> {
-  const steps = gateway('Refund: send the money back, or look how far it is', ONE_GATEWAY_LOOK_MS);
+  const steps = gatewaySteps('Refund: send the money back, or check its progress', GATEWAY_CHECK_MS);
   const stand = await orElse(steps.moveRefunds(transactionId), { open: 1, needsPerson: null });
   await startDeliveries(stand.messages, transactionId);
   return stand;
 }
 
-/** Asked for after a sale that an old catalogue caused; the hourly schedule would catch up anyway, so it may give up. */
+/** After a sale that showed the catalogue to be out of date. It may give up: the hourly schedule catches up. */
 export const { syncCatalogue } = proxyActivities<OpsActivities>({
   taskQueue: OPS_QUEUE,
   startToCloseTimeout: '1m',
   scheduleToCloseTimeout: '2m',
   retry: { initialInterval: '5s', maximumAttempts: 3 },
-  summary: 'Sync the catalogue, since this sale showed it to be old',
+  summary: 'Sync the catalogue, which this sale showed to be out of date',
 });
 
 function unknownOnFailure(outcome: Promise<DeliverOutcome>): Promise<DeliverOutcome> {

@@ -1,5 +1,5 @@
 import type { ActivityDeps } from '../deps.ts';
-import { takeLongestUnseen, keepUsage } from '../../src/esims/store/esims.ts';
+import { claimForUsageRefresh, keepUsage } from '../../src/esims/store/esims.ts';
 
 /** The supplier's limit for one call. */
 const USAGE_BATCH = 10;
@@ -14,7 +14,7 @@ export async function refreshUsage({ db, supplier, clock }: ActivityDeps): Promi
   const before = new Date(clock.now().getTime() - USAGE_OLDER_THAN_MS);
   let asked = 0;
   while (asked < MAX_USAGE_PER_RUN) {
-    const esimTranNos = await takeLongestUnseen(db, { before, now: clock.now(), limit: USAGE_BATCH });
+    const esimTranNos = await claimForUsageRefresh(db, { before, now: clock.now(), limit: USAGE_BATCH });
     if (esimTranNos.length === 0) break;
     await keepUsage(db, await supplier.usage(esimTranNos));
     asked += esimTranNos.length;

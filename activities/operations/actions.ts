@@ -1,7 +1,7 @@
 /** A check orders nothing. A refund or a replacement comes only after nothing of the first order can be delivered any more. */
 import { esimFactsOf } from '../../src/esims/rules.ts';
 import {
-  beginAsking,
+  countOrderAttempt,
   keepOrderNo,
   loadDelivery,
   type Delivery,
@@ -13,7 +13,7 @@ import type {
   DeliverOutcome,
   OrderActivities,
   SupplierActivities,
-  SupplierLook,
+  SupplierCheck,
 } from '../../workflows/contract.ts';
 import { deliverProfile, deliverTopUp, findOrder, orderOf, settle, topUpOf } from '../purchases/deliver.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -66,7 +66,7 @@ export function createSupplierActions(
   };
 }
 
-async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise<SupplierLook> {
+async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise<SupplierCheck> {
   const delivery = await loadDelivery(deps.db, transactionId);
   switch (delivery.status) {
     case 'PENDING':
@@ -81,7 +81,7 @@ async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise
   }
 }
 
-async function checkOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+async function checkOrder(deps: ActivityDeps, delivery: Delivery): Promise<SupplierCheck> {
   let { orderNo } = delivery;
   if (orderNo === null) {
     const held = await findOrder(deps, delivery);
@@ -99,19 +99,19 @@ async function checkOrder(deps: ActivityDeps, delivery: Delivery): Promise<Suppl
 }
 
 /** A repeated request under the same id answers the existing top-up and adds nothing. */
-async function checkTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierLook> {
+async function checkTopUp(deps: ActivityDeps, delivery: Delivery): Promise<SupplierCheck> {
   const held = await deps.supplier.findTopUp(topUpOf(delivery));
   if (held.outcome !== 'done') return { did: 'the supplier does not say whether it has the top-up' };
   if (!held.value.found) return { did: 'the supplier lists no such top-up' };
-  const asking = await beginAsking(deps.db, delivery.transactionId, deps.clock.now());
-  if (!asking.mayAsk) return { did: 'the supplier has the top-up, and the purchase is closed' };
+  const asking = await countOrderAttempt(deps.db, delivery.transactionId, deps.clock.now());
+  if (!asking.mayOrder) return { did: 'the supplier has the top-up, and the purchase is closed' };
   const repeated = await deps.supplier.topUp(orderOf(asking.delivery));
   if (repeated.outcome !== 'done')
     return { did: 'the supplier has the top-up, and does not say what it came to' };
   return deliveredLook(await deliverTopUp(deps, delivery, repeated.value));
 }
 
-function deliveredLook(delivery: DeliverOutcome): SupplierLook {
+function deliveredLook(delivery: DeliverOutcome): SupplierCheck {
   return { did: delivery.outcome === 'delivered' ? 'delivered' : 'delivered, and not settled', delivery };
 }
 
@@ -119,7 +119,7 @@ function deliveredLook(delivery: DeliverOutcome): SupplierLook {
 async function refreshDelivered(
   { db, supplier, clock }: ActivityDeps,
   delivery: Delivery,
-): Promise<SupplierLook> {
+): Promise<SupplierCheck> {
   const lookedAt = clock.now();
   const look = await supplier.profile({ esimTranNo: delivery.esimTranNo });
   if (look.outcome !== 'done' || look.value.state !== 'ready')
@@ -129,7 +129,7 @@ async function refreshDelivered(
 }
 
 /** After a refund the supplier must hold nothing of it. */
-async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierLook> {
+async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierCheck> {
   const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
   return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };
 }

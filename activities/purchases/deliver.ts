@@ -1,14 +1,14 @@
 /**
- * Delivery: order at the supplier under our id, look for the result, and settle with it in one transaction. A repeat orders nothing twice, since
- * the supplier takes a repeated transactionId as the same request. Every order is counted on the purchase's row before it is sent; a refusal
- * is final only where none of those sent before it can still be taken, or be taken and not yet listed.
+ * Delivery: order at the supplier under our id, fetch the result, and settle in one transaction. Repeats are safe: the supplier treats a repeated
+ * transactionId as the same request. Every order attempt is counted on the purchase's row before it is sent; a refusal is final only when no earlier
+ * attempt can still be accepted, or be accepted and not yet listed.
  */
 import { sleep } from '@temporalio/activity';
 import { esimFactsOf, type TopUpTotals } from '../../src/esims/rules.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import {
-  beginAsking,
+  countOrderAttempt,
   keepOrderNo,
   keepSearched,
   loadDelivery,
@@ -27,28 +27,28 @@ import { messagesOf, newPendingMessages } from '../../src/webhooks/store/message
 import type { DeliverOutcome, DeliverRequest } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** Deliveries that were begun by a build of before name none. */
+/** For deliveries begun by earlier builds, which name none. */
 export const DEFAULT_GRACE_MS = 60_000;
-/** An order that waited longer on our side is not sent: the purchase may be closed by then. */
+/** An order that waited longer on our side is not sent, since the purchase may be closed by then. */
 const SEND_WITHIN_MS = 10_000;
-/** Twenty times what allocation is expected to take: what was ordered before that is listed, or never will be. */
-const SURELY_LISTED_MS = 600_000;
+/** Twenty times the expected allocation time: an older order is listed by now, or never will be. */
+const LISTED_WITHIN_MS = 600_000;
 
-/** One step of an attempt: an end, or a reason to ask again after the next pause. */
-type Step =
+/** An outcome, or a reason to try again after the next pause. */
+type AttemptResult =
   | DeliverOutcome
   | { readonly outcome: 'again'; readonly orderNo: string | null; readonly retryAfterMs?: number };
 
-/** Orders where needed and looks for the result, again and again within the budget; a budget of 0 is one ask. */
+/** Orders where needed and checks for the result, repeatedly within the budget; a budget of 0 is one attempt. */
 export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
   const { transactionId, graceMs = DEFAULT_GRACE_MS } = request;
   const endsAtMs = deps.clock.now().getTime() + request.budgetMs;
-  let asking = await beginAsking(deps.db, transactionId, deps.clock.now());
-  let { orderNo } = asking.delivery;
+  let attempt = await countOrderAttempt(deps.db, transactionId, deps.clock.now());
+  let { orderNo } = attempt.delivery;
   let pauseMs = request.lookFirstMs;
   for (;;) {
-    const { mayAsk, delivery } = asking;
-    if (!mayAsk || delivery.delivered) return withoutAsking(deps, delivery);
+    const { mayOrder, delivery } = attempt;
+    if (!mayOrder || delivery.delivered) return outcomeWithoutOrdering(deps, delivery);
     const step =
       delivery.packageType === 'BASE'
         ? await orderStep(deps, delivery, orderNo, graceMs)
@@ -65,23 +65,29 @@ export async function deliver(deps: ActivityDeps, request: DeliverRequest): Prom
     }
     await sleep(waitMs);
     pauseMs = Math.min(pauseMs * 2, request.lookMaxMs);
-    if (orderNo === null) asking = await beginAsking(deps.db, transactionId, deps.clock.now());
+    if (orderNo === null) attempt = await countOrderAttempt(deps.db, transactionId, deps.clock.now());
   }
 }
 
-/** Delivered before, closed, or about to be given back: the row says how it stands, and the supplier is asked for nothing. */
-async function withoutAsking(deps: ActivityDeps, delivery: Delivery): Promise<DeliverOutcome> {
+/** Already delivered, closed, or being withdrawn: the row decides, and the supplier is not asked. */
+async function outcomeWithoutOrdering(deps: ActivityDeps, delivery: Delivery): Promise<DeliverOutcome> {
   if (delivery.withdrawingSince !== null && delivery.status === 'PROCESSING')
     return { outcome: 'withdrawing' };
   if (delivery.status === 'FAILED') {
     const refusal = { reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' } as const;
-    return { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks: delivery.asks };
+    return {
+      outcome: 'refused',
+      refusal,
+      catalogueIsOld: false,
+      afterDoubt: false,
+      asks: delivery.orderAttempts,
+    };
   }
   if (delivery.delivered) return settle(deps, delivery.transactionId, delivery.iccid);
   return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
 }
 
-/** What the supplier is asked for: under the id that this order has there. */
+/** The supplier's request, under the id that this order has there. */
 export function orderOf(delivery: Delivery): TopUpRequest {
   const { supplierId: transactionId, packageCode, costUsdE4, esimTranNo, lastAskedAt } = delivery;
   return {
@@ -98,15 +104,16 @@ async function orderStep(
   delivery: Delivery,
   knownOrderNo: string | null,
   graceMs: number,
-): Promise<Step> {
+): Promise<AttemptResult> {
   let orderNo = knownOrderNo;
   if (orderNo === null) {
     const ordered = await deps.supplier.order(orderOf(delivery));
     if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
     if (ordered.outcome === 'refused') {
-      const held = delivery.asks === 1 ? null : await findBehindRefusal(deps, delivery, ordered.reason);
+      const held =
+        delivery.orderAttempts === 1 ? null : await findOrderDespiteRefusal(deps, delivery, ordered.reason);
       if (held === undefined) return again(null, undefined);
-      if (held === null) return refuse(deps, delivery, ordered, isLastWord(delivery, graceMs));
+      if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery, graceMs));
       orderNo = held.orderNo;
     } else {
       orderNo = ordered.value.orderNo;
@@ -116,7 +123,7 @@ async function orderStep(
   if (look.outcome !== 'done')
     return again(orderNo, look.outcome === 'unknown' ? look.retryAfterMs : undefined);
   if (look.value.state === 'allocating') return again(orderNo, undefined);
-  // It cannot be installed any more. We asked by our order number, so this answer is final.
+  // It can no longer be installed. The query used our order number, so this answer is final.
   if (look.value.profile.status === 'CANCELLED') {
     const detail = 'the order was cancelled at the supplier';
     return refuse(deps, delivery, { reason: 'REQUEST_REFUSED', detail }, true);
@@ -124,9 +131,9 @@ async function orderStep(
   return deliverProfile(deps, delivery, look.value.profile);
 }
 
-/** Whether nothing that was sent before the last ask can still be taken, or be taken and not yet listed. */
-function isLastWord({ asks, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
-  if (asks === 1) return true;
+/** Whether no attempt before the last one can still be accepted, or be accepted and not yet listed. */
+function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
+  if (orderAttempts === 1) return true;
   return (
     previousAskedAt !== null &&
     lastAskedAt !== null &&
@@ -135,10 +142,10 @@ function isLastWord({ asks, previousAskedAt, lastAskedAt }: Delivery, graceMs: n
 }
 
 /**
- * The order behind a refusal that is not the first word, null when none is listed, undefined when that is not known. A wrong key says nothing
- * about what was taken before it.
+ * The order that an earlier attempt made although this one is refused; null when none is listed, undefined when that is not known. Refused credentials
+ * say nothing about earlier attempts.
  */
-async function findBehindRefusal(
+async function findOrderDespiteRefusal(
   deps: ActivityDeps,
   delivery: Delivery,
   reason: SupplierRefusal,
@@ -148,8 +155,8 @@ async function findBehindRefusal(
 }
 
 /**
- * Looks for the order in the supplier's list, among what was listed since it was first asked for; null: not listed, undefined: not known. How far
- * it came is kept, so that the next search goes on from there.
+ * Searches the supplier's list from the first order attempt on; null: not listed, undefined: not known. Progress is kept, so the next search continues
+ * from there.
  */
 export async function findOrder(
   deps: ActivityDeps,
@@ -164,8 +171,8 @@ export async function findOrder(
   if (held.outcome !== 'done') return undefined;
   if (held.value.state === 'found') return held.value;
   const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
-  // An order is listed under the time it was made at, and only once it is allocated.
-  const surelyMs = Math.min(searchedUntil.getTime(), deps.clock.now().getTime() - SURELY_LISTED_MS);
+  // The list shows an order under the time it was made, but only once it is allocated.
+  const surelyMs = Math.min(searchedUntil.getTime(), deps.clock.now().getTime() - LISTED_WITHIN_MS);
   if (surelyMs > (delivery.firstAskedAt ?? delivery.createdAt).getTime())
     await keepSearched(deps.db, delivery, new Date(surelyMs));
   return held.value.state === 'searching' ? undefined : null;
@@ -176,23 +183,23 @@ export async function deliverProfile(
   delivery: Delivery,
   profile: SupplierProfile,
 ): Promise<DeliverOutcome> {
-  const goods = profileItem(esimFactsOf(profile), deps.clock.now());
-  return settle(deps, delivery.transactionId, profile.iccid, { ...goods, supplierId: delivery.supplierId });
+  const item = profileItem(esimFactsOf(profile), deps.clock.now());
+  return settle(deps, delivery.transactionId, profile.iccid, { ...item, supplierId: delivery.supplierId });
 }
 
 /**
- * What was delivered is kept with the settling; where that is refused for good, it is kept alone for the person who is called,
- * and later tries ask the supplier for nothing. A database that is away for a moment makes the step fail and be run again.
+ * Settles and keeps what was delivered in one statement. If settling fails for good, the delivery is kept alone for the operator, and later attempts do
+ * not ask the supplier. If the database is unavailable, the step fails and is retried.
  */
 export async function settle(
   deps: ActivityDeps,
   transactionId: string,
   iccid: string,
-  goods: DeliveredItem = KEPT_BEFORE,
+  item: DeliveredItem = KEPT_BEFORE,
 ): Promise<DeliverOutcome> {
   const written = newPendingMessages();
   try {
-    const settled = await settlePurchase(deps.db, transactionId, goods, written);
+    const settled = await settlePurchase(deps.db, transactionId, item, written);
     if (settled === 'settled') deps.events.purchaseDelivered({ transactionId });
   } catch (error) {
     if (isPassing(error)) throw error;
@@ -202,21 +209,21 @@ export async function settle(
       transactionId,
       detail: error instanceof Error ? error.message : String(error),
     });
-    await saveDeliveredItem(deps.db, transactionId, goods);
+    await saveDeliveredItem(deps.db, transactionId, item);
     return { outcome: 'unknown', reason: 'SETTLE_FAILED' };
   }
   return { outcome: 'delivered', iccid, ...messagesOf(written) };
 }
 
-async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number): Promise<Step> {
+async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number): Promise<AttemptResult> {
   const topUp = await deps.supplier.topUp(orderOf(delivery));
   if (topUp.outcome === 'unknown') return again(null, topUp.retryAfterMs);
   if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
-  if (delivery.asks > 1) {
+  if (delivery.orderAttempts > 1) {
     const held = await deps.supplier.findTopUp(topUpOf(delivery));
     if (held.outcome !== 'done' || held.value.found) return again(null, undefined);
   }
-  return refuse(deps, delivery, topUp, isLastWord(delivery, graceMs));
+  return refuse(deps, delivery, topUp, isFinalRefusal(delivery, graceMs));
 }
 
 export const topUpOf = ({ supplierId, esimTranNo }: Delivery) => ({ transactionId: supplierId, esimTranNo });
@@ -226,11 +233,11 @@ export async function deliverTopUp(
   delivery: Delivery,
   totals: TopUpTotals,
 ): Promise<DeliverOutcome> {
-  const goods = { ...topUpItem(totals), supplierId: delivery.supplierId };
-  return settle(deps, delivery.transactionId, totals.iccid, goods);
+  const item = { ...topUpItem(totals), supplierId: delivery.supplierId };
+  return settle(deps, delivery.transactionId, totals.iccid, item);
 }
 
-function again(orderNo: string | null, retryAfterMs: number | undefined): Step {
+function again(orderNo: string | null, retryAfterMs: number | undefined): AttemptResult {
   return { outcome: 'again', orderNo, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
@@ -249,7 +256,7 @@ function refuse(
   delivery: Delivery,
   { reason, detail }: { readonly reason: SupplierRefusal; readonly detail: string },
   isLast: boolean,
-): Step {
+): AttemptResult {
   deps.events.supplierRefused({ transactionId: delivery.transactionId, reason, detail });
   // For a new eSIM there is no eSIM whose state could be wrong.
   const known =
@@ -260,6 +267,6 @@ function refuse(
     refusal,
     catalogueIsOld: reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN',
     afterDoubt: !isLast,
-    asks: delivery.asks,
+    asks: delivery.orderAttempts,
   };
 }

@@ -1,18 +1,18 @@
 /**
- * The quick ask inside a purchase's own task. It holds one of the few places that all purchases share, so a supplier that was slow is
- * not asked this way for a while: those purchases go over its own queue, which keeps nobody else waiting.
+ * The delivery attempt inside a purchase's workflow task. Task slots are few and shared by all purchases, so after a slow answer the supplier is only
+ * asked over its own queue for a while.
  */
 import type { DeliverOutcome } from '../../workflows/contract.ts';
 import { DEFAULT_GRACE_MS, deliver } from './deliver.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** A supplier fit for quick asks answers order and look well within this. */
+/** A fast supplier answers the order and the profile query well within this. */
 const SLOW_MS = 800;
 const REST_MS = 10_000;
 
 const NOT_ASKED: DeliverOutcome = { outcome: 'unknown', reason: 'SUPPLIER_OUTCOME_UNKNOWN' };
 
-/** Answers `unknown` at once, nothing asked, while the supplier is known to be slow. */
+/** Answers `unknown` without asking while the supplier is known to be slow. */
 export function createInlineAttempt(
   deps: ActivityDeps,
 ): (transactionId: string, graceMs?: number) => Promise<DeliverOutcome> {

@@ -1,4 +1,4 @@
-/** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
+/** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { closeFundingUnpaid, openFunding } from '../../src/payments/store/fundings.ts';
 import { flagMoney } from '../../src/payments/store/payments.ts';
@@ -16,7 +16,7 @@ import type { ActivityDeps } from '../deps.ts';
 import { createActionActivities } from '../operations/actions.ts';
 import { createInlineAttempt } from './inline-attempt.ts';
 
-/** What only an open purchase can be stuck in; all else is about money, which may be stuck after the purchase is closed. */
+/** Only an open purchase can need attention for these. The other reasons are about money, also after the purchase is closed. */
 const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
   'SUPPLIER_NEVER_ALLOCATED',
   'SUPPLIER_OUTCOME_UNKNOWN',
@@ -27,15 +27,15 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events } = deps;
-  const quickTry = createInlineAttempt(deps);
+  const inlineAttempt = createInlineAttempt(deps);
   return {
-    tryDelivering: quickTry,
+    tryDelivering: inlineAttempt,
     openPurchase: async (input, startedAt) => {
       const written = newPendingMessages();
       const options = {
         now: clock.now(),
         supplier: supplier.name,
-        // A service that took a quarter of the buyer's wait to get here is overloaded, and may need the rest for the answer's way back.
+        // Overloaded: a quarter of the buyer's wait is over, and the rest may pass before the answer arrives.
         keepRefusal: () =>
           (clock.now().getTime() - Date.parse(startedAt)) * 4 >= input.timings.answerWithinMs,
       };

@@ -1,6 +1,6 @@
 /**
- * Takes back what may have been ordered, for an operator who gives the money back or delivers something else. The purchase's row is closed to
- * orders and to settling first, so that a delivery and a withdrawal cannot both win; a withdrawal that takes nothing back opens it again.
+ * Cancels what may have been ordered, for an operator who gives the money back or delivers something else. The purchase's row is first closed to orders
+ * and settling, so that a delivery and a withdrawal cannot both succeed; a withdrawal that cancels nothing opens it again.
  */
 import { sleep } from '@temporalio/activity';
 import {
@@ -15,16 +15,16 @@ import { DEFAULT_GRACE_MS, findOrder, topUpOf } from './deliver.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 export interface WithdrawOptions {
-  /** A person has the supplier's word that nothing is delivered: counts where the supplier itself says nothing. */
+  /** The operator has the supplier's word that nothing is delivered. Used only when the supplier's API does not say. */
   readonly isVouchedFor: boolean;
-  /** Longest that a call which was given up may still reach the supplier. */
+  /** How long a call that timed out may still reach the supplier. */
   readonly graceMs?: number;
 }
 
 const NOTHING: Withdrawal = { left: 'nothing' };
 const DELIVERED: Withdrawal = { left: 'delivered', detail: 'it was delivered meanwhile' };
 
-/** Whether the supplier still may deliver. Twice is once. */
+/** Whether the supplier may still deliver. Safe to repeat. */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
@@ -32,11 +32,11 @@ export async function withdraw(
 ): Promise<Withdrawal> {
   const { state, delivery } = await beginWithdrawal(deps.db, transactionId, deps.clock.now());
   if (state === 'delivered') return DELIVERED;
-  if (delivery.asks === 0) return NOTHING;
-  // Given back before: all that is left is to see to it that the supplier holds nothing either.
-  if (state === 'closed') return takeBack(deps, delivery, isVouchedFor);
+  if (delivery.orderAttempts === 0) return NOTHING;
+  // The money went back before; only the order at the supplier is left to cancel.
+  if (state === 'closed') return cancelOrder(deps, delivery, isVouchedFor);
   await waitUntil(deps, (delivery.lastAskedAt ?? deps.clock.now()).getTime() + graceMs);
-  const withdrawal = await takeBack(deps, delivery, isVouchedFor);
+  const withdrawal = await cancelOrder(deps, delivery, isVouchedFor);
   if (withdrawal.left !== 'nothing') await reopen(deps, transactionId, graceMs);
   return withdrawal;
 }
@@ -55,10 +55,14 @@ async function waitUntil({ clock }: ActivityDeps, timeMs: number): Promise<void>
 }
 
 /**
- * By the number of our order where it is known. An order that is not listed may still be being allocated, so that only a person who has the
- * supplier's word can take it for nothing; what is there and cannot be cancelled is delivered, whatever anybody says.
+ * By our order number where it is known. An order that is not listed may still be allocating, so only the supplier's word to an operator rules it out.
+ * An order that is there and cannot be cancelled counts as deliverable in any case.
  */
-async function takeBack(deps: ActivityDeps, delivery: Delivery, isVouchedFor: boolean): Promise<Withdrawal> {
+async function cancelOrder(
+  deps: ActivityDeps,
+  delivery: Delivery,
+  isVouchedFor: boolean,
+): Promise<Withdrawal> {
   const unless = (detail: string): Withdrawal =>
     isVouchedFor ? NOTHING : { left: 'perhaps-something', detail };
   if (delivery.packageType === 'TOPUP') {
@@ -84,7 +88,7 @@ async function findOrderNo(deps: ActivityDeps, delivery: Delivery): Promise<stri
   return held.orderNo;
 }
 
-/** Only for as long as this withdrawal goes on: what was opened again meanwhile may be delivered by now. */
+/** Only during this withdrawal: a purchase that was opened again may be delivered by now. */
 async function cancelEsim(deps: ActivityDeps, delivery: Delivery, esimTranNo: string): Promise<Withdrawal> {
   const isClosed = delivery.status === 'FAILED';
   if (!isClosed && !(await beginCancelling(deps.db, delivery, deps.clock.now()))) return DELIVERED;

@@ -1,7 +1,8 @@
 /** An eSIM order as its owner may see it. Install data stays hidden until the purchase has settled. */
-import { validityDays, type DurationUnit } from '../catalogue/rules.ts';
+import { validityDays, type DurationUnit, type PackageSnapshot } from '../catalogue/rules.ts';
 import type { EsimRow } from './store/esims.ts';
-import type { EsimView } from './views.ts';
+import type { EsimStatus } from '../domain/states.ts';
+import type { Money } from '../domain/money.ts';
 
 const HIDDEN = {
   ac: '',
@@ -65,4 +66,44 @@ function remainingUnits(row: EsimRow): number {
   const unitMs = MS_PER_UNIT[row.duration_unit] ?? 86_400_000;
   const leftMs = row.expired_time.getTime() - (row.looked_at ?? row.updated_at).getTime();
   return Math.min(row.total_duration, Math.max(0, Math.trunc((leftMs + unitMs - 1) / unitMs)));
+}
+
+export interface EsimView {
+  readonly esimId: string;
+  readonly accountId: string;
+  readonly transactionId: string;
+  readonly packageCode: string;
+  readonly packageName: string;
+  readonly status: EsimStatus;
+  readonly price: Money;
+  readonly snapshot: PackageSnapshot;
+  readonly orderNo: string;
+  readonly esimTranNo: string;
+  readonly iccid: string;
+  readonly imsi: string;
+  readonly msisdn: string | null;
+  /** Install data: empty strings until known. Secret: never logged. */
+  readonly ac: string;
+  readonly qrCodeUrl: string;
+  readonly shortUrl: string;
+  readonly smdpAddress: string;
+  readonly matchingId: string;
+  readonly pin: string | null;
+  readonly puk: string | null;
+  readonly eid: string;
+  readonly smdpStatus: string;
+  readonly activeType: string;
+  readonly activateTime: Date | null;
+  readonly expiredTime: Date | null;
+  readonly totalVolumeBytes: number;
+  readonly orderUsageBytes: number;
+  readonly validityDays: number;
+  readonly durationUnit: string;
+  readonly totalDuration: number;
+  readonly validityRemaining: number;
+  readonly apn: string;
+  readonly smsStatus: number;
+  readonly dataType: number;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
 }

@@ -1,28 +1,26 @@
-/** Reading eSIMs: the owner only, looked up again at the supplier when what we know is old, served as known when it cannot answer. */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { esimFactsOf } from './rules.ts';
 import { MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
 import {
   findEsim,
-  findUnseenEsims,
+  findStaleEsims,
   listEsims as listStoredEsims,
   refreshEsim,
   type EsimRow,
 } from './store/esims.ts';
-import { esimView } from './esim-view.ts';
+import { esimView, type EsimView } from './esim-view.ts';
 import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { EsimDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
-import type { EsimView } from './views.ts';
 
-type LookDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
+type RefreshDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
 type ReadDeps = EsimDeps & { readonly supplierReads: CircuitBreaker };
 
-/** A list looks up at most this many eSIMs again, so that it stays a read; the refresh-usage schedule sees to the rest. */
-const MAX_LOOKS_PER_LIST = 5;
-/** A top-up is worth waiting for, and still has to be answered after this. */
-const LOOK_BEFORE_TOP_UP_WITHIN_MS = 1_500;
+/** A list refreshes at most this many eSIMs, so that it stays fast; the refresh-usage schedule does the rest. */
+const MAX_REFRESHES_PER_LIST = 5;
+/** The buyer of a top-up waits for this refresh, and must be answered after it. */
+const REFRESH_BEFORE_TOP_UP_MS = 1_500;
 
 export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimView> {
   const row = await findEsim(deps.db, esimId);
@@ -33,7 +31,9 @@ export async function getEsim(deps: ReadDeps, principal: Principal, esimId: stri
       details: 'the eSIM order is not yours',
     });
   }
-  const fresh = isOld(deps, row) ? await orUndefined(deps.supplierReads.run(() => lookAndKeep(deps, row))) : row;
+  const fresh = isOld(deps, row)
+    ? await orUndefined(deps.supplierReads.run(() => refreshFromSupplier(deps, row)))
+    : row;
   return esimView(fresh ?? row);
 }
 
@@ -48,24 +48,24 @@ export async function listEsims(
   },
 ): Promise<Page<EsimView>> {
   const accountId = principal.account.id;
-  const unseen = await findUnseenEsims(deps.db, {
+  const unseen = await findStaleEsims(deps.db, {
     accountId,
     before: oldestFresh(deps),
-    limit: MAX_LOOKS_PER_LIST,
+    limit: MAX_REFRESHES_PER_LIST,
   });
   if (unseen.length > 0)
-    await orUndefined(deps.supplierReads.run(() => Promise.all(unseen.map((row) => lookAndKeep(deps, row)))));
+    await orUndefined(deps.supplierReads.run(() => Promise.all(unseen.map((row) => refreshFromSupplier(deps, row)))));
   const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
   return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
 }
 
-/** The look before a top-up, made whatever reads have found; where no answer comes in time, what is known has to do. */
-export async function checkAgain(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
-  return (await inTime(lookAndKeep(deps, row), LOOK_BEFORE_TOP_UP_WITHIN_MS)).value ?? row;
+/** Refreshes before a top-up even if the row is fresh; without an answer in time, the row is used as it is. */
+export async function refreshBeforeTopUp(deps: RefreshDeps, row: EsimRow): Promise<EsimRow> {
+  return (await inTime(refreshFromSupplier(deps, row), REFRESH_BEFORE_TOP_UP_MS)).value ?? row;
 }
 
-/** Asks the supplier about one eSIM and keeps the answer; on no answer the row stays as it is. */
-async function lookAndKeep(deps: LookDeps, row: EsimRow): Promise<EsimRow> {
+/** Keeps the supplier's answer about one eSIM; without an answer the row stays as it is. */
+async function refreshFromSupplier(deps: RefreshDeps, row: EsimRow): Promise<EsimRow> {
   const now = deps.clock.now();
   const look = await deps.supplier.profile({ esimTranNo: row.esim_tran_no });
   if (look.outcome !== 'done' || look.value.state !== 'ready') {

@@ -3,7 +3,6 @@
  * person and the reason are on record.
  */
 import type { Clock } from '../domain/clock.ts';
-import type { PurchaseEngine } from '../purchases/engine.ts';
 import type { WebhookEngine } from '../webhooks/ports.ts';
 import type { StuckLimits } from './stuck-rules.ts';
 import type { GatewayEventRow } from '../payments/store/gateway-events.ts';
@@ -21,6 +20,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { applyGatewayEvent } from '../payments/gateway-events.ts';
 import type { OperatorActions, ReplayReport } from './actions.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
+import type { PurchaseEngine } from '../purchases/deps.ts';
 
 export { EngineUnavailable };
 

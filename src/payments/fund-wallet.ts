@@ -5,6 +5,7 @@ import { findFunding, type FundingRow } from './store/fundings.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
 import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
+import { markOf } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { findPaymentView } from './payment-view.ts';
 import type { PaymentDeps } from './deps.ts';
@@ -54,7 +55,7 @@ function freeze(
     charge: quoteCharge(deps, deps.catalogue.current(), command.paymentMethod, amount),
     requestId: request.requestId,
     timings: deps.settings.timings,
-    ...(tag ? { idempotency: tag } : {}),
+    ...(tag ? { idempotency: markOf(tag) } : {}),
   };
 }
 

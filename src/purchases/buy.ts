@@ -1,7 +1,4 @@
-/**
- * Buying: price and freeze the quote, hand it to the engine, tell what the caller should know. Nothing is written here: the purchase's
- * own first step writes, so there is no gap between a row and its workflow.
- */
+/** Prices the package, freezes the quote and starts the workflow. Writes nothing: the workflow's first step does, so no row is without a workflow. */
 import type { Principal } from '../domain/account.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import { DomainError } from '../domain/errors.ts';
@@ -14,11 +11,12 @@ import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine-answers.ts';
 import { esimView } from '../esims/esim-view.ts';
-import { checkAgain } from '../esims/read-esims.ts';
+import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer, type PricedPackage } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
+import { markOf } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PurchaseView, BuyCommand } from './views.ts';
@@ -37,13 +35,13 @@ export async function buy(
   const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
   const answered = earlier && (await answerEarlier(deps, earlier));
   if (answered) return answered;
-  const goods =
+  const chosen =
     command.packageType === 'BASE' ? chooseBase(deps, command) : await chooseTopUp(deps, principal, command);
-  const input = freeze(deps, principal, command, context, { ...goods, transactionId, askedAtMs });
+  const input = buildInput(deps, principal, command, context, { ...chosen, transactionId, askedAtMs });
   const startedAtMs = deps.clock.now().getTime();
   const answer = await askEngine(
     input.transactionId,
-    (deadlineMs) => deps.engine.purchase(input, deadlineMs, titleOf(principal, command, goods.item)),
+    (deadlineMs) => deps.engine.purchase(input, deadlineMs, titleOf(principal, command, chosen.item)),
     input.timings.answerWithinMs,
     async () => (await ifReachable(() => findPurchase(deps.db, input.transactionId))) !== undefined,
   );
@@ -57,16 +55,16 @@ export async function buy(
   });
   requireAccepted(answer, command.idempotency);
   if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
-  return readBack(deps, input, goods.item, status === 'SUCCESS');
+  return readBack(deps, input, chosen.item, status === 'SUCCESS');
 }
 
-/** What operations read: the package and, where a company buys, its name. A person's name stays out of Temporal. */
+/** The workflow's title: the package and a company's name. People's names stay out of Temporal. */
 function titleOf({ account }: Principal, { packageType }: BuyCommand, { name }: CataloguePackage): string {
   const buyer = account.type === 'MERCHANT' ? account.name : 'a user';
   return `${packageType === 'BASE' ? 'eSIM' : 'Top-up'} ${name} for ${buyer}`;
 }
 
-/** A retry whose first request got far enough to leave a row is answered from Postgres, whatever has changed since. */
+/** A retry whose first request left a row is answered from the database, whatever has changed since. */
 async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<PurchaseView | undefined> {
   if (record.refusal) throw refused(record.refusal);
   const purchase = await findPurchase(deps.db, record.transactionId);
@@ -75,22 +73,22 @@ async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<
   return purchase && paymentStatusView(deps, purchase);
 }
 
-interface Goods {
+interface ChosenPackage {
   readonly item: CataloguePackage;
   readonly esimId: string;
 }
 
-/** What looking at the eSIM took is part of the buyer's wait; this much is left for the purchase itself, whatever came before. */
+/** Checking the eSIM is part of the buyer's wait; the purchase itself gets at least this much. */
 const LEAST_ANSWER_WITHIN_MS = 1_000;
 
-function chooseBase(deps: BuyDeps, command: BuyCommand): Goods {
+function chooseBase(deps: BuyDeps, command: BuyCommand): ChosenPackage {
   const item = deps.catalogue.current().byCode.get(command.packageCode);
   if (!item) throw packageNotFound();
   if (item.withdrawn) throw refused({ reason: 'PACKAGE_WITHDRAWN', detail: '' });
   return { item, esimId: newEsimId() };
 }
 
-async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyCommand): Promise<Goods> {
+async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyCommand): Promise<ChosenPackage> {
   const row = await findEsim(deps.db, command.esimId ?? '');
   if (row?.account_id !== principal.account.id) {
     throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found or does not belong to your account');
@@ -104,7 +102,7 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
     if (!(await deps.topUps.find(command.packageCode))) throw packageNotFound();
     throw new DomainError('INVALID_TOPUP', 'This top-up package does not fit the package of the eSIM');
   }
-  const fresh = row.esim_tran_no === '' ? row : await checkAgain(deps, row);
+  const fresh = row.esim_tran_no === '' ? row : await refreshBeforeTopUp(deps, row);
   if (fresh.status !== 'ACTIVE')
     throw new DomainError(
       'INVALID_TOPUP',
@@ -113,35 +111,35 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
   return { item, esimId: row.id };
 }
 
-function freeze(
+function buildInput(
   deps: BuyDeps,
   principal: Principal,
   command: BuyCommand,
   context: RequestContext,
-  goods: Goods & { readonly transactionId: string; readonly askedAtMs: number },
+  chosen: ChosenPackage & { readonly transactionId: string; readonly askedAtMs: number },
 ): PurchaseInput {
   const { account } = principal;
   const catalogue = deps.catalogue.current();
   const { price, rate } = createPricer(deps, catalogue, account, account.currency);
-  const priced = price(goods.item);
+  const priced = price(chosen.item);
   const method = command.paymentMethod;
   const tag = command.idempotency;
   return {
-    transactionId: goods.transactionId,
+    transactionId: chosen.transactionId,
     accountId: account.id,
     packageType: command.packageType,
-    packageCode: goods.item.packageCode,
+    packageCode: chosen.item.packageCode,
     paymentMethod: method,
-    esimId: goods.esimId,
+    esimId: chosen.esimId,
     quote: freezeQuote(priced, account.currency, catalogue.settings.id, rate?.id),
     ...(method === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, method, priced.price) }),
     requestId: context.requestId,
-    timings: { ...deps.settings.timings, answerWithinMs: leftOfWait(deps, goods.askedAtMs) },
-    ...(tag ? { idempotency: tag } : {}),
+    timings: { ...deps.settings.timings, answerWithinMs: remainingWaitMs(deps, chosen.askedAtMs) },
+    ...(tag ? { idempotency: markOf(tag) } : {}),
   };
 }
 
-function leftOfWait({ clock, settings }: BuyDeps, askedAtMs: number): number {
+function remainingWaitMs({ clock, settings }: BuyDeps, askedAtMs: number): number {
   const leftMs = settings.timings.answerWithinMs - (clock.now().getTime() - askedAtMs);
   return Math.max(Math.min(LEAST_ANSWER_WITHIN_MS, settings.timings.answerWithinMs), leftMs);
 }
@@ -162,10 +160,7 @@ function freezeQuote(
   };
 }
 
-/**
- * The rows say how it stands; before there are any, the purchase is told as PROCESSING from what was frozen. Of a delivered one, only the eSIM
- * is not known here already.
- */
+/** The database answers; before it has rows, the frozen input does, as PROCESSING. A delivered purchase only lacks its eSIM here. */
 async function readBack(
   deps: BuyDeps,
   input: PurchaseInput,
@@ -174,7 +169,7 @@ async function readBack(
 ): Promise<PurchaseView> {
   if (isDelivered && input.packageType === 'BASE') {
     const esim = await ifReachable(() => findEsim(deps.db, input.esimId));
-    // A retry that joined its first try froze another eSIM's id.
+    // Absent for a retry that joined its first request: that one made the eSIM's id.
     if (esim) return { ...frozenView(input, item), status: 'SUCCESS', esim: esimView(esim) };
   }
   const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));

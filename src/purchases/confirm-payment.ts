@@ -1,4 +1,3 @@
-/** "Has my payment arrived?": the gateway is asked, never the caller, and the answer is how things then stand. */
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
@@ -15,19 +14,22 @@ import type { WhosePayment } from '../payments/engine.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'settings'>;
 
-/** TRANSACTION_NOT_FOUND, also for another account's. SERVICE_UNAVAILABLE when nobody could be sent to look; a gateway that is away is no error. */
+/**
+ * Checks the payment at the gateway and returns the transaction. TRANSACTION_NOT_FOUND, also for another account's; SERVICE_UNAVAILABLE if the check could
+ * not be started. A gateway that does not answer is no error.
+ */
 export async function confirmPayment(
   deps: ConfirmDeps,
   principal: Principal,
   which: WhichPayment,
 ): Promise<TransactionView> {
   const payment = await findOwn(deps, principal, which);
-  if (payment.isFromOutside && (await isWorthALook(deps, payment))) await look(deps, payment);
+  if (payment.isFromOutside && (await isCheckDue(deps, payment))) await checkPayment(deps, payment);
   return getTransaction(deps, principal, payment.transactionId);
 }
 
-/** A closed payment is looked at for callers once per `closedPaymentFreshMs`: each look is a workflow and a call to the gateway. */
-async function isWorthALook(
+/** Callers may check a closed payment once per `closedPaymentFreshMs`: each check is a workflow and a call to the gateway. */
+async function isCheckDue(
   { db, clock, settings }: ConfirmDeps,
   { transactionId, isClosed }: OwnPayment,
 ): Promise<boolean> {
@@ -40,7 +42,7 @@ interface OwnPayment extends WhosePayment {
   readonly isClosed: boolean;
 }
 
-async function look({ db, engine, settings }: ConfirmDeps, payment: OwnPayment): Promise<void> {
+async function checkPayment({ db, engine, settings }: ConfirmDeps, payment: OwnPayment): Promise<void> {
   try {
     await engine.look(payment, settings.timings.answerWithinMs);
   } catch (error) {
@@ -73,7 +75,7 @@ function notFound(): DomainError {
   });
 }
 
-/** Where a payment stands, for whoever has its reference: nothing that is secret. */
+/** A payment's status for anyone with its reference. Holds no secrets. */
 export async function findPaymentStatus(
   { db }: Pick<PurchaseDeps, 'db'>,
   reference: string,

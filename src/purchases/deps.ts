@@ -2,8 +2,8 @@ import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { EsimDeps } from '../esims/deps.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
-import type { PurchaseEngine } from './engine.ts';
-import type { PurchaseTimings } from './purchase.ts';
+import type { PurchaseTimings, PurchaseInput } from './purchase.ts';
+import type { PaymentEngine, EngineAnswer } from '../payments/engine.ts';
 
 /** What the use cases of purchases work with, in one world. */
 export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps, Pick<WebhookDeps, 'secretBox'> {
@@ -16,4 +16,16 @@ export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps, Pick
       /** A closed payment is checked again for a caller only after this. */
       readonly closedPaymentFreshMs: number;
     };
+}
+
+/** Carries purchases and payments to their end. The API hands one over and waits for the first answer only. */
+export interface PurchaseEngine extends PaymentEngine {
+  /**
+   * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and waits for its first answer.
+   * `no-answer-yet`: the deadline passed; the purchase goes on, and its caller must be told PROCESSING, never that it failed.
+   * `in-doubt`: the connection broke and it is not known whether the purchase was started. Only asking again under the same
+   * transactionId is safe. Throws EngineUnavailable when certainly nothing was started.
+   * `title`: one line for operations, without personal data.
+   */
+  purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
 }

@@ -2,8 +2,8 @@
 import type { FundingView, PaymentView } from '../payments/views.ts';
 import type { PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
 import type { Money } from '../domain/money.ts';
-import type { EsimView } from '../esims/views.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { EsimView } from '../esims/esim-view.ts';
 
 export type TransactionView = { readonly purchase: PurchaseView } | { readonly funding: FundingView };
 

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listEsims, takeLongestUnseen, type EsimQuery } from '../../src/esims/store/esims.ts';
+import { listEsims, claimForUsageRefresh, type EsimQuery } from '../../src/esims/store/esims.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { explain, rowsReadBy } from '../support/explain.ts';
@@ -53,7 +53,7 @@ describe('with 100,000 orders in the table', () => {
     const [before, now] = [new Date('2026-04-01'), new Date('2026-04-02')];
     const { statements, scans } = await explain(
       books,
-      (db) => takeLongestUnseen(db, { before, now, limit: 10 }),
+      (db) => claimForUsageRefresh(db, { before, now, limit: 10 }),
       { statementTimeoutMs: 5_000 },
     );
     expect(statements).toBe(1);

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/states.ts';
 import {
   findEsim,
-  findUnseenEsims,
+  findStaleEsims,
   keepUsage,
   listEsims,
   refreshEsim,
@@ -150,7 +150,7 @@ describe('findUnseenEsims', () => {
     await plant('pending', { lookedAt: null, status: 'PENDING' });
     await plant('nameless', { lookedAt: at(1), tranNo: '' });
     const unseen = async (given: { accountId?: string; limit?: number } = {}) =>
-      (await findUnseenEsims(books.world, { accountId: 'acc-1', before: at(5), limit: 10, ...given })).map(
+      (await findStaleEsims(books.world, { accountId: 'acc-1', before: at(5), limit: 10, ...given })).map(
         (row) => row.id,
       );
     expect(await unseen()).toEqual(['a', 'b']);

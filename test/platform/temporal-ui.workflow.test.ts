@@ -152,7 +152,7 @@ describe('a purchase in the Temporal UI', () => {
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: ANXIOUS });
     await until(
       () => details(transactionId),
-      (text) => text.startsWith('Needs a person: SUPPLIER_NEVER_ALLOCATED.'),
+      (text) => text.startsWith('Needs attention: SUPPLIER_NEVER_ALLOCATED.'),
       { what: 'a person called' },
     );
     expect(valuesOf((await shown(transactionId)).attributes)).toMatchObject({
@@ -169,7 +169,7 @@ describe('a purchase in the Temporal UI', () => {
     await stack.faults({ outOfStock: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account });
     await harness.result(transactionId);
-    expect(await details(transactionId)).toMatch(/^Ended without goods: [A-Z_]+\. No money is kept\.$/);
+    expect(await details(transactionId)).toMatch(/^Ended without delivery: [A-Z_]+\. No money is kept\.$/);
   });
 });
 
@@ -193,7 +193,7 @@ describe('the other workflows in the Temporal UI', () => {
       timings: { ...PATIENT, checkoutMs: 500 },
     });
     await harness.result(transactionId);
-    expect(await details(transactionId)).toBe('Ended without goods: PAYMENT_EXPIRED. No money is kept.');
+    expect(await details(transactionId)).toBe('Ended without delivery: PAYMENT_EXPIRED. No money is kept.');
     await atGateway(stack, transactionId, 'pay');
     const asked = await confirm(stack, buyer.account, transactionId);
     const late = `after-${transactionId}`;

@@ -5,7 +5,7 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { ESIM_STATUSES } from '../../src/domain/states.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import {
-  beginAsking,
+  countOrderAttempt,
   beginCancelling,
   beginWithdrawal,
   keepOrderNo,
@@ -74,7 +74,7 @@ describe('a delivery', () => {
       iccid: '',
       orderNo: null,
       delivered: false,
-      asks: 0,
+      orderAttempts: 0,
       firstAskedAt: null,
       previousAskedAt: null,
       lastAskedAt: null,
@@ -89,14 +89,14 @@ describe('a delivery', () => {
   it('counts each ask before it is made, and knows when the first, the last but one and the last were', async () => {
     const { transactionId } = await open();
     const at = (seconds: number) => new Date(NOW.getTime() + seconds * 1_000);
-    expect(await beginAsking(books.world, transactionId, at(1))).toMatchObject({
-      mayAsk: true,
-      delivery: { asks: 1, firstAskedAt: at(1), previousAskedAt: null, lastAskedAt: at(1) },
+    expect(await countOrderAttempt(books.world, transactionId, at(1))).toMatchObject({
+      mayOrder: true,
+      delivery: { orderAttempts: 1, firstAskedAt: at(1), previousAskedAt: null, lastAskedAt: at(1) },
     });
-    await beginAsking(books.world, transactionId, at(2));
-    await beginAsking(books.world, transactionId, at(5));
+    await countOrderAttempt(books.world, transactionId, at(2));
+    await countOrderAttempt(books.world, transactionId, at(5));
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
-      asks: 3,
+      orderAttempts: 3,
       firstAskedAt: at(1),
       previousAskedAt: at(2),
       lastAskedAt: at(5),
@@ -106,27 +106,27 @@ describe('a delivery', () => {
   it('lets one of many asks at once be the first', async () => {
     const { transactionId } = await open();
     const asks = await Promise.all(
-      Array.from({ length: 8 }, () => beginAsking(books.world, transactionId, NOW)),
+      Array.from({ length: 8 }, () => countOrderAttempt(books.world, transactionId, NOW)),
     );
-    expect(asks.map(({ delivery }) => delivery.asks).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(asks.map(({ delivery }) => delivery.orderAttempts).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   it('counts no ask where the number of the order is known: it is looked at, and not ordered', async () => {
     const { transactionId } = await open();
-    await beginAsking(books.world, transactionId, NOW);
+    await countOrderAttempt(books.world, transactionId, NOW);
     await keepOrderNo(books.world, { transactionId, supplierId: transactionId }, 'B1');
-    expect(await beginAsking(books.world, transactionId, NOW)).toMatchObject({
-      mayAsk: true,
-      delivery: { asks: 1, orderNo: 'B1' },
+    expect(await countOrderAttempt(books.world, transactionId, NOW)).toMatchObject({
+      mayOrder: true,
+      delivery: { orderAttempts: 1, orderNo: 'B1' },
     });
   });
 
   it('may not be asked for once it is closed, whoever tries', async () => {
     const { transactionId } = await open();
     await failPurchase(books.world, transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
-    expect(await beginAsking(books.world, transactionId, NOW)).toMatchObject({
-      mayAsk: false,
-      delivery: { status: 'FAILED', reason: 'OUT_OF_STOCK', asks: 0 },
+    expect(await countOrderAttempt(books.world, transactionId, NOW)).toMatchObject({
+      mayOrder: false,
+      delivery: { status: 'FAILED', reason: 'OUT_OF_STOCK', orderAttempts: 0 },
     });
     await expect(
       books.world
@@ -139,7 +139,7 @@ describe('a delivery', () => {
 
   it('of a purchase that is not there is a bug to be seen', async () => {
     await expect(loadDelivery(books.world, 'txn-none')).rejects.toThrow();
-    await expect(beginAsking(books.world, 'txn-none', NOW)).rejects.toThrow();
+    await expect(countOrderAttempt(books.world, 'txn-none', NOW)).rejects.toThrow();
   });
 
   it('keeps the first order number, and tells of it once', async () => {
@@ -250,9 +250,9 @@ describe('a delivery', () => {
     it('closes the purchase to orders, and opens it again', async () => {
       const { transactionId } = await open();
       expect((await beginWithdrawal(books.world, transactionId, at(1))).state).toBe('withdrawing');
-      expect((await beginAsking(books.world, transactionId, at(2))).mayAsk).toBe(false);
+      expect((await countOrderAttempt(books.world, transactionId, at(2))).mayOrder).toBe(false);
       expect(await reopenDelivery(books.world, transactionId, { now: at(3), graceMs })).toBe(0);
-      expect((await beginAsking(books.world, transactionId, at(4))).mayAsk).toBe(true);
+      expect((await countOrderAttempt(books.world, transactionId, at(4))).mayOrder).toBe(true);
     });
 
     it('opens nothing again while a cancellation that was given up may still arrive', async () => {
@@ -278,8 +278,8 @@ describe('a delivery', () => {
     const close = (transactionId: string, asks: number) =>
       failPurchase(books.world, transactionId, refusal, newPendingMessages(), asks);
     const asked = await open();
-    await beginAsking(books.world, asked.transactionId, NOW);
-    await beginAsking(books.world, asked.transactionId, NOW);
+    await countOrderAttempt(books.world, asked.transactionId, NOW);
+    await countOrderAttempt(books.world, asked.transactionId, NOW);
     expect(await close(asked.transactionId, 1)).toBe('open');
     const withdrawn = await open();
     await beginWithdrawal(books.world, withdrawn.transactionId, NOW);

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { purchaseInput } from '../support/facts.ts';
-import { nextCheck, nextOwnTryMs } from '../../src/purchases/supplier-checks.ts';
+import { nextCheck, nextOwnTryMs } from '../../src/purchases/purchase.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 

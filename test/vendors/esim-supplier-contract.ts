@@ -4,10 +4,10 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { CataloguePackage } from '../../src/catalogue/rules.ts';
-import { parseLpa } from '../../src/esims/lpa.ts';
 import { type SupplierProfile } from '../../src/esims/port.ts';
 import { SupplierUnavailable } from '../../src/catalogue/port.ts';
 import { newId, until, valueOf, type SupplierUnderTest } from './esim-supplier-kit.ts';
+import { parseLpa } from '../../src/esims/rules.ts';
 
 /** Runs the whole suite on one implementation. */
 export function describeEsimSupplier(name: string, create: () => Promise<SupplierUnderTest>): void {

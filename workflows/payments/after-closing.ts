@@ -12,7 +12,7 @@ import {
 import { refundTimingsOf, type RefundTimings } from '../../src/payments/rules.ts';
 import { callPerson, showPersonNeeded } from '../operations/needs-attention.ts';
 import { ORDERS_QUEUE, type AfterClosingInput, type PaymentStand } from '../contract.ts';
-import { freshHistory, pauseUntil } from '../continue-as-new.ts';
+import { continueAsNewIfSuggested, pauseUntil } from '../continue-as-new.ts';
 import { listenForPaymentChecks, type PaymentPoller } from './payment-poller.ts';
 import { actionsAfterClosing, handleActions, type ActionHandlers } from '../operations/operator-actions.ts';
 import { sendRefunds } from './send-refunds.ts';
@@ -49,7 +49,7 @@ export async function followUntilDone(
   again: () => Promise<unknown>,
 ): Promise<void> {
   let isCalled = false;
-  const beforePause = (): Promise<void> => freshHistory(again);
+  const beforePause = (): Promise<void> => continueAsNewIfSuggested(again);
   for (;;) {
     const seen = look.count() + desk.count();
     const isNews = (): boolean => look.count() + desk.count() !== seen;

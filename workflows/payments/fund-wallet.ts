@@ -11,11 +11,11 @@ import {
 } from '@temporalio/workflow';
 import type { FundingInput } from '../../src/payments/funding-rules.ts';
 import { followClaim } from './after-closing.ts';
-import { awaitPayment, type Payment } from '../purchases/await-payment.ts';
+import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE } from '../contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
-import { freshHistory } from '../continue-as-new.ts';
+import { continueAsNewIfSuggested } from '../continue-as-new.ts';
 import { listenForPaymentChecks } from './payment-poller.ts';
 import {
   closedPurchaseActions,
@@ -41,7 +41,7 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
     // A wallet that is not funded tells nobody.
     outbox: createOutbox(input.transactionId),
-    beforePause: () => freshHistory(() => continueAsNew<typeof fundWallet>(input)),
+    beforePause: () => continueAsNewIfSuggested(() => continueAsNew<typeof fundWallet>(input)),
     moves: () => desk.count(),
   };
   const look = listenForPaymentChecks(input.transactionId, 'funding', () =>
@@ -59,7 +59,7 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
       priceMinor: input.amountMinor,
       priceCurrency: input.currency,
     },
-    look,
+    poller: look,
     startedAtMs: workflowInfo().startTime.getTime(),
     timings: input.timings,
     onWaiting: () => {
@@ -80,7 +80,7 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
   return end(payment);
 }
 
-function firstAnswer(payment: Payment): PurchaseAnswer {
+function firstAnswer(payment: PaymentResult): PurchaseAnswer {
   if (payment.outcome === 'paid') return { status: 'SUCCESS' };
   return {
     status: 'REFUSED',
@@ -88,7 +88,7 @@ function firstAnswer(payment: Payment): PurchaseAnswer {
   };
 }
 
-function end(payment: Payment): { status: string; reason?: string } {
+function end(payment: PaymentResult): { status: string; reason?: string } {
   const reason =
     payment.outcome === 'paid'
       ? undefined

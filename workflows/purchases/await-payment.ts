@@ -1,6 +1,6 @@
 /**
- * Money from outside: opens the payment, waits for it as long as it can come, and ends only with a known outcome. The gateway's event, the
- * caller's confirmation and the watch over the gateway's list all say just "look again"; one resolver asks the gateway for the truth.
+ * Opens the payment at the gateway, waits while money can come, and ends only with a known outcome. Gateway events, callers' confirmations and the
+ * sweep of the gateway's list only trigger a payment check; the check itself asks the gateway.
  */
 import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { nextPollMs, takesMoneyForMs, type PaymentTimings } from '../../src/payments/rules.ts';
@@ -13,30 +13,30 @@ import { GATEWAY_REFERENCE } from '../search-attributes.ts';
 import type { Outbox } from '../webhooks/start-deliveries.ts';
 import { closeUnpaid, openPayment } from '../steps.ts';
 
-export type Payment =
+export type PaymentResult =
   | { readonly outcome: 'paid' }
   | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'ended'; readonly reason: FailureReason };
 
 export interface AwaitPayment {
   readonly request: Omit<PaymentRequest, 'expiresAtMs'>;
-  readonly look: PaymentPoller;
+  readonly poller: PaymentPoller;
   readonly startedAtMs: number;
   readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
-  /** The buyer can be told how to pay, or at least that it is waited for. */
+  /** The buyer can now be answered: with how to pay, or at least with PENDING. */
   readonly onWaiting: () => Promise<void>;
   readonly callPerson: (reason: AttentionReason) => Promise<void>;
-  /** Takes what closing it tells. */
+  /** Receives the webhooks of closing the payment. */
   readonly outbox: Outbox;
-  /** Every pause is a chance to start a fresh history. */
+  /** May continue as new. */
   readonly beforePause: () => Promise<void>;
 }
 
-/** The last half second before the buyer's answer is due is ours, as in steps.ts; so is what the way back takes. */
-const ANSWER_MARGIN_MS = 1_500;
+/** Time for the last try to end, half a second, and for the step's result to come back over its queue, a second. */
+const OPENING_MARGIN_MS = 1_500;
 
-export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
-  const { look, timings } = wait;
+export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
+  const { poller, timings } = wait;
   const { transactionId, purpose } = wait.request;
   const opened = await openUntilKnown(wait);
   if ('refusal' in opened) return opened;
@@ -44,53 +44,58 @@ export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
     upsertSearchAttributes([{ key: GATEWAY_REFERENCE, value: opened.reference }]);
   await wait.onWaiting();
 
-  let isCalled = false;
+  let isFlagged = false;
   for (;;) {
-    const stand = look.latest();
-    if (stand.state === 'paid') return { outcome: 'paid' };
-    if (stand.state === 'ended') return { outcome: 'ended', reason: stand.reason };
+    const payment = poller.latest();
+    if (payment.state === 'paid') return { outcome: 'paid' };
+    if (payment.state === 'ended') return { outcome: 'ended', reason: payment.reason };
     const leftMs = opened.expiresAtMs - Date.now();
-    const isLast = leftMs <= 0 && look.sawAfter(opened.expiresAtMs);
-    if (isLast && stand.state === 'waiting') {
+    const isLast = leftMs <= 0 && poller.sawAfter(opened.expiresAtMs);
+    if (isLast && payment.state === 'waiting') {
       if ((await closeUnpaid(transactionId, purpose, 'PAYMENT_EXPIRED', wait.outbox)) === 'closed')
         return { outcome: 'ended', reason: 'PAYMENT_EXPIRED' };
       return { outcome: 'paid' };
     }
     if (isLast) {
-      // Money may have come: never given up for lost while the gateway does not say.
-      if (!isCalled) await wait.callPerson('GATEWAY_OUTCOME_UNKNOWN');
-      isCalled = true;
+      // Money may have come: the purchase is not closed while the gateway does not say.
+      if (!isFlagged) await wait.callPerson('GATEWAY_OUTCOME_UNKNOWN');
+      isFlagged = true;
       await wait.beforePause();
-      await pauseUntil(timings.slowLookMs, 'before asking again whether it was paid in time', look.isSettled);
+      await pauseUntil(
+        timings.slowLookMs,
+        'before asking again whether it was paid in time',
+        poller.isSettled,
+      );
     } else if (leftMs > 0) {
       setCurrentDetails(`Waiting for money until ${new Date(opened.expiresAtMs).toISOString()}.`);
       await wait.beforePause();
-      await pauseUntil(ownPauseMs(wait, leftMs), 'until the time to pay is over', look.isSettled);
+      await pauseUntil(pollPauseMs(wait, leftMs), 'until the time to pay is over', poller.isSettled);
     }
-    if (!look.isSettled()) await look.now();
+    if (!poller.isSettled()) await poller.now();
   }
 }
 
-/** Whoever hears of money asks for a look: an event, a caller, the watch over the gateway's list. Builds of before looked by themselves. */
-function ownPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: number): number {
+/** Events, callers and the sweep of the gateway's list trigger payment checks. Earlier builds polled instead. */
+function pollPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: number): number {
   if (patched('list-watched')) return leftMs;
   return Math.min(nextPollMs(Date.now() - startedAtMs, request.method, timings), leftMs);
 }
 
-/** Tries until the gateway has said yes or no; past the limit nobody can pay what was never told how. */
+/** Tries until the gateway accepts or refuses. After the limit the payment is closed: without instructions it cannot be paid. */
 async function openUntilKnown(
   wait: AwaitPayment,
 ): Promise<
-  { readonly expiresAtMs: number; readonly reference?: string } | Extract<Payment, { outcome: 'refused' }>
+  | { readonly expiresAtMs: number; readonly reference?: string }
+  | Extract<PaymentResult, { outcome: 'refused' }>
 > {
-  const { timings, request, startedAtMs, look } = wait;
+  const { timings, request, startedAtMs, poller } = wait;
   const expiresAtMs = startedAtMs + takesMoneyForMs(request.method, timings);
   for (let attempt = 0; ; attempt += 1) {
     const elapsedMs = Date.now() - startedAtMs;
-    const budgetMs = attempt === 0 ? Math.max(0, timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS) : 0;
+    const budgetMs = attempt === 0 ? Math.max(0, timings.answerWithinMs - elapsedMs - OPENING_MARGIN_MS) : 0;
     const opened = await openPayment({ ...request, expiresAtMs }, budgetMs);
     if (opened.outcome === 'open') return opened;
-    if (look.isTold()) return { expiresAtMs };
+    if (poller.isTold()) return { expiresAtMs };
     const isOver = Date.now() - startedAtMs >= timings.openChargeForMs;
     if (opened.outcome === 'refused' || isOver) {
       const refusal: Refusal =
@@ -103,7 +108,7 @@ async function openUntilKnown(
     await wait.onWaiting();
     setCurrentDetails('The gateway has not said yet how to pay.');
     const pauseMs = nextPollMs(Date.now() - startedAtMs, request.method, timings);
-    await sleepUntil(pauseMs, 'before asking again to open the payment', look.isTold);
-    if (look.isTold()) return { expiresAtMs };
+    await sleepUntil(pauseMs, 'before asking again to open the payment', poller.isTold);
+    if (poller.isTold()) return { expiresAtMs };
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Operator's moves on a purchase that is being delivered, made at its pauses, so that nothing else asks the supplier meanwhile. Money goes back,
- * or another package is ordered, only once nothing of the first order can come any more, or a person has that in writing.
+ * Operator actions on a purchase that is being delivered. They run in its pauses, so that nothing else asks the supplier meanwhile. Money goes back,
+ * or another package is ordered, only once the first order can no longer arrive, or an operator has that in writing from the supplier.
  */
 import { patched, sleep } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
@@ -10,8 +10,8 @@ import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { checkGatewayFor, type PendingApproval } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
-/** How the story goes on after a move. */
-export type Way =
+/** How the purchase goes on after an action. */
+export type ActionEffect =
   /** As before. */
   | { readonly way: 'on' }
   /** The supplier was asked, with this outcome. */
@@ -20,51 +20,51 @@ export type Way =
   | { readonly way: 'anew' }
   | { readonly way: 'given-back'; readonly refusal: Refusal; readonly messages?: NewMessages };
 
-export async function makeAtPause(
+export async function performAction(
   input: PurchaseInput,
-  look: PaymentPoller | undefined,
-  move: PendingApproval,
-): Promise<Way> {
+  poller: PaymentPoller | undefined,
+  action: PendingApproval,
+): Promise<ActionEffect> {
   const { transactionId } = input;
-  switch (move.request.move) {
+  switch (action.request.move) {
     case 'look-at-gateway':
-      if (look) move.answer(await checkGatewayFor(move.moveId, look));
-      else move.answer(await closeMove(move.moveId, { refusal: 'DOES_NOT_FIT' }));
+      if (poller) action.answer(await checkGatewayFor(action.moveId, poller));
+      else action.answer(await closeMove(action.moveId, { refusal: 'DOES_NOT_FIT' }));
       return { way: 'on' };
     case 'look-at-supplier': {
       const { did, delivery } = await lookAtSupplier(transactionId);
-      move.answer(await closeMove(move.moveId, { did }));
+      action.answer(await closeMove(action.moveId, { did }));
       return delivery ? { way: 'asked', outcome: delivery } : { way: 'on' };
     }
     case 'retry-delivery': {
       const outcome = await deliverOnce(input);
-      move.answer(await closeMove(move.moveId, { did: wordsFor(outcome) }));
+      action.answer(await closeMove(action.moveId, { did: describeOutcome(outcome) }));
       return { way: 'asked', outcome };
     }
     default:
-      return replaceOrGiveBack(input, move);
+      return replaceOrGiveBack(input, action);
   }
 }
 
-async function replaceOrGiveBack(input: PurchaseInput, move: PendingApproval): Promise<Way> {
-  const { request, moveId } = move;
-  // Builds of before waited here, and not in the step.
+async function replaceOrGiveBack(input: PurchaseInput, action: PendingApproval): Promise<ActionEffect> {
+  const { request, moveId } = action;
+  // Earlier builds waited here and not in the step.
   if (!patched('withdrawal-waits'))
     await sleep(input.timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
   const withdrawal = await withdrawForMove(input, request.evidence !== undefined);
   if (withdrawal.left !== 'nothing') {
     const { left, detail } = withdrawal;
     const refusal = left === 'delivered' ? 'ALREADY_DELIVERED' : 'SUPPLIER_MAY_DELIVER';
-    move.answer(await closeMove(moveId, { refusal, detail }));
+    action.answer(await closeMove(moveId, { refusal, detail }));
     return left === 'delivered' ? { way: 'asked', outcome: await deliverOnce(input) } : { way: 'on' };
   }
   const made = await makeMove(moveId, 'delivering');
-  move.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
+  action.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
   if (made.outcome !== 'done') return { way: 'on' };
   return request.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
 }
 
-function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): Way {
+function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): ActionEffect {
   return {
     way: 'given-back',
     refusal: { reason: 'CANCELLED_BY_OPERATOR', detail: moveId },
@@ -72,7 +72,7 @@ function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: '
   };
 }
 
-function wordsFor(outcome: DeliverOutcome): string {
+function describeOutcome(outcome: DeliverOutcome): string {
   switch (outcome.outcome) {
     case 'delivered':
       return 'delivered';
@@ -81,6 +81,6 @@ function wordsFor(outcome: DeliverOutcome): string {
     case 'unknown':
       return `asked the supplier; still open: ${outcome.reason}`;
     case 'withdrawing':
-      return 'nothing was asked: the order is being taken back';
+      return 'supplier not asked: the order is being cancelled';
   }
 }

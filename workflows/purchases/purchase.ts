@@ -1,6 +1,6 @@
 /**
- * A purchase, told as its business: open it and hold the money or wait for it, deliver and settle, or give back. It answers its buyer as
- * soon as it can and never ends while money is held: what cannot go on by itself stays open, asks on and calls a person.
+ * A purchase: open it and hold or collect the money, deliver, then settle or give back. It never ends while money is held: a purchase that cannot go
+ * on stays open, keeps trying and needs attention.
  */
 import {
   ActivityFailure,
@@ -14,9 +14,8 @@ import {
   workflowInfo,
   defineUpdate,
 } from '@temporalio/workflow';
-import { nextCheck } from '../../src/purchases/supplier-checks.ts';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
-import type { PurchaseInput } from '../../src/purchases/purchase.ts';
+import { nextCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { PurchaseStatus, OutsideMethod } from '../../src/domain/states.ts';
 import { followClaim } from '../payments/after-closing.ts';
@@ -24,8 +23,8 @@ import { awaitPayment, type AwaitPayment } from './await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE, type DeliverOutcome } from '../contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
-import { makeAtPause, type Way } from './delivery-actions.ts';
-import { freshHistory, pauseUntil, sleepUntil } from '../continue-as-new.ts';
+import { performAction, type ActionEffect } from './delivery-actions.ts';
+import { continueAsNewIfSuggested, pauseUntil, sleepUntil } from '../continue-as-new.ts';
 import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
 import {
   closedPurchaseActions,
@@ -51,107 +50,128 @@ import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 type Delivered = Extract<DeliverOutcome, { outcome: 'delivered' }>;
 
 /** Ends SUCCESS or FAILED; `reason` says why. */
-export async function purchase(input: PurchaseInput): Promise<{ status: PurchaseStatus; reason?: string }> {
-  const { transactionId } = input;
-  const desk = handleActions(input.charge === undefined ? 'delivering' : 'awaiting-money');
-  const buyer = waitingBuyer(input, desk);
-  const outside = paidFromOutside(input);
-  const story: Story = { input, buyer, outside, desk };
+export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
+  const actions = handleActions(input.charge === undefined ? 'delivering' : 'awaiting-money');
+  const buyer = waitingBuyer(input, actions);
+  const gatewayPayment = listenForPayment(input);
+  const context: PurchaseContext = { input, buyer, gatewayPayment, actions };
 
   const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
   buyer.outbox.add(opened.messages);
-  if (!opened.opened) return refuse(story, opened.refusal);
-  if (outside) {
-    desk.serve('awaiting-money', awaitingPaymentActions(transactionId, outside.look));
-    const payment = await awaitPayment(paymentOf(story, outside));
-    if (payment.outcome === 'refused') return refuse(story, payment.refusal);
-    if (payment.outcome === 'ended') return refuse(story, { reason: payment.reason, detail: '' });
-    upsertSearchAttributes([{ key: PURCHASE_STATUS, value: 'PROCESSING' }]);
-    setCurrentDetails('Paid. The eSIM is being delivered.');
-    desk.hold('delivering');
+  if (!opened.opened) return refuse(context, opened.refusal);
+  if (gatewayPayment) {
+    const unpaid = await collectPayment(context, gatewayPayment);
+    if (unpaid) return refuse(context, unpaid);
   }
-  let sinceMs = outside ? Date.now() : workflowInfo().startTime.getTime();
-  let delivery = await deliver(story, sinceMs);
+  let sinceMs = gatewayPayment ? Date.now() : workflowInfo().startTime.getTime();
+  let delivery = await deliver(context, sinceMs);
   for (;;) {
-    if (delivery.outcome === 'delivered') {
-      buyer.outbox.add(delivery.messages);
-      await buyer.answer('SUCCESS');
-      await closeDesk(story, 'delivered');
-      return end('SUCCESS', { iccid: delivery.iccid });
-    }
+    if (delivery.outcome === 'delivered') return succeed(context, delivery);
     if (delivery.outcome === 'given-back') {
       buyer.outbox.add(delivery.messages);
-      return refuse(story, delivery.refusal);
+      return refuse(context, delivery.refusal);
     }
-    const ended = await endRefused(story, delivery);
+    const ended = await endRefused(context, delivery);
     if (ended === 'given-back') {
       await buyer.refuse(delivery.refusal);
       if (delivery.catalogueIsOld) await syncCatalogueOnce();
-      return refuse(story, delivery.refusal);
+      return refuse(context, delivery.refusal);
     }
-    if (ended === 'failed') await callPersonFor(input, 'UNDO_FAILED');
-    // The older way to end a refusal left the first answer to what comes next.
-    if (ended === 'not-yet' || patched('last-word')) await buyer.answer('PROCESSING');
-    const { slowLookMs, doubtMs } = input.timings;
-    const waitMs = ended === 'failed' ? slowLookMs : doubtMs;
-    const moved = await pause(story, waitMs, 'before asking the supplier again, after it refused');
-    if (moved === 'anew') sinceMs = Date.now();
-    delivery = moved && moved !== 'anew' ? moved : await deliver(story, sinceMs, ended === 'not-yet');
+    const hadUnknownOutcome = ended === 'not-yet';
+    if (ended === 'failed') await needAttention(input, 'UNDO_FAILED');
+    // Earlier builds answered the buyer only with the next outcome.
+    if (hadUnknownOutcome || patched('last-word')) await buyer.answer('PROCESSING');
+    const { slowLookMs, doubtMs: inFlightGraceMs } = input.timings;
+    const waitMs = ended === 'failed' ? slowLookMs : inFlightGraceMs;
+    const changed = await pause(context, waitMs, 'before asking the supplier again, after it refused');
+    if (changed === 'anew') sinceMs = Date.now();
+    delivery = changed && changed !== 'anew' ? changed : await deliver(context, sinceMs, hadUnknownOutcome);
   }
 }
 
-function endRefused({ input, buyer }: Story, refused: Refused): Promise<'given-back' | 'not-yet' | 'failed'> {
-  const { outbox } = buyer;
-  if (patched('last-word')) return giveBack(input, refused, outbox);
-  return giveBackLegacy(input, refused, { outbox, onDoubt: () => buyer.answer('PROCESSING') });
+interface PurchaseResult {
+  readonly status: PurchaseStatus;
+  readonly reason?: string;
 }
 
-/** What all parts of the story share. */
-interface Story {
+interface PurchaseContext {
   readonly input: PurchaseInput;
   readonly buyer: Buyer;
-  readonly outside: Outside | undefined;
-  readonly desk: ActionHandlers;
+  /** Absent for a purchase from the wallet. */
+  readonly gatewayPayment: GatewayPayment | undefined;
+  readonly actions: ActionHandlers;
 }
 
-/** A purchase whose money comes through a gateway, which is looked at for whoever asks from its first to its last moment. */
-interface Outside {
+/** A payment through a gateway. Payment checks are answered from the first moment to the last. */
+interface GatewayPayment {
   readonly charge: ChargeQuote;
-  readonly look: PaymentPoller;
+  readonly poller: PaymentPoller;
 }
 
-function paidFromOutside({ transactionId, charge, timings }: PurchaseInput): Outside | undefined {
+function listenForPayment({ transactionId, charge, timings }: PurchaseInput): GatewayPayment | undefined {
   const onClaim = () => followClaim(transactionId, 'purchase', timings);
-  return charge && { charge, look: listenForPaymentChecks(transactionId, 'purchase', onClaim) };
+  return charge && { charge, poller: listenForPaymentChecks(transactionId, 'purchase', onClaim) };
 }
 
-/** Ends without goods. What was paid from outside, and is not spent, goes back to where it came from before this ends. */
-async function refuse(story: Story, refusal: Refusal): Promise<{ status: PurchaseStatus; reason?: string }> {
-  await story.buyer.refuse(refusal);
-  await closeDesk(story, 'ended', () => showFailed(refusal.reason));
+/** Waits for the money. Answers why the purchase ends where none came. */
+async function collectPayment(
+  context: PurchaseContext,
+  payment: GatewayPayment,
+): Promise<Refusal | undefined> {
+  const { input, actions } = context;
+  actions.serve('awaiting-money', awaitingPaymentActions(input.transactionId, payment.poller));
+  const result = await awaitPayment(paymentOf(context, payment));
+  if (result.outcome === 'refused') return result.refusal;
+  if (result.outcome === 'ended') return { reason: result.reason, detail: '' };
+  upsertSearchAttributes([{ key: PURCHASE_STATUS, value: 'PROCESSING' }]);
+  setCurrentDetails('Paid. The eSIM is being delivered.');
+  actions.hold('delivering');
+  return undefined;
+}
+
+async function succeed(context: PurchaseContext, delivered: Delivered): Promise<PurchaseResult> {
+  context.buyer.outbox.add(delivered.messages);
+  await context.buyer.answer('SUCCESS');
+  await serveClosedActions(context, 'delivered');
+  return end('SUCCESS', { iccid: delivered.iccid });
+}
+
+function endRefused(
+  { input, buyer }: PurchaseContext,
+  refused: Refused,
+): Promise<'given-back' | 'not-yet' | 'failed'> {
+  const { outbox } = buyer;
+  if (patched('last-word')) return giveBack(input, refused, outbox);
+  return giveBackLegacy(input, refused, { outbox, onUnknownOutcome: () => buyer.answer('PROCESSING') });
+}
+
+/** Ends without a delivery. Money that came through a gateway has been sent back before this ends. */
+async function refuse(context: PurchaseContext, refusal: Refusal): Promise<PurchaseResult> {
+  await context.buyer.refuse(refusal);
+  await serveClosedActions(context, 'ended', () => showFailed(refusal.reason));
   return end('FAILED', { reason: refusal.reason });
 }
 
 /**
- * From here on moves meet a closed purchase, and whoever asked is answered before it ends. Money on its way back is followed until it has gone:
- * where nothing was delivered, and where a move sends some of it.
+ * Answers every open operator action before the purchase ends. Refunds are followed until they are sent: after a purchase without delivery, and
+ * after a delivered one that an operator refunds.
  */
-async function closeDesk(
-  story: Story,
+async function serveClosedActions(
+  context: PurchaseContext,
   state: 'delivered' | 'ended',
   onReturning?: () => void,
 ): Promise<void> {
-  const { input, outside, desk } = story;
-  desk.serve(state, closedPurchaseActions(input.transactionId, outside?.look));
-  if (state === 'delivered' || !outside) {
+  const { input, gatewayPayment, actions } = context;
+  actions.serve(state, closedPurchaseActions(input.transactionId, gatewayPayment?.poller));
+  if (state === 'delivered' || !gatewayPayment) {
     await condition(allHandlersFinished);
-    if (desk.count() === 0) return;
+    if (actions.count() === 0) return;
   }
-  const watch = { ...callerOf(story), ...(onReturning ? { onReturning } : {}) };
-  if (outside) await sendRefunds(input.transactionId, input.timings, outside.look, watch);
+  const watch = { ...pauseHooks(context), ...(onReturning ? { onReturning } : {}) };
+  if (gatewayPayment) await sendRefunds(input.transactionId, input.timings, gatewayPayment.poller, watch);
 }
 
-/** The row says so from here on, while the money is still on its way back. */
+/** The purchase is FAILED already while the money is still on its way back. */
 function showFailed(reason: string): void {
   upsertSearchAttributes([
     { key: PURCHASE_STATUS, value: 'FAILED' },
@@ -159,52 +179,54 @@ function showFailed(reason: string): void {
   ]);
 }
 
-function paymentOf(story: Story, { charge, look }: Outside): AwaitPayment {
-  const { input, buyer } = story;
+function paymentOf(context: PurchaseContext, { charge, poller }: GatewayPayment): AwaitPayment {
+  const { input, buyer } = context;
   return {
     request: {
       transactionId: input.transactionId,
       purpose: 'purchase',
       accountId: input.accountId,
       packageCode: input.packageCode,
-      // A charge is asked for only where the method goes through a gateway.
+      // Only methods that go through a gateway have a charge.
       method: input.paymentMethod as OutsideMethod,
       charge,
       priceMinor: input.quote.priceMinor,
       priceCurrency: input.quote.currency,
     },
-    look,
+    poller,
     startedAtMs: workflowInfo().startTime.getTime(),
     timings: input.timings,
     onWaiting: () => buyer.answer('PENDING'),
     outbox: buyer.outbox,
-    ...callerOf(story),
+    ...pauseHooks(context),
   };
 }
 
-function callerOf(story: Story) {
+function pauseHooks(context: PurchaseContext) {
   return {
-    callPerson: (reason: AttentionReason) => callPersonFor(story.input, reason),
-    beforePause: () => beginAnew(story),
-    moves: () => story.desk.count(),
+    callPerson: (reason: AttentionReason) => needAttention(context.input, reason),
+    beforePause: () => continueAsNewIfDue(context),
+    moves: () => context.actions.count(),
   };
 }
 
 /**
- * Delivers while the buyer waits, and goes on asking after telling the buyer PROCESSING; ends only with a known outcome. `isAfterDoubt`: the buyer does
- * not wait, and one ask with time enough for its answer decides: two in a row would put the last word in doubt again.
+ * Delivers while the buyer waits, then answers PROCESSING and goes on. Ends only with a known outcome. `hadUnknownOutcome`: an earlier order may
+ * still arrive, so exactly one attempt with time enough for its answer is made. A second one would make the next refusal uncertain again.
  */
 async function deliver(
-  story: Story,
+  context: PurchaseContext,
   beganAtMs: number,
-  isAfterDoubt = false,
+  hadUnknownOutcome = false,
 ): Promise<Delivered | Refused | GivenBack> {
-  const { input, buyer } = story;
+  const { input, buyer } = context;
   let sinceMs = beganAtMs;
-  let outcome: DeliverOutcome | GivenBack = await (isAfterDoubt ? deliverOnce(input) : tryDelivering(input));
-  if (outcome.outcome === 'unknown' && !isAfterDoubt)
+  let outcome: DeliverOutcome | GivenBack = await (hadUnknownOutcome
+    ? deliverOnce(input)
+    : tryDelivering(input));
+  if (outcome.outcome === 'unknown' && !hadUnknownOutcome)
     outcome = await deliverWhileBuyerWaits(input, Date.now() - sinceMs);
-  let slowLooks = 0;
+  let slowChecks = 0;
   while (outcome.outcome === 'unknown' || outcome.outcome === 'withdrawing') {
     if (outcome.outcome === 'withdrawing') {
       await reopenDelivery(input);
@@ -212,39 +234,41 @@ async function deliver(
       continue;
     }
     await buyer.answer('PROCESSING');
-    const next = nextCheck(Date.now() - sinceMs, slowLooks, input.timings);
+    const next = nextCheck(Date.now() - sinceMs, slowChecks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
-    if (needsPerson && slowLooks === 0) await callPersonFor(input, outcome.reason);
-    if (needsPerson) slowLooks += 1;
+    if (needsPerson && slowChecks === 0) await needAttention(input, outcome.reason);
+    if (needsPerson) slowChecks += 1;
     else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
-    const moved = await pause(story, next.delayMs, 'before looking again at the supplier');
-    if (moved === 'anew') [sinceMs, slowLooks] = [Date.now(), 0];
-    outcome = moved && moved !== 'anew' ? moved : await deliverOnce(input);
+    const changed = await pause(context, next.delayMs, 'before looking again at the supplier');
+    if (changed === 'anew') [sinceMs, slowChecks] = [Date.now(), 0];
+    outcome = changed && changed !== 'anew' ? changed : await deliverOnce(input);
   }
   return outcome;
 }
 
-/** An operator has ended it. */
-type GivenBack = Omit<Extract<Way, { way: 'given-back' }>, 'way'> & { readonly outcome: 'given-back' };
+/** An operator has ended the purchase. */
+type GivenBack = Omit<Extract<ActionEffect, { way: 'given-back' }>, 'way'> & {
+  readonly outcome: 'given-back';
+};
 
 /**
- * Every pause of a parked purchase is a chance to start a fresh history: every step may run twice, so nothing needs to be carried over. An
- * operator's move ends the pause; where that settles how it goes on, it is the answer.
+ * An operator's action interrupts the pause; what it settles is the answer. Every pause may continue as new: every step may run twice, so nothing
+ * is carried over.
  */
 async function pause(
-  story: Story,
+  context: PurchaseContext,
   delayMs: number,
   summary: string,
 ): Promise<Delivered | Refused | GivenBack | 'anew' | undefined> {
-  const { input, outside, desk } = story;
+  const { input, gatewayPayment, actions } = context;
   const endsAtMs = Date.now() + delayMs;
   for (let leftMs = delayMs; leftMs > 0; leftMs = endsAtMs - Date.now()) {
-    // Nobody asks for looks at a purchase from the wallet, so its history does not grow meanwhile.
-    if (input.charge === undefined) await sleepUntil(leftMs, summary, desk.isWaiting);
-    else await pauseUntil(leftMs, summary, desk.isWaiting);
-    const move = desk.take();
-    if (!move) break;
-    const made = await makeAtPause(input, outside?.look, move);
+    // A wallet purchase gets no payment checks, so its history does not grow meanwhile.
+    if (input.charge === undefined) await sleepUntil(leftMs, summary, actions.isWaiting);
+    else await pauseUntil(leftMs, summary, actions.isWaiting);
+    const action = actions.take();
+    if (!action) break;
+    const made = await performAction(input, gatewayPayment?.poller, action);
     if (made.way === 'given-back') {
       const { refusal, messages } = made;
       return { outcome: 'given-back', refusal, ...(messages ? { messages } : {}) };
@@ -253,45 +277,45 @@ async function pause(
     if (made.way === 'asked' && (made.outcome.outcome === 'delivered' || made.outcome.outcome === 'refused'))
       return made.outcome;
   }
-  await beginAnew(story);
+  await continueAsNewIfDue(context);
   return undefined;
 }
 
-const beginAnew = ({ input, desk }: Story): Promise<void> =>
-  freshHistory(() => continueAsNew<typeof purchase>(input), desk.isBlocked);
+const continueAsNewIfDue = ({ input, actions }: PurchaseContext): Promise<void> =>
+  continueAsNewIfSuggested(() => continueAsNew<typeof purchase>(input), actions.isBlocked);
 
 interface Buyer {
-  /** What is to be told to others; it goes out whenever the buyer has been answered, never before. */
+  /** Webhooks that wait until the buyer has been answered. */
   readonly outbox: Outbox;
   answer(status: 'SUCCESS' | 'PROCESSING' | 'PENDING'): Promise<void>;
   refuse(refusal: Refusal): Promise<void>;
 }
 
-/** The buyer hears one answer, the first; everyone who asks under the same id hears the same. */
-function waitingBuyer(input: PurchaseInput, desk: ActionHandlers): Buyer {
+/** The first answer counts: every caller with the same transaction id gets the same. */
+function waitingBuyer(input: PurchaseInput, actions: ActionHandlers): Buyer {
   let answer: PurchaseAnswer | undefined;
-  let asking = 0;
+  let callers = 0;
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
   setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
-    asking += 1;
+    callers += 1;
     await condition(() => answer !== undefined);
-    asking -= 1;
+    callers -= 1;
     return answer as PurchaseAnswer;
   });
   const outbox = createOutbox(input.transactionId);
   const give = async (first: PurchaseAnswer): Promise<void> => {
     answer ??= first;
-    await condition(() => asking === 0);
-    // Builds of before waited for everybody who asked anything, and so for callers who ask again and again.
+    await condition(() => callers === 0);
+    // Earlier builds waited for all handlers, and so for callers who ask again and again.
     if (!allHandlersFinished() && !patched('answered-alone'))
-      await condition(() => allHandlersFinished() || desk.isBlocked());
+      await condition(() => allHandlersFinished() || actions.isBlocked());
     await outbox.send();
   };
   return {
     outbox,
     answer: async (status) => {
       const isNews = answer === undefined && status === 'PROCESSING' && input.charge === undefined;
-      // Purchases of 0.1.0 told nobody.
+      // Purchases of 0.1.0 sent no such webhook.
       if (isNews && patched('processing-told')) outbox.add(await tellProcessing(input.transactionId));
       await give({ status, ...fingerprint });
     },
@@ -299,10 +323,10 @@ function waitingBuyer(input: PurchaseInput, desk: ActionHandlers): Buyer {
   };
 }
 
-async function callPersonFor(input: PurchaseInput, reason: AttentionReason): Promise<void> {
+async function needAttention(input: PurchaseInput, reason: AttentionReason): Promise<void> {
   await callPerson(input.transactionId, reason);
   setCurrentDetails(
-    `Needs a person: ${reason}. The money is held and nothing is lost; looking again by itself goes on slowly.`,
+    `Needs attention: ${reason}. The money is held and nothing is lost; we keep checking automatically.`,
   );
 }
 
@@ -317,11 +341,11 @@ async function syncCatalogueOnce(): Promise<void> {
 function end(
   status: 'SUCCESS' | 'FAILED',
   { reason, iccid }: { readonly reason?: string; readonly iccid?: string },
-): { status: PurchaseStatus; reason?: string } {
+): PurchaseResult {
   setCurrentDetails(
     status === 'SUCCESS'
       ? 'Delivered and settled.'
-      : `Ended without goods: ${reason ?? ''}. No money is kept.`,
+      : `Ended without delivery: ${reason ?? ''}. No money is kept.`,
   );
   upsertSearchAttributes([
     { key: PURCHASE_STATUS, value: status },

@@ -1,6 +1,6 @@
 /**
- * Gives the money back for a purchase that its supplier has refused. Only the supplier's last word counts, and only while our row agrees: no order
- * was sent since, and nothing was delivered. Never cancelled, and safe to run twice.
+ * Gives the money back after the supplier refused. Only a final refusal counts, and only while our row agrees: no order was sent since, and nothing
+ * was delivered. Never cancelled, and safe to run twice.
  */
 import { sleep, TemporalFailure } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
@@ -11,17 +11,17 @@ import { failPurchase, withdrawOrder } from '../steps.ts';
 export type Refused = Extract<DeliverOutcome, { outcome: 'refused' }>;
 
 /**
- * `not-yet`: what was sent before may still be taken, so the supplier is to be asked again after the grace period. `failed`: our books do not
- * allow it, for a person to find out why.
+ * `not-yet`: an earlier order may still arrive, so the supplier must be asked again after the grace period. `failed`: our ledger does not allow it,
+ * and a person must find out why.
  */
 export async function giveBack(
   { transactionId }: PurchaseInput,
-  { refusal, afterDoubt, asks }: Refused,
+  { refusal, afterDoubt: mayStillArrive, asks: orderAttempts }: Refused,
   outbox: Outbox,
 ): Promise<'given-back' | 'not-yet' | 'failed'> {
-  if (afterDoubt) return 'not-yet';
+  if (mayStillArrive) return 'not-yet';
   try {
-    const closed = await failPurchase(transactionId, refusal, asks);
+    const closed = await failPurchase(transactionId, refusal, orderAttempts);
     if (closed === 'open') return 'not-yet';
     outbox.add(closed);
     return 'given-back';
@@ -31,14 +31,14 @@ export async function giveBack(
   }
 }
 
-/** How builds of before ended a refusal, for purchases that had come to it by then: their histories hold these steps. */
+/** How earlier builds ended a refusal. Histories of open purchases hold these steps. */
 export async function giveBackLegacy(
   { transactionId, timings }: PurchaseInput,
-  { refusal, afterDoubt }: Refused,
-  { outbox, onDoubt }: { readonly outbox: Outbox; readonly onDoubt: () => Promise<void> },
+  { refusal, afterDoubt: hadUnknownOutcome }: Refused,
+  { outbox, onUnknownOutcome }: { readonly outbox: Outbox; readonly onUnknownOutcome: () => Promise<void> },
 ): Promise<'given-back' | 'failed'> {
-  if (afterDoubt) {
-    await onDoubt();
+  if (hadUnknownOutcome) {
+    await onUnknownOutcome();
     await sleep(timings.doubtMs, { summary: 'until nothing sent earlier can still arrive' });
   }
   try {

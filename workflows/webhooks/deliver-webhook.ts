@@ -1,6 +1,6 @@
 import { condition, continueAsNew, defineSignal, setCurrentDetails, setHandler } from '@temporalio/workflow';
 import { DELIVER_NOW_SIGNAL, type DeliverWebhookInput } from '../contract.ts';
-import { freshHistory } from '../continue-as-new.ts';
+import { continueAsNewIfSuggested } from '../continue-as-new.ts';
 import { startDeliveries } from './start-deliveries.ts';
 import { attempt, attemptDelivery } from './steps.ts';
 
@@ -22,7 +22,7 @@ export async function deliverWebhook(input: DeliverWebhookInput): Promise<string
     if (step.state === 'closed' && !wasSignalled()) return step.status;
     if (step.state === 'waiting') {
       setCurrentDetails(step.why);
-      await freshHistory(() => continueAsNew<typeof deliverWebhook>(input));
+      await continueAsNewIfSuggested(() => continueAsNew<typeof deliverWebhook>(input));
       await condition(wasSignalled, step.waitMs, { summary: step.why });
     }
   }

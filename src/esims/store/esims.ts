@@ -1,4 +1,4 @@
-/** eSIM orders: what was delivered, and what the supplier said about it since. Install data is secret and never logged. */
+/** Install data is secret and never logged. */
 import { sql, type Selectable } from 'kysely';
 import type { EsimFacts } from '../rules.ts';
 import { canEsimMove, ESIM_STATUSES, MOVING_ESIM_STATUSES, type EsimStatus } from '../../domain/states.ts';
@@ -10,10 +10,7 @@ export function findEsim(db: WorldDb, id: string): Promise<EsimRow | undefined> 
   return db.selectFrom('esims').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/**
- * Takes over what a later look said, unless a newer look came first; a state moves only where the table of moves allows.
- * Returns the row as it now stands.
- */
+/** Keeps the supplier's facts, unless newer ones are there; the state changes only along allowed transitions. Returns the current row. */
 export async function refreshEsim(
   db: WorldDb,
   esimId: string,
@@ -39,8 +36,8 @@ export async function refreshEsim(
   return findEsim(db, esimId);
 }
 
-/** An account's eSIMs that the supplier may have changed since we last looked, longest unseen first. */
-export function findUnseenEsims(
+/** An account's eSIMs that may have changed at the supplier, stalest first. */
+export function findStaleEsims(
   db: WorldDb,
   which: { accountId: string; before: Date; limit: number },
 ): Promise<EsimRow[]> {
@@ -56,15 +53,15 @@ export function findUnseenEsims(
     .execute();
 }
 
-/** The index esims_by_usage is for these very words, so they are written out in every statement that shall use it. */
+/** Must match the index esims_by_usage literally, so values are inlined and not bound. */
 const USAGE_SEEN_AT = sql<Date>`greatest(looked_at, usage_asked_at)`;
 const IN_USE = sql<boolean>`status in (${sql.join(MOVING_ESIM_STATUSES.map((status) => sql.lit(status)))}) and esim_tran_no <> ''`;
 
 /**
- * Takes the eSIMs whose usage is unknown for longest, and answers their numbers at the supplier. They are marked as asked about at `now`, before
- * anybody asks: whatever the supplier answers, and if this process dies, the next call takes others. Calls at the same time take different ones.
+ * Claims the eSIMs with the stalest usage and returns their numbers at the supplier. They are marked before the supplier is asked, so that the next call
+ * takes others even if this process dies. Concurrent calls claim different ones.
  */
-export async function takeLongestUnseen(
+export async function claimForUsageRefresh(
   db: WorldDb,
   which: { readonly before: Date; readonly now: Date; readonly limit: number },
 ): Promise<string[]> {
@@ -115,12 +112,10 @@ export async function listEsims(db: WorldDb, query: EsimQuery): Promise<{ rows: 
   return { rows, total: Number(counted.total) };
 }
 
-/** `%`, `_` and `\` in what a person typed are just characters. */
 function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, (character) => `\\${character}`);
 }
 
-/** What a supplier says of an eSIM, beside how it stands. */
 export function columnsOfFacts(facts: EsimFacts) {
   return {
     order_no: facts.orderNo,
@@ -150,7 +145,7 @@ export function columnsOfFacts(facts: EsimFacts) {
   };
 }
 
-/** Takes over lagging usage figures; a figure never goes back below what a later look already said. */
+/** Keeps usage figures, which lag behind; a figure never decreases. */
 export async function keepUsage(
   db: WorldDb,
   usage: readonly { readonly esimTranNo: string; readonly usedBytes: number }[],

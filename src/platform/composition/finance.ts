@@ -18,12 +18,12 @@ import { createEvents } from '../telemetry/events.ts';
 import { createLogger } from '../telemetry/logger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { OperatorEngine, WorkflowStates } from '../../operations/engine.ts';
-import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { WebhookEngine } from '../../webhooks/ports.ts';
 import { openDatabase } from '../database/database.ts';
 import type { WorldDatabase, WorldDb } from '../database/tables.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
+import type { PurchaseEngine } from '../../purchases/deps.ts';
 
 export interface FinanceAddresses {
   readonly databaseUrl: string;

@@ -1,36 +1,69 @@
-/** The one place that decides which purchase or funding a request is about: an earlier one under the same Idempotency-Key, or a new one. */
+/** Decides which purchase or funding a request is about: an earlier one under the same Idempotency-Key, or a new one. */
 import type { Principal } from '../../domain/account.ts';
-import { findKeyOrUsed, type IdempotencyRecord } from './store.ts';
+import type { Clock } from '../../domain/clock.ts';
+import { isId } from '../../domain/ids.ts';
+import type { WorldDb } from '../database/tables.ts';
+import { noteTransaction } from '../telemetry/subject.ts';
+import { isStillRunning, keyInUse } from './refusals.ts';
+import { findIdempotencyKey, findKeyOrUsed, type IdempotencyRecord } from './store.ts';
+import type { IdempotencyTag, IdentifiedRequest } from './tag.ts';
 import { keyedTransactionId, newTransactionId } from './transaction-id.ts';
-import type { IdempotencyTag } from './tag.ts';
-import type { IdempotencyDeps } from './deps.ts';
-import { checkEarlierTry } from './earlier-try.ts';
 
-export interface Identified {
-  readonly transactionId: string;
-  /** What an earlier request under the same key left, where it got far enough to leave a row. */
-  readonly earlier: IdempotencyRecord | undefined;
+interface IdempotencyDeps {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  /** Key of the HMAC that turns an Idempotency-Key into a transactionId. */
+  readonly idSecret: Buffer;
+}
+
+/** Without a key, a new id. IDEMPOTENCY_KEY_IN_USE while the earlier request may still be running. */
+export async function identifyRequest(
+  deps: IdempotencyDeps,
+  principal: Principal,
+  tag: IdempotencyTag | undefined,
+): Promise<IdentifiedRequest> {
+  if (!tag) return { transactionId: newTransactionId(), earlier: undefined };
+  const found = tag.found ?? (await findRequest(deps, principal, tag));
+  if (found.earlier) checkEarlierTry(deps, found.earlier);
+  return found;
 }
 
 /**
- * Without a key, a new id. With one, the id that its row names. Without a row, the first id of the key that nothing was written for: retries
- * come to the same one until the row is there, in any process and after any crash, and a key that was forgotten after 30 days starts anew.
- * IDEMPOTENCY_KEY_IN_USE while the earlier request may still be running.
+ * The id that the key's row names. Without a row, the first id of the key that nothing was written for: retries come to the same one until the row is
+ * there, in any process and after any crash, and a key that was forgotten after 30 days starts again.
  */
-export async function identifyRequest(
-  deps: Pick<IdempotencyDeps, 'db' | 'clock' | 'idSecret'>,
+export async function findRequest(
+  { db, idSecret }: Pick<IdempotencyDeps, 'db' | 'idSecret'>,
   { account, environment }: Principal,
-  tag: IdempotencyTag | undefined,
-): Promise<Identified> {
-  if (!tag) return { transactionId: newTransactionId(), earlier: undefined };
-  const caller = { environment, accountId: account.id, idempotencyKey: tag.key };
+  { key }: IdempotencyTag,
+): Promise<IdentifiedRequest> {
+  const caller = { environment, accountId: account.id, idempotencyKey: key };
   for (let generation = 0; ; generation += 1) {
-    const transactionId = keyedTransactionId(deps.idSecret, { ...caller, generation });
-    const { record, isUsed } = await findKeyOrUsed(deps.db, account.id, tag.key, transactionId);
-    if (record) {
-      checkEarlierTry(deps, record);
-      return { transactionId: record.transactionId, earlier: record };
-    }
+    const transactionId = keyedTransactionId(idSecret, { ...caller, generation });
+    const { record, isUsed } = await findKeyOrUsed(db, account.id, key, transactionId);
+    if (record) return { transactionId: record.transactionId, earlier: record };
     if (!isUsed) return { transactionId, earlier: undefined };
   }
+}
+
+/** What an earlier request under the same key left. IDEMPOTENCY_KEY_IN_USE while it may still be running. */
+export async function findEarlierTry(
+  deps: Pick<IdempotencyDeps, 'db' | 'clock'>,
+  { account }: Principal,
+  { key, found }: IdempotencyTag,
+): Promise<IdempotencyRecord | undefined> {
+  const record = found ? found.earlier : await findIdempotencyKey(deps.db, account.id, key);
+  if (record) checkEarlierTry(deps, record);
+  return record;
+}
+
+/** IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running: its answer is the one that counts. */
+export function checkEarlierTry({ clock }: Pick<IdempotencyDeps, 'clock'>, record: IdempotencyRecord): void {
+  noteSubject(record);
+  if (isStillRunning(record, clock.now())) throw keyInUse();
+}
+
+/** Puts the transaction id into log lines. Keys of other writes name something else, see keyed-writes.ts. */
+export function noteSubject({ transactionId }: IdempotencyRecord): void {
+  if (isId('transaction', transactionId)) noteTransaction(transactionId);
 }

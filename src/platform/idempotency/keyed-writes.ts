@@ -1,29 +1,29 @@
 /**
- * Writes of our own database under an Idempotency-Key: the key's row is written in the transaction of the write, so that one of them never
- * stands without the other, and a repeat without an answer finds what the first one did. The answer itself is kept by idempotency.ts.
+ * Database writes under an Idempotency-Key: the key's row is written in the same transaction, so a repeat that has no stored answer finds what the
+ * first request did. The answer itself is kept by the idempotency middleware.
  */
 import type { Principal } from '../../domain/account.ts';
+import type { Clock } from '../../domain/clock.ts';
 import { constraintOf } from '../database/errors.ts';
 import { insertKey } from './store.ts';
 import type { WorldDb } from '../database/tables.ts';
 import { keyInUse } from './refusals.ts';
 import type { IdempotencyTag } from './tag.ts';
-import type { IdempotencyDeps } from './deps.ts';
-import { findEarlierTry } from './earlier-try.ts';
+import { findEarlierTry } from './identify-request.ts';
 
-/** Of the key's own row: somebody with the same key is a moment ahead. */
+/** Another request with the same key wrote its row first. */
 const KEY_TAKEN = 'idempotency_keys_pkey';
 
 export interface KeyedWrite<T> {
-  /** Does it; what it throws undoes it and forgets the key. `about` names what a repeat needs in order to answer. */
+  /** Writes. An error rolls back the write and the key. `about` names what a repeat needs in order to answer. */
   readonly act: (trx: WorldDb) => Promise<{ readonly about: string; readonly value: T }>;
-  /** Answers for a try that was carried out and whose answer was lost. */
+  /** Answers for an earlier request that was carried out and whose answer was lost. */
   readonly again: (about: string) => Promise<T>;
 }
 
-/** Writes once under the caller's key, or just writes where there is none. IDEMPOTENCY_KEY_IN_USE while the first try may be running. */
+/** Writes once under the caller's key, or just writes without one. IDEMPOTENCY_KEY_IN_USE while the first request may be running. */
 export async function writeOnce<T>(
-  deps: Pick<IdempotencyDeps, 'db' | 'clock'>,
+  deps: { readonly db: WorldDb; readonly clock: Clock },
   principal: Principal,
   tag: IdempotencyTag | undefined,
   { act, again }: KeyedWrite<T>,

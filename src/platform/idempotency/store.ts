@@ -1,4 +1,3 @@
-/** Answers kept for Idempotency-Keys. The row itself is written by the purchase's first step; here it is read and completed. */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../database/retention.ts';
@@ -29,8 +28,8 @@ export async function findIdempotencyKey(
 }
 
 /**
- * The key's row, and whether anything was ever written under this id. Both are read in one statement: a purchase and the row of its key are written
- * in one transaction, so an id that is used and has no row belongs to a key that was forgotten.
+ * The key's row, and whether this id was ever used, in one statement: a purchase and its key's row are written in one transaction, so a used id without
+ * a row belongs to a forgotten key.
  */
 export async function findKeyOrUsed(
   db: WorldDb,
@@ -74,7 +73,6 @@ function toRecord(row: IdempotencyRow): IdempotencyRecord {
   };
 }
 
-/** What was sent under a key, and what it is about. */
 export interface Sent {
   readonly transactionId: string;
   readonly accountId: string;
@@ -82,15 +80,15 @@ export interface Sent {
 }
 
 /**
- * The key's row, in the transaction of what it was sent for; one that beginKey made is taken over with its answer. Another run that kept its
- * outcome in the meantime makes this one fail and be tried again: it then finds that outcome.
+ * Writes the key's row in the transaction of its request; a row from beginKey is completed and keeps its answer. If another run has kept its outcome in
+ * the meantime, this one fails, is retried and finds that outcome.
  */
 export async function insertKey(trx: WorldDb, sent: Sent, refusal?: Refusal): Promise<void> {
   const queries = keepingKey(sent, refusal, sql<boolean>`true`);
   if (queries.length > 0) await sql`with ${sql.join(queries)} select`.execute(trx);
 }
 
-/** Queries for a `with` that do the same where `only` holds; none where there is no key. */
+/** The same as CTEs that write only if `only` is true; none without a key. */
 export function keepingKey(
   { accountId, transactionId, idempotency }: Sent,
   refusal: Refusal | undefined,
@@ -113,10 +111,7 @@ export function keepingKey(
   ];
 }
 
-/**
- * The key's row for a caller who is answered before the first step has written one, so that this answer is kept like any other. Nothing where
- * there is one already.
- */
+/** Writes the key's row for a caller who is answered before the first step has, so that the answer can be kept. An existing row stays. */
 export async function beginKey(db: WorldDb, { transactionId, accountId, idempotency }: Sent): Promise<void> {
   if (!idempotency) return;
   await db
@@ -137,7 +132,7 @@ export async function beginKey(db: WorldDb, { transactionId, accountId, idempote
     .execute();
 }
 
-/** The key that a purchase or a funding was asked for with, while it is remembered. */
+/** The key of a purchase or funding, while it is remembered. */
 export async function findMarkOf(
   db: WorldDb,
   accountId: string,
@@ -151,7 +146,7 @@ export async function findMarkOf(
     .executeTakeFirst();
 }
 
-/** Completes a key's row with its answer; the first answer stays. Returns false when there is no such row. */
+/** Adds the answer to the key's row; the first answer stays. Returns false if there is no row, or an earlier answer. */
 export async function keepAnswer(
   db: WorldDb,
   accountId: string,
@@ -169,8 +164,8 @@ export async function keepAnswer(
 }
 
 /**
- * Forgets the keys that are older, in batches; returns how many. One whose purchase has not been opened yet (`begun`) is kept until it has been. What
- * was refused leaves no purchase, so its id is retired: a key that is used again must not find the old workflow, which Temporal may still remember.
+ * Deletes older keys in batches; returns how many. A key whose purchase is not opened yet (`begun`) is kept. A refused request leaves no purchase, so its
+ * id is retired: a reused key must not find the old workflow, which Temporal may still remember.
  */
 export function forgetOldKeys(db: WorldDb, before: Date, isOver?: () => boolean): Promise<number> {
   return inBatches(async (limit) => {

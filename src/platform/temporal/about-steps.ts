@@ -7,7 +7,12 @@ import { defaultPayloadConverter, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import { withSubject } from '../telemetry/subject.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { ABOUT_HEADER, TRACE_HEADER, type About, type TraceSinks } from '../../../workflows/contract.ts';
+import {
+  CONTEXT_HEADER,
+  TRACE_HEADER,
+  type LogContext,
+  type TraceSinks,
+} from '../../../workflows/contract.ts';
 
 type Headers = Readonly<Record<string, Payload>>;
 
@@ -18,11 +23,11 @@ export function contextPropagation(
 ): { readonly activity: ActivityInterceptorsFactory; readonly sinks: InjectedSinks<TraceSinks> } {
   return {
     activity: ({ info }) => {
-      let about: About = {};
+      let about: LogContext = {};
       return {
         inbound: {
           execute: ({ args, headers }, next) => {
-            about = (read(headers, ABOUT_HEADER) as About | undefined) ?? {};
+            about = (read(headers, CONTEXT_HEADER) as LogContext | undefined) ?? {};
             const work = () => withSubject({ ...about }, () => next({ args, headers }));
             const traceparent = read(headers, TRACE_HEADER) as string | undefined;
             if (!tracing || traceparent === undefined) return work();

@@ -5,7 +5,6 @@ import { formatMinor } from '../../domain/money.ts';
 import type { PaymentTimings } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
-import type { PurchaseEngine } from '../../purchases/engine.ts';
 import type { TemporalClient } from './connect.ts';
 import { temporalFailure } from './errors.ts';
 import { createPaymentChecks } from './payment-engine.ts';
@@ -25,6 +24,7 @@ import {
 } from '../../../workflows/search-attributes.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
 import type { EngineAnswer, PurchaseAnswer } from '../../payments/engine.ts';
+import type { PurchaseEngine } from '../../purchases/deps.ts';
 
 /** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
 const CONNECT_WITHIN_MS = 1_500;

@@ -3,7 +3,10 @@ import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
 import { confirmBody } from '../../payments/http/schema.ts';
 import { presentStanding, standingSchema } from './standing.ts';
-import { whichPayment } from './references.ts';
+import type { WhichPayment } from '../views.ts';
+import { isId } from '../../domain/ids.ts';
+import { canBeReference } from '../../payments/http/references.ts';
+import { DomainError } from '../../domain/errors.ts';
 
 export function paymentRoutes(): Route[] {
   return [
@@ -37,4 +40,14 @@ export function paymentRoutes(): Route[] {
       },
     }),
   ];
+}
+
+export function whichPayment(named: {
+  readonly transactionId: string | undefined;
+  readonly reference: string | undefined;
+}): WhichPayment {
+  const { transactionId, reference } = named;
+  if (transactionId !== undefined && isId('transaction', transactionId)) return { transactionId };
+  if (reference !== undefined && canBeReference(reference)) return { reference };
+  throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }

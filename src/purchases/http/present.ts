@@ -12,9 +12,9 @@ import type {
   transactionSchema,
 } from './schema.ts';
 import type { Page } from '../../domain/page.ts';
-import type { EsimView } from '../../esims/views.ts';
 import type { PurchaseView } from '../views.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
+import type { EsimView } from '../../esims/esim-view.ts';
 
 /** The subset of my-esims. */
 export function presentEsimListItem(view: EsimView): Wire<z.output<typeof esimListItemSchema>> {

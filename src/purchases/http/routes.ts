@@ -5,6 +5,7 @@ import { toJson } from '../../platform/http/json.ts';
 import { presentStanding, standingSchema } from './standing.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import { presentEsim, presentEsimPage, presentPurchase } from './present.ts';
+import { renderWithPlaceholders } from '../install-secrets.ts';
 import {
   basePurchaseSchema,
   buyBody,
@@ -13,7 +14,7 @@ import {
   myEsimsQuery,
   topUpPurchaseSchema,
 } from './schema.ts';
-import type { BuyCommand } from '../views.ts';
+import type { BuyCommand, PurchaseView } from '../views.ts';
 
 const ESIMS = 'eSIMs';
 const PURCHASES = 'Purchases';
@@ -66,7 +67,7 @@ function buyRoute(): Route {
         ...(idempotency ? { idempotency } : {}),
       };
       const purchase = await world.buy(principal, command, context);
-      return { status: purchase.packageType === 'BASE' ? 201 : 200, body: toJson(presentPurchase(purchase)) };
+      return { status: purchase.packageType === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
     },
   });
 }
@@ -86,6 +87,12 @@ function missingTarget(raw: RawInput): MissingFields | undefined {
 function topUpTarget(esimId: string): string {
   if (!isId('esim', esimId)) throw new DomainError('ESIM_NOT_FOUND', TOP_UP_TARGET_NOT_FOUND);
   return esimId;
+}
+
+function renderPurchase(purchase: PurchaseView): { readonly body: string; readonly stored?: string } {
+  const { esim } = purchase;
+  if (!esim) return { body: toJson(presentPurchase(purchase)) };
+  return renderWithPlaceholders(esim, (shown) => toJson(presentPurchase({ ...purchase, esim: shown })));
 }
 
 function transactionRoute(): Route {

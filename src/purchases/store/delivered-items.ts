@@ -1,6 +1,6 @@
 /**
- * What a supplier delivered, as the columns that keep it: those of its purchase, for ever, and those of its eSIM, until the next look. Kept
- * by the statement that settles or, where that is refused, alone. Install data is secret and never logged.
+ * What a supplier delivered, as columns of its purchase and its eSIM. Written by the statement that settles or, where settling is refused, alone.
+ * Install data is secret and never logged.
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { EsimFacts, TopUpTotals } from '../../esims/rules.ts';
@@ -9,21 +9,21 @@ import { columnsOfFacts } from '../../esims/store/esims.ts';
 import type { EsimsTable, PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
 
 export interface DeliveredItem {
-  /** The order at the supplier that delivered: one that was replaced meanwhile delivers nothing. Absent: not known. */
+  /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: not known. */
   readonly supplierId?: string;
   readonly purchase: Updateable<PurchasesTable>;
   readonly esim: Updateable<EsimsTable>;
 }
 
-/** Nothing that is not kept already. */
+/** The delivery is kept already. */
 export const KEPT_BEFORE: DeliveredItem = { purchase: {}, esim: {} };
 
-/** A new eSIM, which opens to its owner only when the purchase settles. */
+/** A new eSIM; its owner sees it once the purchase is settled. */
 export function profileItem(facts: EsimFacts, lookedAt: Date): DeliveredItem {
   return { purchase: {}, esim: { ...columnsOfFacts(facts), looked_at: lookedAt } };
 }
 
-/** A top-up's new totals. A supplier that names no end of validity leaves the one before. */
+/** A top-up's new totals. Without a new end of validity, the old one stays. */
 export function topUpItem(totals: TopUpTotals): DeliveredItem {
   const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
   return {
@@ -41,20 +41,20 @@ export function topUpItem(totals: TopUpTotals): DeliveredItem {
   };
 }
 
-/** Keeps goods of an open purchase that is not settled with them. Twice is once. */
+/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. */
 export async function saveDeliveredItem(
   db: WorldDb,
   transactionId: string,
-  goods: DeliveredItem,
+  item: DeliveredItem,
 ): Promise<void> {
   await sql`
     with kept as (
-      update purchases set ${assigned(goods.purchase)}
+      update purchases set ${assigned(item.purchase)}
        where transaction_id = ${transactionId} and top_up_total_volume_bytes is null
-         and status = 'PROCESSING' and withdrawing_since is null and ${goods.supplierId === undefined ? sql`true` : hasOrder(goods.supplierId)}
+         and status = 'PROCESSING' and withdrawing_since is null and ${item.supplierId === undefined ? sql`true` : hasOrder(item.supplierId)}
       returning esim_id, package_type
     )
-    update esims set ${assigned(goods.esim)} from kept
+    update esims set ${assigned(item.esim)} from kept
      where esims.id = kept.esim_id and (esims.status = 'PENDING' or kept.package_type = 'TOPUP')`.execute(db);
 }
 

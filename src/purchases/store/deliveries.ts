@@ -1,7 +1,6 @@
 /**
- * What the delivery step reads and keeps: enough to order again under the same id after any crash, and the outcome once known. The
- * purchase's row decides who may go on: an order is counted before it is sent, only for an open purchase, and a purchase whose order is being
- * withdrawn is neither asked for nor settled.
+ * What delivery reads and keeps: enough to order again under the same id after any crash. The purchase's row decides: an order attempt is counted before
+ * it is sent, only for an open purchase, and a purchase under withdrawal is neither ordered nor settled.
  */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type FailureReason } from '../../domain/refusals.ts';
@@ -10,13 +9,12 @@ import type { EsimsTable, PurchasesTable, WorldDb } from '../../platform/databas
 
 export interface Delivery {
   readonly transactionId: string;
-  /** What the order or top-up has at the supplier: our own id, or a replacement's. */
+  /** Our id of the order or top-up at the supplier; a replacement has its own. */
   readonly supplierId: string;
   readonly packageType: PackageType;
   readonly packageCode: string;
   readonly costUsdE4: bigint;
   readonly status: PurchaseStatus;
-  /** Why it failed. */
   readonly reason: FailureReason | null;
   readonly esimId: string;
   readonly esimTranNo: string;
@@ -24,19 +22,18 @@ export interface Delivery {
   readonly orderNo: string | null;
   /** The supplier's answer is already kept; only settling is left. */
   readonly delivered: boolean;
-  /** Orders or top-ups that may have been sent so far. */
-  readonly asks: number;
-  /** When the first, the last but one and the last of them were counted; null where a build of before did not keep it. */
+  /** Orders or top-ups that may have been sent. */
+  readonly orderAttempts: number;
+  /** When the first, second last and last attempts were counted; null where an earlier build did not keep it. */
   readonly firstAskedAt: Date | null;
   readonly previousAskedAt: Date | null;
   readonly lastAskedAt: Date | null;
-  /** Orders listed before this were searched, and ours is not among them. */
+  /** Our order is not among those listed before this. */
   readonly searchedUntil: Date | null;
   readonly withdrawingSince: Date | null;
   readonly createdAt: Date;
 }
 
-/** Reads a delivery without asking for it. */
 export async function loadDelivery(db: WorldDb, transactionId: string): Promise<Delivery> {
   const { rows } = await sql<DeliveryRow>`
     select ${COLUMNS} from purchases join esims on esims.id = purchases.esim_id
@@ -44,17 +41,20 @@ export async function loadDelivery(db: WorldDb, transactionId: string): Promise<
   return toDelivery(rows[0], transactionId);
 }
 
-/** May an order be sent for it? The delivery as it then stands. */
-export interface Asking {
-  readonly mayAsk: boolean;
+export interface OrderAttempt {
+  readonly mayOrder: boolean;
   readonly delivery: Delivery;
 }
 
 /**
- * Counts an order or top-up before it is sent, unless the number of the order is known, so that everyone who asks later knows that one may be
- * out. Nothing is counted, and nothing may be sent, for a purchase that is closed or whose order is being withdrawn.
+ * Counts an order or top-up before it is sent, unless its order number is known, so that later attempts know that one may be in flight. Nothing may be
+ * sent for a purchase that is closed or under withdrawal.
  */
-export async function beginAsking(db: WorldDb, transactionId: string, now: Date): Promise<Asking> {
+export async function countOrderAttempt(
+  db: WorldDb,
+  transactionId: string,
+  now: Date,
+): Promise<OrderAttempt> {
   const { rows } = await sql<DeliveryRow>`
     update purchases
        set supplier_asks = supplier_asks + 1,
@@ -64,20 +64,20 @@ export async function beginAsking(db: WorldDb, transactionId: string, now: Date)
       from esims
      where esims.id = purchases.esim_id and purchases.transaction_id = ${transactionId} and ${OPEN} and supplier_order_no is null
     returning ${COLUMNS}`.execute(db);
-  if (rows[0]) return { mayAsk: true, delivery: toDelivery(rows[0], transactionId) };
+  if (rows[0]) return { mayOrder: true, delivery: toDelivery(rows[0], transactionId) };
   const delivery = await loadDelivery(db, transactionId);
-  return { mayAsk: delivery.status === 'PROCESSING' && delivery.withdrawingSince === null, delivery };
+  return { mayOrder: delivery.status === 'PROCESSING' && delivery.withdrawingSince === null, delivery };
 }
 
-/** Open to its supplier: money is held for it, and nobody is taking its order back. */
+/** Money is held, and the order is not being withdrawn. */
 const OPEN = sql<boolean>`purchases.status = 'PROCESSING' and purchases.withdrawing_since is null`;
 
-/** The purchase still has the order at the supplier that somebody is about to write of: it was not replaced meanwhile. */
+/** The order was not replaced meanwhile. */
 export function hasOrder(supplierId: string): RawBuilder<boolean> {
   return sql<boolean>`coalesce(purchases.supplier_transaction_id, purchases.transaction_id) = ${supplierId}`;
 }
 
-/** What was bought is kept here. */
+/** The delivery is kept in our database. */
 export const IS_DELIVERED = sql<boolean>`
   case purchases.package_type when 'TOPUP' then purchases.top_up_total_volume_bytes is not null
     else exists (select from esims kept where kept.id = purchases.esim_id and kept.iccid <> '') end`;
@@ -124,7 +124,7 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string): Delive
     iccid: row.iccid,
     orderNo: row.supplier_order_no,
     delivered: row.package_type === 'BASE' ? row.iccid !== '' : row.top_up_total_volume_bytes !== null,
-    asks: row.supplier_asks,
+    orderAttempts: row.supplier_asks,
     firstAskedAt: row.supplier_first_asked_at,
     previousAskedAt: row.supplier_previous_asked_at,
     lastAskedAt: row.supplier_asked_at,
@@ -134,7 +134,7 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string): Delive
   };
 }
 
-/** Keeps the supplier's order number as soon as it is known, where the profile is not there yet. */
+/** Keeps the supplier's order number before the profile is there. */
 export async function keepOrderNo(
   db: WorldDb,
   { transactionId, supplierId }: Pick<Delivery, 'transactionId' | 'supplierId'>,
@@ -151,7 +151,7 @@ export async function keepOrderNo(
     select transaction_id, 'ordered-at-supplier', ${orderNo}::text from kept`.execute(db);
 }
 
-/** Keeps how far the supplier's list was searched; the next search goes on from there. */
+/** Keeps how far the supplier's list was searched; the next search continues from there. */
 export async function keepSearched(
   db: WorldDb,
   { transactionId, supplierId }: Pick<Delivery, 'transactionId' | 'supplierId'>,
@@ -162,17 +162,14 @@ export async function keepSearched(
      where transaction_id = ${transactionId} and ${hasOrder(supplierId)}`.execute(db);
 }
 
-/**
- * From now on nothing is ordered and nothing is settled, until the withdrawal has ended. `delivered`: it came too late; `closed`: the money
- * went back before. Twice is once.
- */
+/** Blocks ordering and settling until the withdrawal ends. `delivered`: too late; `closed`: the money went back before. Safe to repeat. */
 export async function beginWithdrawal(
   db: WorldDb,
   transactionId: string,
   now: Date,
 ): Promise<{ readonly state: 'withdrawing' | 'delivered' | 'closed'; readonly delivery: Delivery }> {
   return db.transaction().execute(async (trx) => {
-    // Locked first, and judged by a statement of its own: what another step wrote just before is seen.
+    // The lock is a statement of its own, so that the next one sees what another step just wrote.
     await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
     const { rows } = await sql<DeliveryRow>`
       update purchases set withdrawing_since = coalesce(withdrawing_since, ${now})
@@ -186,7 +183,7 @@ export async function beginWithdrawal(
   });
 }
 
-/** On record before the supplier is asked to cancel. `false`: this withdrawal has ended, so that nothing may be cancelled for it. */
+/** Records the cancellation before it is sent. `false`: this withdrawal has ended, and nothing may be cancelled for it. */
 export async function beginCancelling(
   db: WorldDb,
   { transactionId, withdrawingSince }: Pick<Delivery, 'transactionId' | 'withdrawingSince'>,
@@ -203,8 +200,8 @@ export async function beginCancelling(
 }
 
 /**
- * Ends a withdrawal that took nothing back: the purchase may be delivered again. Answers how long to wait first, in milliseconds, while a
- * cancellation that was given up may still reach the supplier; 0 when it is open.
+ * Ends a withdrawal that cancelled nothing: the purchase may be delivered again. Returns the milliseconds to wait first, while a cancellation that timed
+ * out may still reach the supplier; 0 when the purchase is open.
  */
 export async function reopenDelivery(
   db: WorldDb,

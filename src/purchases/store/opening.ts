@@ -1,6 +1,6 @@
 /**
- * Opening a purchase. All of it is one statement, which is a transaction of its own: wallet hold, purchase, eSIM order, key and first event.
- * Only a refusal, or a merchant who is to be told of a low balance, has more to write and needs one around it.
+ * Opens a purchase in one statement: wallet hold, purchase, eSIM order, idempotency key and first event. Only a refusal, or a low-balance webhook, needs
+ * a transaction around it.
  */
 import { sql, type Insertable, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
@@ -23,10 +23,7 @@ import { newPendingMessages, type PendingMessages } from '../../webhooks/store/m
 export interface OpenOptions {
   readonly now: Date;
   readonly supplier: string;
-  /**
-   * Asked at the moment of a refusal: may the caller have been told PROCESSING before hearing of it? It is then kept as a FAILED
-   * purchase, so that its reads say how it ended.
-   */
+  /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
 }
 
@@ -42,7 +39,7 @@ export async function openPurchase(
   options: OpenOptions,
   written: PendingMessages = newPendingMessages(),
 ): Promise<Opened> {
-  const found = await lookBeforeOpening(db, input);
+  const found = await readBeforeOpening(db, input);
   if (found.already) return OPENED;
   const opening = found.refusal ? undefined : openingOf(input, options, found.item);
   if (opening && (await write(db, input, opening, NO_SUBSCRIBERS))) return OPENED;
@@ -58,7 +55,7 @@ export async function openPurchase(
   });
 }
 
-/** Keeps the refusal where that counts, unless another run has opened the purchase, or refused it for good, in the meantime. */
+/** Keeps the refusal, unless another run has opened or finally refused the purchase in the meantime. */
 async function refuse(
   trx: WorldDb,
   input: PurchaseInput,
@@ -66,7 +63,7 @@ async function refuse(
   given: Refusal,
   written: PendingMessages,
 ): Promise<Opened> {
-  const { already, isKept, item, refusal = given } = await lookBeforeOpening(trx, input);
+  const { already, isKept, item, refusal = given } = await readBeforeOpening(trx, input);
   if (already) return OPENED;
   if (!isKept && options.keepRefusal()) {
     await sql`with opened as (select), ${openingOf(input, options, item, refusal)} select`.execute(trx);
@@ -85,7 +82,7 @@ interface Found {
   readonly isKept?: boolean;
 }
 
-async function lookBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Found> {
+async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Found> {
   const row = await db
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('here'))
     .leftJoin('packages', (join) => join.on('packages.package_code', '=', input.packageCode))
@@ -134,7 +131,7 @@ function toRefusal(reason: string, detail: string | null): Refusal {
   return { reason: asFailureReason(reason), detail: detail ?? '' };
 }
 
-/** Nothing is written, and undefined answered, where the wallet has too little, another run holds it already, or `only` does not hold. */
+/** Writes nothing and returns undefined if the balance is too low, another run has placed the hold, or `only` is false. */
 async function write(
   db: WorldDb,
   input: PurchaseInput,
@@ -151,7 +148,7 @@ async function write(
   return rows[0];
 }
 
-/** Queries for a `with`, beside one that is called `opened`: written where that has a row. With a refusal, the purchase is over at once. */
+/** CTEs that write only if the CTE `opened` has a row. With a refusal, the purchase is closed at once. */
 function openingOf(
   input: PurchaseInput,
   { now, supplier }: OpenOptions,

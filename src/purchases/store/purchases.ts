@@ -1,7 +1,4 @@
-/**
- * A purchase's life in Postgres after it is opened, one transaction a step. Every step may run twice: the purchase's own row and unique keys
- * decide, not a look before. Refusals are values, never exceptions.
- */
+/** What happens to a purchase after it is opened, one transaction a step. Every step may run twice: the purchase's row and unique keys decide. */
 import { sql, type RawBuilder } from 'kysely';
 import type { FailureReason, Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore } from '../../domain/states.ts';
@@ -29,58 +26,54 @@ import { creditRefund, dueRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { subscribers, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
-/** Whoever was called for the purchase is not needed for it any more; a claim on its money stays. */
-const nobodyNeeded = sql`
+/** Clears needs-attention, except for claims on the money. */
+const clearAttention = sql`
   needs_attention_since = case when attention_reason = any(${[...CLAIMS]}) then needs_attention_since end,
   attention_reason = case when attention_reason = any(${[...CLAIMS]}) then attention_reason end`;
 
 /**
- * Delivered: keeps the goods, closes the purchase, opens the eSIM to its owner, posts the hold, books the cost. One statement, which is a
- * transaction of its own, unless a merchant's endpoint listens; twice is once. Throws HoldConflict when the money was given back before, and
- * while the order is being withdrawn.
+ * Keeps the delivery, closes the purchase, shows the eSIM to its owner, posts the hold, books the cost. One statement, unless a webhook must be enqueued;
+ * safe to repeat. Throws HoldConflict when the money was given back before, and during a withdrawal.
  */
 export async function settlePurchase(
   db: WorldDb,
   transactionId: string,
-  goods: DeliveredItem = KEPT_BEFORE,
+  item: DeliveredItem = KEPT_BEFORE,
   written: PendingMessages = newPendingMessages(),
 ): Promise<'settled' | 'settled-before'> {
-  const unheard = await settle(db, transactionId, goods, UNHEARD);
-  if (unheard?.has_posted) return 'settled';
+  const settledDirectly = await settle(db, transactionId, item, NO_ENDPOINT_SUBSCRIBES);
+  if (settledDirectly?.has_posted) return 'settled';
   return db.transaction().execute(async (trx) => {
-    const settled = await settle(trx, transactionId, goods);
+    const settled = await settle(trx, transactionId, item);
     await expectPosted(trx, transactionId, settled);
     await enqueuePurchaseStatus(trx, transactionId, settled, written);
     return settled ? 'settled' : 'settled-before';
   });
 }
 
-/** Nobody is to be told of a change of `purchases`. */
-const UNHEARD = sql<boolean>`${subscribers('esim.purchased', sql`purchases.account_id`)} is null`;
+/** No endpoint subscribes to this event. */
+const NO_ENDPOINT_SUBSCRIBES = sql<boolean>`${subscribers('esim.purchased', sql`purchases.account_id`)} is null`;
 
-/**
- * Nothing is changed, and undefined answered, where the purchase is not open, its order is being withdrawn or was replaced, its hold was voided,
- * or `only` does not hold.
- */
+/** Returns undefined and changes nothing if the purchase is not open, its order is under withdrawal or was replaced, its hold was voided, or `only` is false. */
 async function settle(
   db: WorldDb,
   transactionId: string,
-  goods: DeliveredItem,
+  item: DeliveredItem,
   only: RawBuilder<boolean> = sql<boolean>`true`,
 ): Promise<(ChangedPurchase & Posted) | undefined> {
   const { rows } = await sql<ChangedPurchase & Posted>`
     with ready as (
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
        where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
-         and purchases.withdrawing_since is null and ${goods.supplierId === undefined ? sql`true` : hasOrder(goods.supplierId)}
+         and purchases.withdrawing_since is null and ${item.supplierId === undefined ? sql`true` : hasOrder(item.supplierId)}
          and holds.status <> 'VOIDED' and ${only}
          for no key update
     ), closed as (
-      update purchases set status = 'SUCCESS', closed_at = now(), ${nobodyNeeded}, ${assigned(goods.purchase)}
+      update purchases set status = 'SUCCESS', closed_at = now(), ${clearAttention}, ${assigned(item.purchase)}
        where transaction_id in (select transaction_id from ready)
       returning ${CHANGED}, cost_usd_e4
     ), esim as (
-      update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(goods.esim)}
+      update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
        where id in (select esim_id from closed)
       returning id, iccid, qr_code_url
     ), told as (
@@ -91,23 +84,23 @@ async function settle(
 }
 
 /**
- * Not deliverable: gives the money back and closes purchase and eSIM order as FAILED. One transaction; twice is once. `asks`: only while no
- * more than so many orders were sent, none is being withdrawn and nothing was delivered; `open` where that is not so, and nothing is written.
+ * Gives the money back and closes purchase and eSIM order as FAILED. One transaction; safe to repeat. With `orderAttempts`: writes nothing and returns
+ * `open` if another order was sent since, one is under withdrawal, or the purchase was delivered.
  */
 export function failPurchase(
   db: WorldDb,
   transactionId: string,
   refusal: Refusal,
   written: PendingMessages = newPendingMessages(),
-  asks?: number,
+  orderAttempts?: number,
 ): Promise<'closed' | 'open'> {
-  const isKnown = sql<boolean>`purchases.supplier_asks = ${asks} and purchases.withdrawing_since is null and not ${IS_DELIVERED}`;
-  const failing = { written, ...(asks === undefined ? {} : { onlyIf: isKnown }) };
+  const isKnown = sql<boolean>`purchases.supplier_asks = ${orderAttempts} and purchases.withdrawing_since is null and not ${IS_DELIVERED}`;
+  const failing = { written, ...(orderAttempts === undefined ? {} : { onlyIf: isKnown }) };
   return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, failing));
 }
 
 interface Failing {
-  /** `wallet`: what came from outside is credited there instead of being sent back. */
+  /** `wallet`: money from a gateway is credited to the wallet instead of being sent back. */
   readonly to?: 'source' | 'wallet';
   readonly written?: PendingMessages;
   readonly onlyIf?: RawBuilder<boolean>;
@@ -126,7 +119,7 @@ export async function failPurchaseIn(
   const { rows } = await sql<ChangedPurchase>`
     with closed as (
       update purchases
-         set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+         set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${clearAttention}
        where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
       returning ${CHANGED}
     ), esim as (
@@ -147,16 +140,16 @@ export async function failPurchaseIn(
   }
   const amount = { amountMinor: paid.charge_minor, currency: paid.charge_currency };
   if ((await voidHoldToSuspense(trx, transactionId, amount)) !== 'voided') return 'closed';
-  // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
+  // Money reversed meanwhile is in suspense as a claim, which this settles. It is not refunded twice.
   const owedMinor = amount.amountMinor - paid.reversed_minor;
   if (owedMinor <= 0n) return 'closed';
   const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
-  // The gateway cannot send back what it has not said that it has.
+  // The gateway cannot refund money that it has not confirmed.
   if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
   return 'closed';
 }
 
-/** Locked first, and judged by a statement of its own: what another step wrote just before is seen. A closed one stays closed. */
+/** The lock is a statement of its own, so that the check sees what another step just wrote. FAILED stays FAILED. */
 async function isStill(trx: WorldDb, transactionId: string, what: RawBuilder<boolean>): Promise<boolean> {
   await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
   const { rows } = await sql<{ holds: boolean }>`
@@ -167,8 +160,8 @@ async function isStill(trx: WorldDb, transactionId: string, what: RawBuilder<boo
 }
 
 /**
- * Never paid, or not as agreed: closes purchase and eSIM order, no money to move. `paid`: money came first, the purchase goes on. Twice is
- * once. What it answers is read afterwards: it may have waited for a payment that its own statement does not see.
+ * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase goes on. Safe to repeat. The status is read afterwards: the
+ * update may have waited for a payment that its own snapshot does not show.
  */
 export async function closeUnpaid(
   db: WorldDb,
@@ -180,7 +173,7 @@ export async function closeUnpaid(
     const { rows } = await sql<ChangedPurchase>`
       with closed as (
         update purchases
-           set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${nobodyNeeded}
+           set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
          where transaction_id = ${transactionId} and status = 'PENDING'
         returning ${CHANGED}
       ), esim as (
@@ -201,7 +194,6 @@ export async function closeUnpaid(
   });
 }
 
-/** The buyer of a purchase from the wallet is about to hear that it goes on: so do those who listen, once. */
 export function enqueueProcessing(
   db: WorldDb,
   transactionId: string,
@@ -210,7 +202,7 @@ export function enqueueProcessing(
   return enqueueStatus(db, transactionId, 'PROCESSING', written);
 }
 
-/** Marks an open purchase as needing a person, with the reason; the first time counts. */
+/** Flags an open purchase; the first reason stays. */
 export async function flagAttention(db: WorldDb, transactionId: string, reason: string): Promise<void> {
   await sql`
     with flagged as (

@@ -37,14 +37,14 @@ export function honourIdempotencyKey(events: HttpEvents): Middleware {
 }
 
 async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Keeping): Promise<void> {
-  const stored = await withSubject(ctx.state.subject, () =>
+  const { answer, tag } = await withSubject(ctx.state.subject, () =>
     known.world.findStoredAnswer(known.principal, known.tag),
   );
-  if (stored) {
-    ctx.state.answer = replay(stored);
+  if (answer) {
+    ctx.state.answer = replay(answer);
     return;
   }
-  ctx.state.idempotency = known.tag;
+  ctx.state.idempotency = tag;
   try {
     await next();
   } catch (error) {
@@ -97,10 +97,11 @@ async function keepRefusal(ctx: RequestKoa, known: Keeping, error: unknown): Pro
  * Returns the answer to give instead, where another request with this key was answered first. The purchase has happened whether or not
  * its answer can be kept: a failure here is logged, and a retry reads the rows.
  */
-async function keep(known: Keeping, { status, body }: Answer): Promise<Answer | undefined> {
-  if (ABOUT_THE_ATTEMPT.has(status) || typeof body !== 'string') return undefined;
+async function keep(known: Keeping, answer: Answer): Promise<Answer | undefined> {
+  const { status: statusCode, body: sent, stored: body = sent } = answer;
+  if (ABOUT_THE_ATTEMPT.has(statusCode) || typeof body !== 'string') return undefined;
   try {
-    const earlier = await known.world.storeAnswer(known.principal, known.tag, { statusCode: status, body });
+    const earlier = await known.world.storeAnswer(known.principal, known.tag, { statusCode, body });
     return earlier && replay(earlier);
   } catch (error) {
     known.events.answerNotKept({ requestId: known.requestId, error });

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/install-secrets.ts';
+import type { EsimView } from '../../src/esims/esim-view.ts';
+
+const ESIM = {
+  iccid: '8944',
+  ac: 'LPA:1$rsp.example.com$"K$1"',
+  matchingId: 'K$1',
+  qrCodeUrl: '',
+  shortUrl: '',
+};
+const ROW = {
+  ac: ESIM.ac,
+  matching_id: ESIM.matchingId,
+  qr_code_url: 'known later',
+  short_url: 'known later',
+};
+const render = (esim: EsimView) => JSON.stringify({ b: 1, ...esim });
+
+it('keeps no secret, and fills to the same bytes for each caller', () => {
+  const { body, stored } = renderWithPlaceholders(ESIM as EsimView, render);
+  expect(body).toBe(render(ESIM as EsimView));
+  expect(stored).toBe(
+    '{"b":1,"iccid":"8944","ac":\u0001ac\u0001,"matchingId":\u0001matching_id\u0001,"qrCodeUrl":"","shortUrl":""}',
+  );
+  expect(fillPlaceholders(stored, ROW)).toBe(body);
+});
+
+it('leaves text alone that only looks like a placeholder', () => {
+  const text = '{"name":"\\\\u0001ac\\\\u0001","other":"\\u0001iccid\\u0001"}';
+  expect(fillPlaceholders(text, ROW)).toBe(text);
+});
