@@ -154,5 +154,6 @@ test.each(CASES.map((one) => [one.why, one] as const))('%s', async (_why, { targ
   const reply = await door.ask(target, ask);
   expect(reply.json).toEqual(body);
   expect(reply.status).toBe(status);
-  expect(door.shop.calls.filter((name) => name === 'fundWallet').length).toBe(0);
+  const mine = door.shop.db.selectFrom('fundings').where('account_id', '=', door.shop.accountId());
+  expect(await mine.select('transaction_id').execute()).toEqual([]);
 });
