@@ -61,8 +61,8 @@ export interface Ask {
  * in answers to nobody in particular, such as examples in the document.
  */
 function createNames(): {
-  known(text: string): string;
-  named(text: string, asked: string | undefined): string;
+  readonly known: (text: string) => string;
+  readonly named: (text: string, asked: string | undefined) => string;
 } {
   const [names, ids] = [new Map<string, string>(), new Map<string, string>()];
   const counts = new Map<string, number>();

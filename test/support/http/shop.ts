@@ -182,7 +182,7 @@ export async function openShop({
         .selectAll()
         .where('account_id', '=', people.accountId(name))
         .execute();
-      return rows.map((row) => ({ ...row, fingerprint: String(row.fingerprint) }));
+      return rows;
     },
     replace: (environment, name, useCase) => {
       const world = shop.useCases.worlds[environment];
@@ -223,12 +223,12 @@ function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
   const silent = new Set(['environment', 'catalogueRevision', 'findStoredAnswer']);
   const entries = Object.entries(world).map(([name, useCase]: [string, unknown]) => {
     if (silent.has(name)) return [name, useCase];
-    const call = async (...args: unknown[]): Promise<unknown> => {
+    const call = (...args: unknown[]): unknown => {
       const shop = shopOf();
       shop.calls.push(name);
       const error = shop.failNext;
       shop.failNext = undefined;
-      if (error) throw error;
+      if (error) return Promise.reject(error);
       return (useCase as (...args: unknown[]) => unknown)(...args);
     };
     return [name, call];
