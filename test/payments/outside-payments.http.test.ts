@@ -157,7 +157,10 @@ describe.each(METHODS)('%s', (method) => {
       expect(reply.json).toMatchObject({
         status: 'SUCCESS',
         message: 'Top-up successful',
-        esimDetails: { iccid: expect.stringMatching(/^8944300\d{12}$/), totalVolume: 6_442_450_944 },
+        esimDetails: {
+          iccid: expect.stringMatching(/^8944300\d{12}$/) as unknown,
+          totalVolume: 6_442_450_944,
+        },
       });
     }
   });

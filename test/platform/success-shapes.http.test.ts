@@ -252,7 +252,7 @@ test('eSIM details: the full shape', async () => {
   expectJson(await door.ask(`/api/esim/${esimId}`, { key: 'ngn' }), 200, {
     ...LISTED,
     orderNo: 'B-txn-00000000000000000000000000000001',
-    esimTranNo: expect.stringMatching(/^\d{12}$/),
+    esimTranNo: expect.stringMatching(/^\d{12}$/) as unknown,
     imsi: '454000000000001',
     msisdn: null,
     ac: 'LPA:1$rsp.example.com$MATCHING-0001',
