@@ -4,7 +4,6 @@ import { defineConfig } from 'vitest/config';
 
 const WITHOUT_SERVICES = [
   'test/**/*.unit.test.ts',
-  'test/**/*.http.test.ts',
   'test/repository/**/*.test.ts',
   'test/dev/**/*.test.ts',
   'test/examples/**/*.test.ts',

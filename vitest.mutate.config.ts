@@ -5,10 +5,10 @@ export default defineConfig({
   test: {
     name: 'mutate',
     include: [
-      'test/unit/**/*.test.ts',
+      'test/**/*.unit.test.ts',
       'test/platform/outbound-guard.contract.test.ts',
       'test/vendors/esim-access-answers.contract.test.ts',
-      'test/contract/paystack-{answers,look-answers,refund-answers,statement}.test.ts',
+      'test/vendors/paystack-{answers,look-answers,refund-answers,statement}.contract.test.ts',
     ],
     // Waits for seconds, and runs none of the mutated code.
     exclude: ['test/platform/observing.unit.test.ts'],

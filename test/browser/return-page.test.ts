@@ -19,8 +19,7 @@ afterEach(() => door.close());
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
 function stands(status: PaymentStatusView['status'], changes: Partial<PaymentStatusView> = {}): void {
-  door.shop.payments.standings.set(REFERENCE, {
-    environment: 'test',
+  const standing: PaymentStatusView = {
     reference: REFERENCE,
     purpose: 'purchase',
     status,
@@ -28,7 +27,8 @@ function stands(status: PaymentStatusView['status'], changes: Partial<PaymentSta
     packageName: 'Nigeria 5GB 30Days',
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
     ...changes,
-  });
+  };
+  door.shop.replace('test', 'findPaymentStatus', () => Promise.resolve(standing));
 }
 
 const url = (): string => `${door.server.url}/pay/return?trxref=${REFERENCE}&reference=${REFERENCE}`;

@@ -15,7 +15,7 @@ import {
   TXN,
   type MemoryOps,
 } from '../support/http/memory-ops.ts';
-import { keyOf } from '../support/http/memory-use-cases.ts';
+import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
 import { shape3, unauthorised } from '../support/http/shapes.ts';
 

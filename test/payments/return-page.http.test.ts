@@ -16,9 +16,12 @@ afterEach(() => door.close());
 
 const REFERENCE = `txn-${'a'.repeat(32)}`;
 
-function stands(changes: Partial<PaymentStatusView> & { readonly environment?: 'test' | 'live' } = {}): void {
-  door.shop.payments.standings.set(REFERENCE, {
-    environment: 'live',
+/** Every status, which a real payment takes minutes to go through, is given as it is; the last test asks for a real one. */
+function stands({
+  environment = 'live',
+  ...changes
+}: Partial<PaymentStatusView> & { readonly environment?: 'test' | 'live' } = {}): void {
+  const status: PaymentStatusView = {
     reference: REFERENCE,
     purpose: 'purchase',
     status: 'PENDING',
@@ -26,7 +29,10 @@ function stands(changes: Partial<PaymentStatusView> & { readonly environment?: '
     packageName: 'Nigeria 5GB 30Days',
     charge: { amountMinor: 1_917_812n, currency: 'NGN' },
     ...changes,
-  });
+  };
+  door.shop.replace(environment, 'findPaymentStatus', (reference) =>
+    Promise.resolve(reference === REFERENCE ? status : undefined),
+  );
 }
 
 const open = (query = `reference=${REFERENCE}&trxref=${REFERENCE}`): Promise<Reply> =>
@@ -201,6 +207,20 @@ describe('its status for the script', () => {
       400,
       shape3(400, 'VALIDATION_ERROR', 'reference: must be given once'),
     ]);
+  });
+});
+
+test('a payment that was opened by a purchase', async () => {
+  const body = { packageCode: 'NG-5GB-30D', packageType: 'BASE', paymentMethod: 'CARD' };
+  const bought = await door.ask('/api/esim/buy', { key: 'ngn', body });
+  const { gatewayReference } = bought.json as { gatewayReference: string };
+  const reply = await open(`reference=${gatewayReference}`);
+  expect([reply.status, titleOf(reply)]).toEqual([200, 'Checking your payment']);
+  expect(reply.text).toContain('19178.13 NGN');
+  expect((await door.ask(`/pay/status?reference=${gatewayReference}`)).json).toMatchObject({
+    reference: gatewayReference,
+    status: 'PENDING',
+    packageName: 'Nigeria 5GB 30Days',
   });
 });
 

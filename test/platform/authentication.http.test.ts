@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import type { Route } from '../../src/platform/http/route.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
-import { keyOf } from '../support/http/memory-use-cases.ts';
+import { keyOf } from '../support/http/shop.ts';
 
 let door: Door;
 beforeEach(async () => {

@@ -4,16 +4,16 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_BODY_BYTES, MAX_JSON_DEPTH, MAX_JSON_MEMBERS } from '../../src/platform/http/limits.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import { keyOf } from '../support/http/memory-use-cases.ts';
+import { keyOf } from '../support/http/shop.ts';
 
 let door: Door;
 beforeAll(async () => {
   door = await openDoor();
 });
 afterAll(() => door.close());
-beforeEach(() => {
+beforeEach(async () => {
   door.shop.calls.length = 0;
-  door.shop.balanceMinor = 1_000_000_000n;
+  await door.shop.setBalance(1_000_000_000n);
 });
 
 const BASE = { packageCode: 'NG-5GB-30D', paymentMethod: 'WALLET', packageType: 'BASE' };
@@ -275,7 +275,7 @@ describe('bodies as values', () => {
     const reply = await post({ rawBody });
     expect(reply.json).toMatchObject({
       status: 'SUCCESS',
-      package: { packageCode: 'NG-5GB-30D', price: 19178.12, currency: 'NGN' },
+      package: { packageCode: 'NG-5GB-30D', price: 19178.13, currency: 'NGN' },
     });
     expect(reply.status).toBe(201);
     expect(Object.keys({})).toEqual([]);

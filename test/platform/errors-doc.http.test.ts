@@ -10,7 +10,7 @@ import { shapeOf, STATUS_OF } from '../../src/platform/http/errors.ts';
 import * as limits from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
-import { keyOf } from '../support/http/memory-use-cases.ts';
+import { keyOf } from '../support/http/shop.ts';
 
 const errors = readFileSync(new URL('../../docs/ERRORS.md', import.meta.url), 'utf8');
 const api = readFileSync(new URL('../../docs/API.md', import.meta.url), 'utf8');

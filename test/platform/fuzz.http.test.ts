@@ -12,7 +12,7 @@ import {
 import { PAYMENT_METHODS } from '../../src/domain/states.ts';
 import { WEBHOOK_EVENTS } from '../../src/webhooks/rules.ts';
 import { openDoor, type Ask, type Door } from '../support/http/door.ts';
-import { keyOf } from '../support/http/memory-use-cases.ts';
+import { keyOf } from '../support/http/shop.ts';
 
 const RUNS = 2_400;
 
@@ -263,7 +263,7 @@ test(
     const seen = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(shots(), async ({ operation, target, ask }) => {
-        door.shop.balanceMinor = 1_000_000_000n;
+        await door.shop.setBalance(1_000_000_000n);
         const reply = await door.ask(target, ask);
         seen.set(
           `${operation.operation.operationId} ${reply.status}`,

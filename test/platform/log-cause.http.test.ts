@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest';
 import { DomainError } from '../../src/domain/errors.ts';
 import { openDoor, type Door } from '../support/http/door.ts';
-import { keyOf } from '../support/http/memory-use-cases.ts';
+import { keyOf } from '../support/http/shop.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
 
 let door: Door;

@@ -13,9 +13,7 @@ beforeAll(async () => {
   contract = await readContract(door);
 });
 afterAll(() => door.close());
-beforeEach(() => {
-  door.shop.balanceMinor = 1_000_000_000n;
-});
+beforeEach(() => door.shop.setBalance(1_000_000_000n));
 
 // What is under /ops has a document of its own, for people who have signed in (ops.test.ts).
 const routes = createRouteTable({ version: '1.2.3', brand: 'simway' }).filter(
@@ -257,7 +255,7 @@ describe('answers are as documented', () => {
     [
       '/api/esim/confirm-payment',
       '/api/esim/confirm-payment',
-      { key: 'usduser', body: { trackingReference: 'txn-f0000000000000000000000000000002' } },
+      { key: 'usduser', body: { trackingReference: 'txn-00000000000000000000000000000008' } },
       200,
     ],
     [

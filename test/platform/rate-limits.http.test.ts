@@ -91,7 +91,7 @@ test('one account has one bucket in each environment, whatever the key, path or 
   await door.ask('/api/wallet/balance', { key: 'ngn', from: '127.0.0.2' });
   await door.ask('/nope', { key: 'readonly' });
   await door.ask('/api/wallet/balance', { key: 'live/ngn' });
-  const account = `acc-${'1'.padStart(32, '0')}`;
+  const account = door.shop.accountId();
   expect(Object.fromEntries(door.limiter.counts)).toEqual({
     [`account:test:${account}`]: 2,
     [`account:live:${account}`]: 1,

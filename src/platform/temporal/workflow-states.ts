@@ -1,6 +1,6 @@
 /**
- * What Temporal says of workflows. Its index of workflows may be some seconds behind, so it is only asked which ones are surely open; whether
- * one is gone is answered by the workflow itself.
+ * What Temporal says of workflows. Its index may be some seconds behind. So a workflow is only reported as gone when the workflow itself says
+ * so. One that ended a moment ago may still be listed as open; the next look finds it.
  */
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
 import type { TemporalClient } from './connect.ts';
@@ -47,7 +47,7 @@ export function createWorkflowStates(temporal: TemporalClient): WorkflowStates {
   };
 }
 
-/** What surely has an open workflow. */
+/** Which workflows the index lists as open. One that has just ended may still be among them. */
 async function findCarried(client: Client): Promise<Set<string>> {
   const carried = new Set<string>();
   const query = `ExecutionStatus = 'Running' AND WorkflowType IN ('${PURCHASE_WORKFLOW}', '${FUND_WALLET_WORKFLOW}')`;

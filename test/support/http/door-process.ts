@@ -1,20 +1,57 @@
-// The door in a process of its own, for what can only be seen from outside: memory and an orderly end. Talks over IPC.
-import { openDoor } from './door.ts';
+// The door in a process of its own, for what can only be seen from outside: memory and an orderly end. Talks over IPC. Nothing is behind it,
+// since what it is asked is refused before any use case.
+import { buildApp, DEFAULT_APP_SETTINGS } from '../../../src/platform/http/app.ts';
+import { startServer } from '../../../src/platform/http/server.ts';
+import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
+import { createLogger } from '../../../src/platform/telemetry/logger.ts';
+import { createMetrics } from '../../../src/platform/telemetry/metrics.ts';
+import type { WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
 
 export type ToParent = { readonly port: number } | { readonly rssBytes: number; readonly heapBytes: number };
 
-const tell = (message: ToParent): void => {
+const send = (message: ToParent): void => {
   process.send?.(message);
 };
 
-const door = await openDoor();
-tell({ port: door.server.port });
+const logger = createLogger({ level: 'debug', destination: { write: () => undefined } });
+const app = buildApp({
+  useCases: {
+    accounts: {
+      authenticate: () =>
+        Promise.resolve({
+          account: {
+            id: 'acc-1',
+            type: 'USER',
+            name: 'Ada',
+            email: 'ada@example.com',
+            currency: 'NGN',
+            plan: 'ENTERPRISE',
+            requestsPerMinute: 1_000_000,
+          },
+          keyId: 'key-1',
+          environment: 'test',
+          scopes: ['read', 'purchase'],
+          allowedAddresses: ['0.0.0.0/0', '::/0'],
+        }),
+    },
+    worlds: { test: { environment: 'test' } as WorldUseCases },
+  },
+  rateLimiter: {
+    consume: (_bucket, limit) =>
+      Promise.resolve({ allowed: true, limit, remaining: limit, resetAtMs: 4_102_444_800_000 }),
+  },
+  events: createHttpEvents({ logger, metrics: createMetrics({ processMetrics: false }).http }),
+  settings: { ...DEFAULT_APP_SETTINGS, publicRequestsPerMinute: 1_000_000, failedAuthPerMinute: 1_000_000 },
+  version: '1.2.3',
+});
+const server = await startServer({ app, host: '127.0.0.1', port: 0 });
+send({ port: server.port });
 
 process.on('message', (message) => {
   if (message === 'memory') {
     const { rss, heapUsed } = process.memoryUsage();
-    tell({ rssBytes: rss, heapBytes: heapUsed });
+    send({ rssBytes: rss, heapBytes: heapUsed });
     return;
   }
-  void door.close().then(() => process.disconnect());
+  void server.stop(1_000).then(() => process.disconnect());
 });

@@ -1,4 +1,4 @@
-// Starts the real Koa app on a real socket over the in-memory shop, with a limiter that counts exactly, and hears what it logs.
+// Starts the real Koa app on a real socket over the shop of shop.ts, with a limiter that counts exactly, and hears what it logs.
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import { buildApp, DEFAULT_APP_SETTINGS, type AppSettings } from '../../../src/platform/http/app.ts';
@@ -6,7 +6,7 @@ import { startServer, type RunningServer, type ServerOptions } from '../../../sr
 import { createLogger } from '../../../src/platform/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../../src/platform/telemetry/metrics.ts';
 import type { LimitVerdict, RateLimiter } from '../../../src/platform/rate-limiter.ts';
-import { createMemoryShop, keyOf, type MemoryShop } from './memory-use-cases.ts';
+import { keyOf, openShop, type TestShop } from './shop.ts';
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
@@ -55,13 +55,44 @@ export interface Ask {
   readonly from?: string;
 }
 
+/**
+ * Names the ids in answers by the order in which they come, such as `txn-00…01`, so that whole answers can be compared; requests may use these
+ * names. Ids that a test made up itself stay as they are, and so do those
+ * in answers to nobody in particular, such as examples in the document.
+ */
+function createNames(): {
+  readonly known: (text: string) => string;
+  readonly named: (text: string, asked: string | undefined) => string;
+} {
+  const [names, ids] = [new Map<string, string>(), new Map<string, string>()];
+  const counts = new Map<string, number>();
+  const name = (id: string): string => {
+    const kind = id.slice(0, id.indexOf('-'));
+    const count = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, count);
+    const made = `${kind}-${String(count).padStart(32, '0')}`;
+    names.set(id, made);
+    ids.set(made, id);
+    return made;
+  };
+  return {
+    known: (text) => text.replace(ID, (made) => ids.get(made) ?? made),
+    named: (text, asked) =>
+      text.replace(ID, (id) => names.get(id) ?? (asked === undefined || asked.includes(id) ? id : name(id))),
+  };
+}
+
+const ID = /\b(?:txn|esim|ep|msg)-[0-9a-f]{32}/g;
+
 export interface Door {
-  readonly shop: MemoryShop;
+  readonly shop: TestShop;
   readonly limiter: CountingLimiter;
   readonly metrics: Metrics;
   readonly logLines: string[];
   readonly server: RunningServer;
   ask(target: string, ask?: Ask): Promise<Reply>;
+  /** The real id behind the name that answers give it. */
+  idOf(name: string): string;
   /** Sends bytes as they are and returns everything that comes back until the connection ends or `done` says so. */
   raw(bytes: string | Buffer, done?: (heard: string) => boolean): Promise<string>;
   close(): Promise<void>;
@@ -76,7 +107,6 @@ export async function openDoor(
     readonly server?: Partial<ServerOptions>;
   } = {},
 ): Promise<Door> {
-  const shop = createMemoryShop({ live: options.live ?? false });
   const limiter = createCountingLimiter();
   const metrics = createMetrics({ processMetrics: false });
   const logLines: string[] = [];
@@ -84,6 +114,7 @@ export async function openDoor(
     level: 'debug',
     destination: { write: (line: string) => void logLines.push(line) },
   });
+  const shop = await openShop({ live: options.live ?? false, log: logger });
   const app = buildApp({
     useCases: options.ops ? { ...shop.useCases, ops: options.ops } : shop.useCases,
     rateLimiter: limiter,
@@ -97,20 +128,24 @@ export async function openDoor(
     version: '1.2.3',
   });
   const server = await startServer({ app, host: '127.0.0.1', port: 0, ...options.server });
+  const names = createNames();
   return {
     shop,
     limiter,
     metrics,
     logLines,
     server,
-    ask: (target, ask = {}) => send(server.port, target, ask),
+    ask: (target, ask = {}) => send(server.port, target, ask, names),
+    idOf: names.known,
     raw: (bytes, done) => sendRaw(server.port, bytes, done),
     close: () => server.stop(1_000),
   };
 }
 
-function send(port: number, target: string, ask: Ask): Promise<Reply> {
-  const payload = ask.rawBody ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
+function send(port: number, target: string, ask: Ask, names: ReturnType<typeof createNames>): Promise<Reply> {
+  const given = ask.rawBody ?? (ask.body === undefined ? undefined : JSON.stringify(ask.body));
+  const payload = typeof given === 'string' ? names.known(given) : given;
+  const asked = ask.key === undefined ? undefined : `${target} ${String(given)}`;
   const headers: Record<string, string | string[]> = {};
   if (payload !== undefined) {
     headers['content-type'] = 'application/json';
@@ -127,7 +162,7 @@ function send(port: number, target: string, ask: Ask): Promise<Reply> {
         host: '127.0.0.1',
         port,
         method,
-        path: target,
+        path: names.known(target),
         headers: { ...headers, ...ask.headers },
         agent: false,
         ...(ask.from === undefined ? {} : { localAddress: ask.from }),
@@ -137,7 +172,7 @@ function send(port: number, target: string, ask: Ask): Promise<Reply> {
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
         response.on('error', reject);
         response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
+          const text = names.named(Buffer.concat(chunks).toString(), asked);
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text, json: parse(text) });
         });
       },

@@ -5,7 +5,7 @@ const ENDPOINTS = '/api/webhooks/endpoints';
 const MESSAGES = '/api/webhooks/messages';
 const LOW_BALANCE = '/api/wallet/low-balance';
 const EP = `ep-${'1'.padStart(32, '0')}`;
-const MSG = `msg-${'2'.padStart(32, '0')}`;
+const MSG = `msg-${'1'.padStart(32, '0')}`;
 const NONE = 'f'.repeat(32);
 const key = 'ngn';
 
@@ -20,7 +20,7 @@ const message = (way: string, id = MSG): [string, string] => [
   `${MESSAGES}/{messageId}${way}`,
   `${MESSAGES}/${id}${way}`,
 ];
-const from = '2026-01-31T00:00:00Z';
+const from = new Date(Date.now() - 3_600_000).toISOString();
 
 export const WEBHOOK_ASKS: readonly DocumentedAsk[] = [
   [ENDPOINTS, ENDPOINTS, { key, body: { url: 'https://a.example.com/hook' } }, 201],

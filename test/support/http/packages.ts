@@ -1,31 +1,15 @@
-// What the in-memory shop sells, and to whom: fixed values that the shape tests compare with.
-import type { Account } from '../../../src/domain/account.ts';
-import type { CataloguePackage } from '../../../src/catalogue/rules.ts';
-import type { RegionView } from '../../../src/catalogue/memory.ts';
+// What the shop of HTTP tests sells: fixed values that the shape tests compare with.
+import type { CataloguePackage, Region } from '../../../src/catalogue/rules.ts';
 
 export const NOW = new Date('2026-01-31T09:30:00.250Z');
 
-export function account(name: 'ngn' | 'usd' | 'slow' | 'usduser'): Account {
-  const id = { ngn: '1', usd: '2', slow: '3', usduser: '4' }[name].padStart(32, '0');
-  return {
-    id: `acc-${id}`,
-    type: name === 'usd' ? 'MERCHANT' : 'USER',
-    name,
-    email: `${name}@example.com`,
-    currency: name.startsWith('usd') ? 'USD' : 'NGN',
-    plan: name === 'slow' ? 'STANDARD' : 'ENTERPRISE',
-    requestsPerMinute: name === 'slow' ? 5 : 1_000_000,
-  };
-}
-
-export const regionViews: readonly RegionView[] = [
+export const regions: readonly Region[] = [
   {
     regionCode: 'NG',
     regionName: 'Nigeria',
     regionType: 'LC',
     countryCode: 'NG',
     flagUrl: 'https://img.example.com/ng.png',
-    packageCount: 1,
   },
   {
     regionCode: 'EU-42',
@@ -33,7 +17,6 @@ export const regionViews: readonly RegionView[] = [
     regionType: 'RG',
     countryCode: null,
     flagUrl: 'https://img.example.com/eu.png',
-    packageCount: 7,
   },
   {
     regionCode: 'GL-120',
@@ -41,7 +24,6 @@ export const regionViews: readonly RegionView[] = [
     regionType: 'GL',
     countryCode: null,
     flagUrl: 'https://img.example.com/gl.png',
-    packageCount: 3,
   },
 ];
 
@@ -87,3 +69,11 @@ export const topUpItem: CataloguePackage = {
   volumeBytes: 1_073_741_824,
   duration: 7,
 };
+
+/** One package each for the regions of many countries. */
+export const regionItems: readonly CataloguePackage[] = (['EU-42', 'GL-120'] as const).map((regionCode) => ({
+  ...baseItem,
+  packageCode: `${regionCode}-5GB-30D`,
+  regionCode,
+  regionType: regionCode === 'EU-42' ? 'RG' : 'GL',
+}));

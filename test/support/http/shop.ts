@@ -1,0 +1,364 @@
+/**
+ * The service behind the HTTP door without Temporal and without vendors: the real use cases on a real Postgres, whose engine and vendors are
+ * small fakes. All shops of a process share one database and its catalogue; each has accounts, keys and worlds of its own.
+ */
+import { randomBytes } from 'node:crypto';
+import { sql, type Kysely } from 'kysely';
+import { createAuthenticator } from '../../../src/accounts/authenticate.ts';
+import { insertAccount } from '../../../src/accounts/store/accounts.ts';
+import { createCatalogueMemory } from '../../../src/catalogue/memory.ts';
+import { replaceCatalogue } from '../../../src/catalogue/store/catalogue.ts';
+import { findPricingSettings, insertPricingSettings } from '../../../src/catalogue/store/pricing-settings.ts';
+import { insertRates } from '../../../src/catalogue/store/rates.ts';
+import type { Account, Environment, Principal } from '../../../src/domain/account.ts';
+import { ensureWallet, transfer, walletAccount } from '../../../src/ledger/store/ledger.ts';
+import { openDatabase } from '../../../src/platform/database/database.ts';
+import type { AccountsDatabase, WorldDatabase, WorldDb } from '../../../src/platform/database/tables.ts';
+import type { UseCases, WorldUseCases } from '../../../src/platform/composition/use-cases.ts';
+import { createWorldUseCases } from '../../../src/platform/composition/world-use-cases.ts';
+import { createUrlGuard } from '../../../src/platform/outbound/url-guard.ts';
+import { createInProcessJsonCache } from '../../../src/platform/redis/rate-cache.ts';
+import { createSecretBox } from '../../../src/platform/secret-box.ts';
+import { createEvents, type EventLog } from '../../../src/platform/telemetry/events.ts';
+import { createTestDatabase, openSchema } from '../database.ts';
+import { purchaseInput } from '../facts.ts';
+import { createTestEngine, type TestEngine } from './engine.ts';
+import { baseItem, NOW, regionItems, regions } from './packages.ts';
+import { createTestGateway, createTestSupplier, createTestVendors, type TestVendors } from './vendors.ts';
+
+export interface TestShop {
+  readonly useCases: UseCases;
+  /** The test world's database as the service sees it. */
+  readonly db: WorldDb;
+  /** The same as its owner, who may write anything. */
+  readonly owner: Kysely<WorldDatabase>;
+  readonly engine: TestEngine;
+  readonly vendors: TestVendors;
+  /** Calls of world use cases, by name, for "not even asked" assertions; reads of stored answers left out. */
+  readonly calls: string[];
+  /** Thrown by the next world call instead of an answer. */
+  failNext: Error | undefined;
+  /** Where the key "list" may be used from. */
+  allowedAddresses: readonly string[];
+  /** The account id behind a key's name. */
+  accountId(name?: string): string;
+  /** Makes the wallet behind a key hold this much, in minor units. */
+  setBalance(amountMinor: bigint, name?: string): Promise<void>;
+  balance(name?: string): Promise<bigint>;
+  purchases(name?: string): Promise<number>;
+  /** What is stored under this account's idempotency keys. */
+  storedAnswers(name?: string): Promise<StoredKey[]>;
+  /** Puts an answer in the place of a use case, for what takes real rows minutes to come to. */
+  replace<Name extends keyof WorldUseCases>(
+    environment: Environment,
+    name: Name,
+    useCase: WorldUseCases[Name],
+  ): void;
+  /** As while the first request under this key is still running. */
+  forgetAnswer(key: string): Promise<void>;
+  /** As when every message to this account had come to its end. */
+  closeMessages(status: 'DELIVERED' | 'FAILED', id?: string): Promise<void>;
+  /** As when a price was changed: caches of the catalogue are old. */
+  changePrices(): Promise<void>;
+}
+
+export interface StoredKey {
+  readonly key: string;
+  readonly path: string;
+  readonly fingerprint: string;
+  readonly answer_status: number | null;
+}
+
+/** Keys by name: the door hands them over as they came, so any text that looks like one will do. */
+export function keyOf(environment: Environment, name: string): string {
+  return `simway_${environment}_${name.padEnd(38, '0')}`;
+}
+
+type Databases = Awaited<ReturnType<typeof openDatabases>>;
+let shared: Promise<Databases> | undefined;
+
+async function openDatabases() {
+  const { url } = await createTestDatabase();
+  const given = { url, maxConnections: 6, statementTimeoutMs: 10_000, applicationName: 'simway-tests' };
+  const openWorld = async (schema: Environment) => {
+    const db = openDatabase<WorldDatabase>({ ...given, schema, role: `simway_${schema}` });
+    const owner = openSchema<WorldDatabase>(url, schema);
+    await replaceCatalogue(owner, { regions, packages: [...regionItems, baseItem] }, NOW);
+    const rate = { source: 'fixed', observedAt: new Date(), status: 'GOOD' } as const;
+    await insertRates(owner, [
+      { ...rate, currency: 'NGN', micros: 1_534_250_000n },
+      { ...rate, currency: 'GHS', micros: 15_342_500n },
+    ]);
+    const before = await findPricingSettings(owner);
+    await insertPricingSettings(
+      owner,
+      {
+        id: 'tests',
+        userMarkupBps: 2_500,
+        merchantMarkupBps: 2_500,
+        ngnIncrementBps: 0,
+        by: 'a test',
+        reason: 'a test',
+      },
+      before.id,
+    );
+    const catalogue = createCatalogueMemory({
+      db,
+      rateCache: createInProcessJsonCache(),
+      onError: (error) => {
+        throw error;
+      },
+    });
+    await catalogue.refresh();
+    return { db, owner, catalogue };
+  };
+  return {
+    accounts: openDatabase<AccountsDatabase>({ ...given, schema: 'accounts', role: 'simway_accounts' }),
+    test: await openWorld('test'),
+    live: await openWorld('live'),
+  };
+}
+
+export async function openShop({
+  live = false,
+  log,
+}: {
+  readonly live?: boolean;
+  readonly log: EventLog;
+}): Promise<TestShop> {
+  shared ??= openDatabases();
+  const databases = await shared;
+  const people = createPeople(databases);
+  const vendors = createTestVendors();
+  const calls: string[] = [];
+  const test = createWorld('test', databases, vendors, log);
+  const shop: TestShop = {
+    calls,
+    vendors,
+    db: databases.test.db,
+    owner: databases.test.owner,
+    engine: test.engine,
+    failNext: undefined,
+    allowedAddresses: [],
+    useCases: {
+      accounts: {
+        authenticate: async (rawKey) => {
+          const principal = await people.authenticate(rawKey);
+          return rawKey === keyOf('test', 'list')
+            ? { ...principal, allowedAddresses: shop.allowedAddresses }
+            : principal;
+        },
+      },
+      worlds: {
+        test: watched(test.useCases, () => shop),
+        ...(live ? { live: watched(createWorld('live', databases, vendors, log).useCases, () => shop) } : {}),
+      },
+    },
+    accountId: people.accountId,
+    setBalance: async (amountMinor, name = 'ngn') => {
+      const { account } = await people.authenticate(keyOf('test', name));
+      await putIntoWallet(databases.test.db, account, amountMinor - (await shop.balance(name)));
+    },
+    balance: async (name = 'ngn') => {
+      await people.authenticate(keyOf('test', name));
+      const row = await databases.test.db
+        .selectFrom('wallets')
+        .select('balance_minor')
+        .where('account_id', '=', people.accountId(name))
+        .executeTakeFirstOrThrow();
+      return row.balance_minor;
+    },
+    purchases: async (name) => {
+      const rows = await databases.test.db
+        .selectFrom('purchases')
+        .select('transaction_id')
+        .where('account_id', '=', people.accountId(name))
+        .execute();
+      return rows.length;
+    },
+    storedAnswers: async (name) => {
+      const rows = await databases.test.db
+        .selectFrom('idempotency_keys')
+        .selectAll()
+        .where('account_id', '=', people.accountId(name))
+        .execute();
+      return rows;
+    },
+    replace: (environment, name, useCase) => {
+      const world = shop.useCases.worlds[environment];
+      if (world)
+        Object.assign(
+          world,
+          watched({ [name]: useCase } as unknown as WorldUseCases, () => shop),
+        );
+    },
+    forgetAnswer: async (key) => {
+      await databases.test.owner
+        .updateTable('idempotency_keys')
+        .set({ answer_status: null, answer_body: null })
+        .where('account_id', '=', people.accountId())
+        .where('key', '=', key)
+        .execute();
+    },
+    closeMessages: async (status, id) => {
+      let closing = databases.test.owner
+        .updateTable('webhook_messages')
+        .set({ status, attempts: 1, next_attempt_at: null, closed_at: new Date() })
+        .where('account_id', '=', people.accountId());
+      if (id !== undefined) closing = closing.where('id', '=', id);
+      await closing.execute();
+    },
+    changePrices: async () => {
+      await sql`update revisions set revision = revision + 1 where name = 'pricing'`.execute(
+        databases.test.owner,
+      );
+      await databases.test.catalogue.refresh();
+    },
+  };
+  return shop;
+}
+
+/** The same use cases, which note that they were called and throw what the test wants thrown. */
+function watched(world: WorldUseCases, shopOf: () => TestShop): WorldUseCases {
+  const silent = new Set(['environment', 'catalogueRevision', 'findStoredAnswer']);
+  const entries = Object.entries(world).map(([name, useCase]: [string, unknown]) => {
+    if (silent.has(name)) return [name, useCase];
+    const call = (...args: unknown[]): unknown => {
+      const shop = shopOf();
+      shop.calls.push(name);
+      const error = shop.failNext;
+      shop.failNext = undefined;
+      if (error) return Promise.reject(error);
+      return (useCase as (...args: unknown[]) => unknown)(...args);
+    };
+    return [name, call];
+  });
+  return Object.fromEntries(entries) as WorldUseCases;
+}
+
+function createWorld(environment: Environment, databases: Databases, vendors: TestVendors, log: EventLog) {
+  const { db, catalogue } = databases[environment];
+  const clock = { now: () => new Date() };
+  const given = {
+    db,
+    clock,
+    supplier: createTestSupplier(vendors),
+    gateway: createTestGateway(environment, vendors),
+    events: createEvents(log),
+  };
+  const engine = createTestEngine(given);
+  const useCases = createWorldUseCases({
+    ...given,
+    environment,
+    engine,
+    webhookEngine: { deliver: () => Promise.resolve() },
+    secretBox: createSecretBox({ key: '0'.repeat(64), previousKeys: [] }),
+    urlGuard: createUrlGuard({
+      policy: { httpsOnly: false, allowedRanges: ['127.0.0.0/8', '::1'] },
+      clock,
+      network: {
+        resolve: () => Promise.resolve(['93.184.216.34']),
+        connect: () => {
+          throw new Error('no test of the door connects to anything');
+        },
+      },
+    }),
+    catalogue,
+    settings: {
+      timings: purchaseInput({ transactionId: '' }).timings,
+      esimFreshMs: 3_600_000,
+      topUpsFreshMs: 3_600_000,
+      closedPaymentFreshMs: 60_000,
+      rateMaxAgeMs: 3_600_000,
+      mobileMoneyCurrency: 'GHS',
+    },
+    idSecret: randomBytes(32),
+  });
+  return { useCases, engine };
+}
+
+const START_MINOR = 5_000_000n;
+
+/** The accounts behind the keys' names, each made when it is first asked for. */
+function createPeople(databases: Databases) {
+  const suffix = randomBytes(15).toString('hex');
+  const owners = new Map(
+    (['ngn', 'usd', 'slow', 'usduser'] as const).map((name, index) => [
+      name,
+      accountOf(name, `acc-0${index}${suffix}`),
+    ]),
+  );
+  const ownerOf = (name: string): Account => owners.get(name as 'ngn') ?? owners.get('ngn')!;
+  const changes: Readonly<Record<string, Partial<Principal>>> = {
+    readonly: { scopes: ['read'] },
+    buyonly: { scopes: ['purchase'] },
+    elsewhere: { allowedAddresses: ['192.0.2.7', '198.51.100.0/24', '2001:db8::/32'] },
+  };
+  const known = new Map<string, Principal>();
+  const add = (environment: Environment, name: string): void => {
+    known.set(keyOf(environment, name), {
+      account: ownerOf(name),
+      keyId: `key-${name}`,
+      environment,
+      scopes: ['read', 'purchase'],
+      allowedAddresses: ['0.0.0.0/0', '::/0'],
+      ...changes[name],
+    });
+  };
+  for (const name of ['ngn', 'usd', 'usduser', 'slow', 'readonly', 'buyonly', 'elsewhere', 'list'])
+    add('test', name);
+  add('live', 'ngn');
+  const real = createAuthenticator({
+    db: databases.accounts,
+    clock: { now: () => new Date() },
+    brand: 'simway',
+    onError: () => undefined,
+  });
+  const made = new Map<string, Promise<void>>();
+  const make = async (account: Account): Promise<void> => {
+    await insertAccount(databases.accounts, {
+      ...account,
+      enterpriseRequestsPerMinute: account.plan === 'ENTERPRISE' ? account.requestsPerMinute : null,
+    });
+    for (const { db } of [databases.test, databases.live]) {
+      await ensureWallet(db, account.id, account.currency);
+      await putIntoWallet(db, account, START_MINOR);
+    }
+  };
+  return {
+    accountId: (name = 'ngn') => ownerOf(name).id,
+    authenticate: async (rawKey: string): Promise<Principal> => {
+      const principal = known.get(rawKey);
+      if (!principal) return real.authenticate(rawKey);
+      const { account } = principal;
+      if (!made.has(account.id)) made.set(account.id, make(account));
+      await made.get(account.id);
+      return principal;
+    },
+  };
+}
+
+async function putIntoWallet(db: WorldDb, { id, currency }: Account, amountMinor: bigint): Promise<void> {
+  if (amountMinor === 0n) return;
+  await transfer(db, {
+    operationKey: `test:${randomBytes(8).toString('hex')}`,
+    kind: 'fund',
+    reason: 'a test',
+    entries: [
+      { account: `funding:${currency}`, currency, amountMinor: -amountMinor },
+      { account: walletAccount(id), currency, amountMinor },
+    ],
+  });
+}
+
+function accountOf(name: 'ngn' | 'usd' | 'slow' | 'usduser', id: string): Account {
+  return {
+    id,
+    type: name === 'usd' ? 'MERCHANT' : 'USER',
+    name,
+    email: `${name}@example.com`,
+    currency: name.startsWith('usd') ? 'USD' : 'NGN',
+    plan: name === 'slow' ? 'STANDARD' : 'ENTERPRISE',
+    requestsPerMinute: name === 'slow' ? 5 : 1_000_000,
+  };
+}

@@ -1,0 +1,159 @@
+// The supplier and the gateway as an HTTP test needs them: they answer at once, and a test says what. Nothing is sent anywhere.
+import { createHash, randomInt } from 'node:crypto';
+import type { Environment } from '../../../src/domain/account.ts';
+import type { EsimSupplier } from '../../../src/esims/port.ts';
+import type { PaymentGateway } from '../../../src/payments/port.ts';
+import { profileFacts } from '../facts.ts';
+import { baseItem, NOW, topUpItem } from './packages.ts';
+
+/** The signature that this gateway takes for its own. */
+export const GOOD_SIGNATURE = 'a-good-signature';
+export const TRANSFER_EXPIRES_AT = new Date('2099-01-31T10:00:00.250Z');
+
+export interface TestVendors {
+  /** What the supplier makes of an order. */
+  supplier: 'delivers' | 'is allocating' | 'refuses';
+  /** Whether the gateway has answered how to pay. */
+  gatewayAnswers: boolean;
+  /** References that the gateway has money for. */
+  readonly paid: Set<string>;
+  /** Every event that was given to the gateway to verify. */
+  readonly events: {
+    readonly environment: Environment;
+    readonly bytes: Buffer;
+    readonly headers: Readonly<Record<string, string | undefined>>;
+  }[];
+}
+
+export function createTestVendors(): TestVendors {
+  return { supplier: 'delivers', gatewayAnswers: true, paid: new Set(), events: [] };
+}
+
+export function createTestSupplier(vendors: TestVendors): EsimSupplier {
+  const refused = { outcome: 'refused', reason: 'PACKAGE_UNKNOWN', detail: 'not sold any more' } as const;
+  const profiles = new Map<string, ReturnType<typeof newProfile>>();
+  const ready = (query: { readonly orderNo: string } | { readonly esimTranNo: string }) => {
+    const known = 'esimTranNo' in query ? profiles.get(query.esimTranNo) : newProfile(query.orderNo);
+    if (known) profiles.set(known.esimTranNo, known);
+    return known;
+  };
+  const supplier: Partial<EsimSupplier> = {
+    name: 'test-supplier',
+    topUps: (code) => Promise.resolve(code === baseItem.packageCode ? [topUpItem] : []),
+    order: ({ transactionId }) =>
+      Promise.resolve(
+        vendors.supplier === 'refuses'
+          ? refused
+          : { outcome: 'done', value: { orderNo: `B-${transactionId}` } },
+      ),
+    profile: (query) => {
+      const profile = vendors.supplier === 'delivers' ? ready(query) : undefined;
+      return Promise.resolve({
+        outcome: 'done',
+        value: profile ? { state: 'ready', profile } : { state: 'allocating' },
+      });
+    },
+    topUp: ({ esimTranNo }) =>
+      Promise.resolve(
+        vendors.supplier === 'delivers'
+          ? {
+              outcome: 'done',
+              value: {
+                iccid: iccidOf(esimTranNo),
+                totalVolumeBytes: 6_442_450_944,
+                orderUsageBytes: 442_450_944,
+                totalDuration: 37,
+                expiredTime: null,
+              },
+            }
+          : { outcome: 'unknown', detail: 'no answer' },
+      ),
+  };
+  return supplier as EsimSupplier;
+}
+
+const iccidOf = (esimTranNo: string): string => `8944300${esimTranNo}`;
+
+/** In use, so that it can be topped up. */
+function newProfile(orderNo: string) {
+  const esimTranNo = String(randomInt(1e11, 1e12));
+  return {
+    ...profileFacts({
+      orderNo,
+      esimTranNo,
+      iccid: iccidOf(esimTranNo),
+      imsi: '454000000000001',
+      ac: 'LPA:1$rsp.example.com$MATCHING-0001',
+      qrCodeUrl: 'https://qr.example.com/0001.png',
+      shortUrl: 'https://qr.example.com/0001',
+      pin: '1234',
+      activateTime: NOW.toISOString(),
+      expiredTime: null,
+      orderUsageBytes: 442_450_944,
+      status: 'ACTIVE',
+    }),
+    transactionId: '',
+    supplierStatus: 'IN_USE',
+  };
+}
+
+/** Opens every charge between 100.00 and 10,000,000.00, and says that what is in `paid` was paid as asked. */
+export function createTestGateway(environment: Environment, vendors: TestVendors): PaymentGateway {
+  const charges = new Map<string, { readonly amountMinor: bigint; readonly currency: string }>();
+  const gateway: Partial<PaymentGateway> = {
+    name: 'paystack',
+    limits: (_method, currency) =>
+      ['NGN', 'USD', 'GHS'].includes(currency)
+        ? { minMinor: currency === 'NGN' ? 10_000n : 10n, maxMinor: 1_000_000_000n }
+        : undefined,
+    charge: ({ reference, method, amount }) => {
+      if (!vendors.gatewayAnswers) return Promise.resolve({ outcome: 'unknown', detail: 'no answer' });
+      charges.set(reference, amount);
+      return Promise.resolve({
+        outcome: 'done',
+        value:
+          method === 'BANK_TRANSFER'
+            ? {
+                kind: 'bank-transfer',
+                bankName: 'Example Bank',
+                accountNumber: '0000000001',
+                accountName: 'SIMWAY / EXAMPLE',
+                expiresAt: TRANSFER_EXPIRES_AT,
+              }
+            : { kind: 'redirect', paymentUrl: `https://checkout.example.com/${reference}` },
+      });
+    },
+    findCharge: (reference) => {
+      const requested = charges.get(reference);
+      if (!requested) return Promise.resolve({ outcome: 'done', value: null });
+      const isPaid = vendors.paid.has(reference);
+      return Promise.resolve({
+        outcome: 'done',
+        value: {
+          reference,
+          state: isPaid ? 'paid' : 'abandoned',
+          gatewayStatus: isPaid ? 'success' : 'abandoned',
+          requested,
+          received: requested,
+          feesOnTopMinor: 0n,
+          paidAt: isPaid ? NOW : null,
+          gatewayId: '1',
+        },
+      });
+    },
+    findDisputes: () => Promise.resolve({ outcome: 'done', value: [] }),
+    verifyWebhook: (rawBody, headers) => {
+      vendors.events.push({ environment, bytes: Buffer.from(rawBody), headers });
+      if (headers['x-paystack-signature'] !== GOOD_SIGNATURE) return undefined;
+      return {
+        eventKey: createHash('sha256').update(rawBody).digest('hex'),
+        type: 'charge.success',
+        about: 'other',
+        reference: null,
+        email: null,
+        amount: null,
+      };
+    },
+  };
+  return gateway as PaymentGateway;
+}
