@@ -4,7 +4,7 @@ import type { FundingInput } from './funding-rules.ts';
 
 export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
 
-export interface WhosePayment {
+export interface PaymentSubject {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
 }
@@ -26,7 +26,7 @@ export interface PaymentEngine {
    * Asks the gateway about a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money.
    * Resolves when that is done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
    */
-  look(payment: WhosePayment, deadlineMs: number): Promise<void>;
+  check(payment: PaymentSubject, deadlineMs: number): Promise<void>;
   /** The same without waiting for the result: resolves once the engine has accepted the request. */
-  lookSoon(payment: WhosePayment): Promise<void>;
+  checkSoon(payment: PaymentSubject): Promise<void>;
 }

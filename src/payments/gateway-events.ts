@@ -5,12 +5,12 @@
 import type { GatewayEvent } from './port.ts';
 import { bookDispute, enqueuePaymentReturned } from './store/disputes.ts';
 import {
-  ABOUT_NO_PAYMENT,
-  createEventKeeper,
+  UNMATCHED_EVENT,
+  createEventWriter,
   findUnappliedEvents,
   markEventApplied,
   type GatewayEventRow,
-  type KeptEvent,
+  type InboxEvent,
 } from './store/gateway-events.ts';
 import { findPayment, type PaymentRow } from './store/payments.ts';
 import type { PaymentDeps } from './deps.ts';
@@ -23,9 +23,9 @@ const MAX_AT_ONCE = 8;
 /** Within the two minutes that a run of the inbox has. What is left is the next run's. */
 const RUNS_FOR_MS = 60_000;
 /** How long a dispute waits for a look at money that was never seen: one answer of the gateway, and the way there. */
-const LOOK_WITHIN_MS = 8_000;
+const CHECK_WITHIN_MS = 8_000;
 
-export interface GatewayDoor {
+export interface GatewayInbox {
   take(
     rawBody: Uint8Array,
     headers: Readonly<Record<string, string | undefined>>,
@@ -33,10 +33,10 @@ export interface GatewayDoor {
 }
 
 /** The door of one world. What it keeps it tries to apply at once, aside; a burst beyond its places is left to the inbox's schedule. */
-export function createGatewayDoor(deps: EventDeps): GatewayDoor {
-  const keepEvent = createEventKeeper(deps.db);
+export function createGatewayInbox(deps: EventDeps): GatewayInbox {
+  const keepEvent = createEventWriter(deps.db);
   let applying = 0;
-  const applyAside = (event: KeptEvent, id: bigint | undefined): void => {
+  const applyAside = (event: InboxEvent, id: bigint | undefined): void => {
     if (applying >= MAX_AT_ONCE) return;
     applying += 1;
     void applyEvent(deps, event)
@@ -61,7 +61,7 @@ export function createGatewayDoor(deps: EventDeps): GatewayDoor {
   };
 }
 
-function toKept(gateway: string, event: GatewayEvent): KeptEvent {
+function toKept(gateway: string, event: GatewayEvent): InboxEvent {
   const { eventKey, type, about, reference, email } = event;
   return { gateway, eventKey, type, about, reference: storable(reference), email: storable(email) };
 }
@@ -110,15 +110,15 @@ export function applyGatewayEvent(deps: ApplyDeps, row: GatewayEventRow): Promis
 type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 
 /** What was done, for the inbox's row. */
-async function applyEvent(deps: ApplyDeps, event: KeptEvent): Promise<string> {
+async function applyEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
   if (event.about === 'transfer-rejected') {
     return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.eventKey)} payments`;
   }
   const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
-  if (!payment) return ABOUT_NO_PAYMENT;
+  if (!payment) return UNMATCHED_EVENT;
   if (event.about === 'dispute') return applyDispute(deps, payment);
   if (event.about === 'charge' || event.about === 'refund') {
-    await deps.engine.lookSoon({ transactionId: payment.transaction_id, purpose: payment.purpose });
+    await deps.engine.checkSoon({ transactionId: payment.transaction_id, purpose: payment.purpose });
     return 'looked at';
   }
   return 'nothing to do';
@@ -131,12 +131,12 @@ async function applyEvent(deps: ApplyDeps, event: KeptEvent): Promise<string> {
 async function applyDispute(deps: ApplyDeps, before: PaymentRow): Promise<string> {
   const whose = { transactionId: before.transaction_id, purpose: before.purpose };
   if (before.booked_minor === 0n) {
-    await deps.engine.look(whose, LOOK_WITHIN_MS);
+    await deps.engine.check(whose, CHECK_WITHIN_MS);
     const after = await findPayment(deps.db, before.reference);
     if (after?.looked_at?.getTime() === before.looked_at?.getTime())
       throw new Error(`${before.reference} is disputed, and nobody could look at it`);
   }
   const note = await bookDispute(deps.db, before.reference);
-  await deps.engine.lookSoon(whose);
+  await deps.engine.checkSoon(whose);
   return note;
 }

@@ -33,7 +33,7 @@ export interface BookedPayment {
   /** Whether the purchase was paid before, by this payment or by another of its tries. */
   readonly paidBefore: boolean;
   /** Whether it is booked that the money came and was taken back before anybody looked. */
-  readonly passed: boolean;
+  readonly wasReceivedAndReversed: boolean;
 }
 
 /** What the gateway says it has, net of fees that the buyer bore on top. */
@@ -53,7 +53,7 @@ export interface BookingDecision {
   /** Taken back by the gateway or the buyer's bank, after we had booked it. */
   readonly reversedMinor: bigint;
   /** Came and was taken back before anybody looked: it passes through the ledger, and nothing of it stays. */
-  readonly passingMinor: bigint;
+  readonly receivedAndReversedMinor: bigint;
   /** Booked before by a person's word: now the gateway says the same. */
   readonly confirmedMinor?: bigint;
   /** Not judged: an answer to a later question is booked. */
@@ -82,7 +82,7 @@ export const NOTHING: BookingDecision = {
   toWalletMinor: 0n,
   toReturnMinor: 0n,
   reversedMinor: 0n,
-  passingMinor: 0n,
+  receivedAndReversedMinor: 0n,
 };
 
 /** What a look at the gateway means for our books. Judging the same look twice gives nothing the second time. */
@@ -136,9 +136,9 @@ function judgeReversal(payment: BookedPayment, received: ReceivedMoney): Booking
       : NOTHING;
   }
   // Stryker disable next-line EqualityOperator: no money is zero both ways
-  const passingMinor = payment.passed || received.netMinor < 0n ? 0n : received.netMinor;
-  if (passingMinor === 0n && !payment.awaited) return NOTHING;
-  return { ...NOTHING, passingMinor, what: 'payment-reversed', ...ending };
+  const receivedAndReversedMinor = payment.wasReceivedAndReversed || received.netMinor < 0n ? 0n : received.netMinor;
+  if (receivedAndReversedMinor === 0n && !payment.awaited) return NOTHING;
+  return { ...NOTHING, receivedAndReversedMinor, what: 'payment-reversed', ...ending };
 }
 
 /** An amount of the charge's currency in the price's, at the locked rate, half up. */
@@ -177,7 +177,7 @@ export function refundTimingsOf({ refundLookFirstMs, refundLookMaxMs }: RefundTi
 const POLL_SHARE = 10;
 
 /** How long a pause may be at most while money is likely to come. */
-interface Watch {
+interface PollingPhase {
   /** Counted from the opening. */
   readonly forMs: number;
   readonly longestPauseMs: number;
@@ -190,7 +190,7 @@ const HOUR_MS = 3_600_000;
  * 5 min (transfer) that promise G2 allows: the rest is for one answer of the gateway and the delivery. A page is paid within minutes or not
  * at all, nearly always, so after two hours its looks may grow rare; a transfer account lives 8 hours at most and is watched all the time.
  */
-const WATCHES: Readonly<Record<OutsideMethod, Watch>> = {
+const POLLING_PHASES: Readonly<Record<OutsideMethod, PollingPhase>> = {
   CARD: { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 },
   APPLE_PAY: { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 },
   MOBILE_MONEY: { forMs: 2 * HOUR_MS, longestPauseMs: 40_000 },
@@ -199,7 +199,7 @@ const WATCHES: Readonly<Record<OutsideMethod, Watch>> = {
 
 /** How long to wait before the next look at the gateway, given how long money has been awaited. */
 export function nextPollMs(waitedMs: number, method: OutsideMethod, timings: PaymentTimings): number {
-  const { forMs, longestPauseMs } = WATCHES[method];
+  const { forMs, longestPauseMs } = POLLING_PHASES[method];
   const shareMs = Math.trunc(waitedMs / POLL_SHARE);
   const wantedMs = waitedMs < forMs ? Math.min(shareMs, longestPauseMs) : shareMs;
   return Math.min(Math.max(timings.pollFirstMs, wantedMs), timings.pollMaxMs);

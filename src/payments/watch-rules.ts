@@ -7,10 +7,10 @@ import type { PaymentTimings } from './rules.ts';
 export const WINDOW_MS = 10 * 60_000;
 
 /** A charge is opened at the gateway some time after its row was written, while the opening is tried, and the clocks of two computers differ. */
-export const APART_MS = 15 * 60_000;
+export const CLOCK_SKEW_MS = 15 * 60_000;
 const HOUR_MS = 3_600_000;
 /** decisions.md: money may come late for 72 hours after the last checkout is over, which takes money for 24. */
-export const WATCHED_FOR_MS = 96 * HOUR_MS;
+export const MONITORED_FOR_MS = 96 * HOUR_MS;
 /** A hosted page is paid within minutes or not at all, nearly always. */
 export const LIKELY_FOR_MS = 2 * HOUR_MS;
 /** A transfer account lives 8 hours at most. */

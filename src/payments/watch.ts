@@ -3,10 +3,10 @@
  * at by its own workflow. Where the list is away, payments are looked at one by one, slowly and fairly over accounts.
  */
 import {
-  APART_MS,
+  CLOCK_SKEW_MS,
   LIKELY_FOR_MS,
   nextReadMs,
-  WATCHED_FOR_MS,
+  MONITORED_FOR_MS,
   WINDOW_MS,
   windowOf,
   type MonitorPace,
@@ -19,24 +19,24 @@ import type { Pacer } from '../platform/rate-limiter.ts';
 import {
   claimWindow,
   findUnbooked,
-  findUnseen,
-  forgetWindow,
-  keepWindow,
+  findUncheckedPayments,
+  deleteWindow,
+  saveWindow,
   openWindows,
   postponeWindow,
   unpaidIn,
   unpaidSince,
-  watchLagMs,
+  monitorLagMs,
   type GatewayWindow,
-  type UnseenPayment,
+  type UncheckedPayment,
 } from './store/gateway-windows.ts';
-import { touchPayment } from './store/payments.ts';
+import { recordCheck } from './store/payments.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 
 export interface PaymentMonitorDeps {
   readonly db: WorldDb;
   readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;
-  readonly engine: Pick<PaymentEngine, 'lookSoon'>;
+  readonly engine: Pick<PaymentEngine, 'checkSoon'>;
   readonly clock: Clock;
   readonly events: Pick<Events, 'gatewayListFailed'>;
   readonly pace: MonitorPace;
@@ -48,7 +48,7 @@ const CLAIMED_FOR_MS = 60_000;
 /** A turn begins no more readings after that, so that a stop does not wait for long. */
 const TURN_MS = 5_000;
 /** Single looks of one turn: at four requests a second they take five seconds. */
-const LOOKS_A_TURN = 20;
+const CHECKS_PER_TURN = 20;
 /** How often we look for unpaid payments whose windows are missing, because nobody watched when they were opened. */
 const OPEN_ALL_EVERY_MS = 3_600_000;
 
@@ -63,7 +63,7 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
   const open = async (now: Date): Promise<void> => {
     const isTimeForAll = now.getTime() - openedAllAtMs >= OPEN_ALL_EVERY_MS;
     if (!isTimeForAll && windowOf(now).getTime() === newestMs) return;
-    const from = isTimeForAll ? await unpaidSince(db, new Date(now.getTime() - WATCHED_FOR_MS), now) : now;
+    const from = isTimeForAll ? await unpaidSince(db, new Date(now.getTime() - MONITORED_FOR_MS), now) : now;
     await openWindows(db, from, now);
     newestMs = windowOf(now).getTime();
     if (isTimeForAll) openedAllAtMs = now.getTime();
@@ -76,8 +76,8 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
       if (!window || !(await readOrPostpone(deps, window))) break;
     }
     const now = clock.now();
-    const lagMs = (await watchLagMs(db, new Date(now.getTime() - LIKELY_FOR_MS), now)) ?? 0;
-    if (lagMs > pace.behindMs) await lookOneByOne(deps);
+    const lagMs = (await monitorLagMs(db, new Date(now.getTime() - LIKELY_FOR_MS), now)) ?? 0;
+    if (lagMs > pace.behindMs) await checkOneByOne(deps);
   };
 }
 
@@ -100,20 +100,20 @@ async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Prom
   const ageMs = clock.now().getTime() - startsAt.getTime();
   const unpaid = await unpaidIn(db, startsAt);
   // Charges may still be opened in it, by a clock that is behind ours.
-  const mayGrow = ageMs < WINDOW_MS + APART_MS;
-  if (!mayGrow && (!unpaid.any || ageMs > WATCHED_FOR_MS + WINDOW_MS)) {
-    await forgetWindow(db, startsAt);
+  const mayGainCharges = ageMs < WINDOW_MS + CLOCK_SKEW_MS;
+  if (!mayGainCharges && (!unpaid.any || ageMs > MONITORED_FOR_MS + WINDOW_MS)) {
+    await deleteWindow(db, startsAt);
     return;
   }
-  const settledTotal = unpaid.any ? await follow(deps, window) : null;
+  const totalWhenAllBooked = unpaid.any ? await checkUnbooked(deps, window) : null;
   const nextAt = new Date(clock.now().getTime() + nextReadMs(ageMs, unpaid.transfers, pace));
-  await keepWindow(db, startsAt, { nextAt, settledTotal });
+  await saveWindow(db, startsAt, { nextAt, totalWhenAllBooked });
 }
 
 /** Has everything looked at that was paid and is not booked. Answers how many were paid, where all of them are booked. */
-async function follow(
+async function checkUnbooked(
   { db, gateway, engine, pacer }: PaymentMonitorDeps,
-  { startsAt, settledTotal }: GatewayWindow,
+  { startsAt, totalWhenAllBooked }: GatewayWindow,
 ): Promise<number | null> {
   const to = new Date(startsAt.getTime() + WINDOW_MS);
   let total: number | null = null;
@@ -123,11 +123,11 @@ async function follow(
     await takeSlot(pacer);
     const list = await gateway.paidCharges(startsAt, to, page);
     if (page === 1) ({ total } = list);
-    const news = await findUnbooked(db, list.references);
-    for (const payment of news) await engine.lookSoon(payment);
-    isSettled &&= news.length === 0;
+    const unbooked = await findUnbooked(db, list.references);
+    for (const payment of unbooked) await engine.checkSoon(payment);
+    isSettled &&= unbooked.length === 0;
     // As many as when all of them were booked: none was paid since.
-    if (isSettled && page === 1 && total !== null && total === settledTotal) return total;
+    if (isSettled && page === 1 && total !== null && total === totalWhenAllBooked) return total;
     seen += list.count;
     if (list.isLast) break;
   }
@@ -139,25 +139,30 @@ async function takeSlot(pacer: Pacer): Promise<void> {
   throw new GatewayUnavailable('no place in what may be asked', { retryable: true });
 }
 
-async function lookOneByOne(deps: PaymentMonitorDeps): Promise<void> {
+async function checkOneByOne(deps: PaymentMonitorDeps): Promise<void> {
   const { db, clock, pace, pacer } = deps;
   const now = clock.now();
-  const since = new Date(now.getTime() - WATCHED_FOR_MS);
-  const unseen = await findUnseen(db, { now, since, leastMs: pace.youngMs, limit: LOOKS_A_TURN });
+  const since = new Date(now.getTime() - MONITORED_FOR_MS);
+  const unseen = await findUncheckedPayments(db, {
+    now,
+    since,
+    leastMs: pace.youngMs,
+    limit: CHECKS_PER_TURN,
+  });
   for (const payment of unseen) {
     await takeSlot(pacer);
-    await lookAt(deps, payment);
+    await checkOne(deps, payment);
   }
 }
 
 /** A look without an answer counts too, so that the next payment has its turn. */
-async function lookAt(
+async function checkOne(
   { db, gateway, engine, clock }: PaymentMonitorDeps,
-  payment: UnseenPayment,
+  payment: UncheckedPayment,
 ): Promise<void> {
   const askedAt = clock.now();
   const found = await gateway.findCharge(payment.reference);
   const state = found.outcome === 'done' ? found.value?.state : undefined;
-  if (state === 'paid' || state === 'reversed') await engine.lookSoon(payment);
-  else await touchPayment(db, payment.reference, askedAt);
+  if (state === 'paid' || state === 'reversed') await engine.checkSoon(payment);
+  else await recordCheck(db, payment.reference, askedAt);
 }

@@ -12,7 +12,7 @@ import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-boo
 import {
   beginPayment,
   findPayment,
-  keepInstructions,
+  saveInstructions,
   type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
@@ -140,7 +140,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   }
   const { reference } = await beginPayment(world, payment);
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
-  await keepInstructions(world, reference, page, undefined);
+  await saveInstructions(world, reference, page, undefined);
   return { transactionId, accountId, reference, input };
 }
 

@@ -118,7 +118,7 @@ export function awaitingPaymentActions(transactionId: string, look: PaymentPolle
   return async ({ wish, moveId }) => {
     if (wish.move === 'look-at-gateway') return lookForMove(moveId, look);
     const made = await makeMove(moveId, 'awaiting-money');
-    if (made.outcome === 'done') look.tell(wish.move === 'mark-paid' ? PAID : CANCELLED);
+    if (made.outcome === 'done') look.override(wish.move === 'mark-paid' ? PAID : CANCELLED);
     if (made.outcome !== 'not-now') await startDeliveries(made.messages, transactionId);
     return made;
   };
@@ -136,7 +136,7 @@ export function closedPurchaseActions(transactionId: string, look: PaymentPoller
       return closeMove(moveId, { did });
     }
     // The rows judge a stated outcome, by what the gateway says of it now. Builds of before took the person's word.
-    if (wish.move === 'settle-claim' && look && patched('claim-looked-at')) await look.now();
+    if (wish.move === 'settle-claim' && look && patched('claim-looked-at')) await look.check();
     const made = await makeMove(moveId, 'closed');
     if (made.outcome === 'not-now') return closeMove(moveId, { refusal: 'DOES_NOT_FIT' });
     await startDeliveries(made.messages, transactionId);
@@ -158,7 +158,7 @@ export function actionsAfterClosing(transactionId: string, look: PaymentPoller |
 
 /** Asks the gateway, and tells how the payment then stands. */
 export async function lookForMove(moveId: string, look: PaymentPoller): Promise<EndedMove> {
-  return closeMove(moveId, { did: `looked at the gateway: ${wordsFor(await look.now())}` });
+  return closeMove(moveId, { did: `looked at the gateway: ${wordsFor(await look.check())}` });
 }
 
 function wordsFor(stand: PaymentStand): string {

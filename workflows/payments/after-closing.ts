@@ -21,9 +21,9 @@ import { startBeside } from '../start-beside.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 /** A gateway that is away is asked so often, at a slowing pace; the reader of its list goes on after that. */
-const MAX_LOOKS = 10;
+const MAX_CHECKS = 10;
 /** The update or the signal that started this is there with the first task. */
-const WISH_WITHIN_MS = 30_000;
+const REQUEST_WITHIN_MS = 30_000;
 /** A claim that was settled elsewhere is noticed after a day; else a person's action ends the wait. */
 const CLAIM_CHECK_MS = 24 * 3_600_000;
 
@@ -32,7 +32,7 @@ export async function afterClosing(input: AfterClosingInput): Promise<PaymentSta
   const look = listenForPaymentChecks(transactionId, purpose);
   const desk = handleActions('any');
   desk.serve('any', actionsAfterClosing(transactionId, isFromOutside ? look : undefined));
-  if (input.looks !== true) await condition(() => look.count() + desk.count() > 0, WISH_WITHIN_MS);
+  if (input.looks !== true) await condition(() => look.count() + desk.count() > 0, REQUEST_WITHIN_MS);
   const isInDoubt = look.count() > 0 && !look.latest().isKnown;
   if (input.looks === true || isInDoubt) await checkUntilKnown(input, look);
   await followUntilDone(input, look, desk, () =>
@@ -85,8 +85,8 @@ export async function checkUntilKnown(
   setCurrentDetails('Looking at the gateway for money that came when all was over.');
   let pauseMs = timings.refundLookFirstMs;
   for (let looks = 1; ; looks += 1) {
-    const { isKnown } = await look.now();
-    if (isKnown || looks === MAX_LOOKS) return;
+    const { isKnown } = await look.check();
+    if (isKnown || looks === MAX_CHECKS) return;
     await pauseUntil(pauseMs, 'before looking at the gateway again', () => look.latest().isKnown);
     pauseMs = Math.min(pauseMs * 2, timings.refundLookMaxMs);
   }

@@ -9,17 +9,17 @@ import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 export interface PaymentPoller {
   /** A look that began no earlier than this was called; the one under way where the history is about to end. */
-  now(): Promise<PaymentStand>;
+  check(): Promise<PaymentStand>;
   latest(): PaymentStand;
   /** What is known without a look: an operator has settled it. Later looks change nothing of that. */
-  tell(stand: PaymentStand): void;
-  readonly isTold: () => boolean;
+  override(stand: PaymentStand): void;
+  readonly isOverridden: () => boolean;
   /** Looks that have ended. */
   count(): number;
   /** Paid or ended: nothing more is awaited. */
   readonly isSettled: () => boolean;
   /** Whether the newest look began at or after a time. */
-  sawAfter(timeMs: number): boolean;
+  startedSince(timeMs: number): boolean;
 }
 
 /**
@@ -31,20 +31,20 @@ export function listenForPaymentChecks(
   purpose: PaymentPurpose,
   onClaim: () => Promise<unknown> = () => Promise.resolve(),
 ): PaymentPoller {
-  const look = createLooker(async () => {
+  const look = createPoller(async () => {
     const stand = await lookAtPayment(transactionId, purpose);
     if (stand.claim !== undefined) await onClaim();
     return stand;
   });
-  setHandler(defineUpdate<PaymentStand>(LOOK_UPDATE), () => look.now());
+  setHandler(defineUpdate<PaymentStand>(LOOK_UPDATE), () => look.check());
   setHandler(defineSignal(LOOK_SIGNAL), async () => {
-    await look.now();
+    await look.check();
   });
   return look;
 }
 
 /** One look at a time, however many ask. */
-function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
+function createPoller(look: () => Promise<PaymentStand>): PaymentPoller {
   let latest: PaymentStand = { state: 'waiting', isKnown: false };
   let told: PaymentStand | undefined;
   let ended = 0;
@@ -64,7 +64,7 @@ function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
     return stand;
   };
   return {
-    now: () => {
+    check: () => {
       if (!current) return begin();
       // A workflow's clock stands still within a task, and what a task asks for goes out at its end: this look has not begun yet.
       if (current.startsAtMs === Date.now()) return current.stand;
@@ -77,13 +77,13 @@ function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
       return next;
     },
     latest: () => latest,
-    tell: (stand) => {
+    override: (stand) => {
       told = stand;
       latest = stand;
     },
-    isTold: () => told !== undefined,
+    isOverridden: () => told !== undefined,
     count: () => ended,
     isSettled: () => latest.state === 'paid' || latest.state === 'ended',
-    sawAfter: (timeMs) => beganAtMs >= timeMs,
+    startedSince: (timeMs) => beganAtMs >= timeMs,
   };
 }

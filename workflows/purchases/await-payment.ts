@@ -49,7 +49,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
     if (stand.state === 'paid') return { outcome: 'paid' };
     if (stand.state === 'ended') return { outcome: 'ended', reason: stand.reason };
     const leftMs = opened.expiresAtMs - Date.now();
-    const isLast = leftMs <= 0 && look.sawAfter(opened.expiresAtMs);
+    const isLast = leftMs <= 0 && look.startedSince(opened.expiresAtMs);
     if (isLast && stand.state === 'waiting') {
       if ((await closeUnpaid(transactionId, purpose, 'PAYMENT_EXPIRED', wait.outbox)) === 'closed')
         return { outcome: 'ended', reason: 'PAYMENT_EXPIRED' };
@@ -66,7 +66,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<Payment> {
       await wait.beforePause();
       await pauseUntil(ownPauseMs(wait, leftMs), 'until the time to pay is over', look.isSettled);
     }
-    if (!look.isSettled()) await look.now();
+    if (!look.isSettled()) await look.check();
   }
 }
 
@@ -89,7 +89,7 @@ async function openUntilKnown(
     const budgetMs = attempt === 0 ? Math.max(0, timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS) : 0;
     const opened = await openPayment({ ...request, expiresAtMs }, budgetMs);
     if (opened.outcome === 'open') return opened;
-    if (look.isTold()) return { expiresAtMs };
+    if (look.isOverridden()) return { expiresAtMs };
     const isOver = Date.now() - startedAtMs >= timings.openChargeForMs;
     if (opened.outcome === 'refused' || isOver) {
       const refusal: Refusal =
@@ -102,7 +102,7 @@ async function openUntilKnown(
     await wait.onWaiting();
     setCurrentDetails('The gateway has not said yet how to pay.');
     const pauseMs = nextPollMs(Date.now() - startedAtMs, request.method, timings);
-    await sleepUntil(pauseMs, 'before asking again to open the payment', look.isTold);
-    if (look.isTold()) return { expiresAtMs };
+    await sleepUntil(pauseMs, 'before asking again to open the payment', look.isOverridden);
+    if (look.isOverridden()) return { expiresAtMs };
   }
 }

@@ -27,7 +27,7 @@ import {
 import type { ActionRow } from './tables.ts';
 import { closePayment, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
-import { creditRefundAs, dueRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
+import { creditRefundAs, createRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
@@ -126,7 +126,7 @@ async function takeFromWallet(trx: WorldDb, move: ActionRow, payment: PaymentRow
   // Whoever makes the move finds what was written about its purchase or funding.
   await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
   await toSuspense(trx, move, walletAccount(payment.account_id), credit, amount);
-  await dueRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
+  await createRefund(trx, payment, amount, `wallet-${tailOf(move)}`);
   return { did: `${words(amount)} go back to where they came from, out of the wallet` };
 }
 
@@ -147,7 +147,7 @@ async function takeFromEarned(
     currency: payment.price_currency,
   };
   await toSuspense(trx, move, `revenue:${payment.price_currency}`, credit, amount);
-  await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(move)}`);
+  await createRefund(trx, payment, amount, `${GOODWILL}-${tailOf(move)}`);
   await tell(trx, transactionId, 'goodwill-refund', words(amount));
   return { did: `${words(amount)} go back to where they came from, as goodwill` };
 }

@@ -9,7 +9,7 @@ import type { DisputeRow } from './tables-disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** How the gateway holds a dispute. */
-interface DisputeLook {
+interface CheckedDispute {
   readonly disputeId: string;
   readonly state: DisputeState;
   readonly gatewayStatus: string;
@@ -22,16 +22,16 @@ interface DisputeLook {
 export async function bookDispute(db: WorldDb, reference: string, disputeId = ''): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, reference);
-    await takeOverOlder(trx, payment.transaction_id);
+    await backfillLegacyDisputes(trx, payment.transaction_id);
     const known = await disputesOf(trx, [reference]);
     const isKnown = known.some((one) => disputeId === '' || one.dispute_id === disputeId);
     if (isKnown) return 'booked before';
     // An event told of it first, and had no id.
     if (known.some((one) => one.dispute_id === '')) {
-      await nameDispute(trx, reference, disputeId);
+      await setDisputeId(trx, reference, disputeId);
       return 'booked before';
     }
-    const risk = await atRisk(trx, payment);
+    const risk = await amountAtRisk(trx, payment);
     const openMinor = await openRiskMinor(trx, known, risk);
     const amountMinor = risk.amountMinor - openMinor;
     if (amountMinor <= 0n && known.length === 0) return 'nothing of it is here';
@@ -105,7 +105,7 @@ async function openRiskMinor(
 }
 
 /** Disputes that were booked before they had rows. */
-async function takeOverOlder(trx: WorldDb, transactionId: string): Promise<void> {
+async function backfillLegacyDisputes(trx: WorldDb, transactionId: string): Promise<void> {
   await sql`
     insert into disputes (reference, dispute_id, transaction_id, operation_key, opened_at, settled_at)
     select y.reference, '', t.transaction_id, t.operation_key, t.created_at, settled.created_at
@@ -126,7 +126,7 @@ function disputesOf(db: WorldDb, references: readonly string[]): Promise<Dispute
     .execute();
 }
 
-async function nameDispute(trx: WorldDb, reference: string, disputeId: string): Promise<void> {
+async function setDisputeId(trx: WorldDb, reference: string, disputeId: string): Promise<void> {
   await trx
     .updateTable('disputes')
     .set({ dispute_id: disputeId })
@@ -155,10 +155,10 @@ export async function asksForDisputes(
 }
 
 /** Keeps the gateway's word on every dispute of a payment; one that nobody told us of is booked. */
-export async function keepDisputes(
+export async function saveDisputes(
   db: WorldDb,
   reference: string,
-  looks: readonly DisputeLook[],
+  looks: readonly CheckedDispute[],
   askedAt: Date,
 ): Promise<void> {
   for (const { disputeId, state, gatewayStatus } of looks) {
@@ -175,7 +175,7 @@ export async function keepDisputes(
 
 /** Disputes of a purchase or a funding that nobody has settled. The caller holds its payments. */
 export async function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
-  await takeOverOlder(trx, transactionId);
+  await backfillLegacyDisputes(trx, transactionId);
   return trx
     .selectFrom('disputes')
     .selectAll()
@@ -197,7 +197,7 @@ export function findNotWon(trx: WorldDb, transactionId: string): Promise<Dispute
 }
 
 /** What a dispute put at risk is at risk no more. Once. */
-export async function takeBackRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
+export async function releaseRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
   const { operation_key: operationKey, reference, dispute_id: disputeId } = dispute;
   if (operationKey === null) return;
   const entries = await trx
@@ -237,7 +237,7 @@ export async function closeDispute(
  * What was earned by it; where nothing was, the money lies in the wallet or is still held, and the gateway will keep as much of what it owes
  * us.
  */
-async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
+async function amountAtRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
   const hold = await trx
     .selectFrom('holds')
     .select('status')

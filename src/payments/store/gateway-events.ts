@@ -6,9 +6,9 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 export type GatewayEventRow = Selectable<GatewayEventsTable>;
 
 /** The note of an event that names no payment of ours: kept for a person, by an index of its own. */
-export const ABOUT_NO_PAYMENT = 'about no payment of ours';
+export const UNMATCHED_EVENT = 'about no payment of ours';
 
-export interface KeptEvent {
+export interface InboxEvent {
   readonly gateway: string;
   readonly eventKey: string;
   readonly type: string;
@@ -18,7 +18,7 @@ export interface KeptEvent {
 }
 
 /** Keeps an event. The row's id, or undefined where the same bytes were kept before: a repeat is a reason to look again all the same. */
-export type KeepEvent = (event: KeptEvent) => Promise<bigint | undefined>;
+export type SaveEvent = (event: InboxEvent) => Promise<bigint | undefined>;
 
 /** Far more than come while one commit is under way. */
 const MOST_AT_ONCE = 500;
@@ -27,15 +27,15 @@ const MOST_AT_ONCE = 500;
  * Keeps events, each durable once its promise resolves. What comes while a commit is under way shares the next one: on a slow disk or a busy
  * machine a burst costs a few commits more, and not a queue for every event.
  */
-export function createEventKeeper(db: WorldDb): KeepEvent {
-  const waiting: { event: KeptEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
+export function createEventWriter(db: WorldDb): SaveEvent {
+  const waiting: { event: InboxEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
   let isWriting = false;
   const writeAll = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_AT_ONCE);
       try {
-        const ids = await keepEvents(
+        const ids = await insertEvents(
           db,
           batch.map(({ event }) => event),
         );
@@ -58,8 +58,8 @@ export function createEventKeeper(db: WorldDb): KeepEvent {
  * In one statement; answers in the order given. Of the same event twice the first is kept. Sorted by their keys: two processes that keep the same
  * events would wait for each other in a circle otherwise.
  */
-async function keepEvents(db: WorldDb, events: readonly KeptEvent[]): Promise<(bigint | undefined)[]> {
-  const column = (name: keyof KeptEvent) => sql`${events.map((event) => event[name])}::text[]`;
+async function insertEvents(db: WorldDb, events: readonly InboxEvent[]): Promise<(bigint | undefined)[]> {
+  const column = (name: keyof InboxEvent) => sql`${events.map((event) => event[name])}::text[]`;
   const { rows } = await sql<{ id: bigint; gateway: string; event_key: string }>`
     insert into gateway_events (gateway, event_key, type, about, reference, email)
     select * from unnest(${column('gateway')}, ${column('eventKey')}, ${column('type')}, ${column('about')},

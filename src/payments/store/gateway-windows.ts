@@ -3,14 +3,14 @@
  * one of them for a moment.
  */
 import { sql } from 'kysely';
-import { APART_MS, WINDOW_MS, windowOf } from '../watch-rules.ts';
+import { CLOCK_SKEW_MS, WINDOW_MS, windowOf } from '../watch-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentPurpose } from '../../domain/states.ts';
 
 export interface GatewayWindow {
   readonly startsAt: Date;
   /** How many were paid in it when all of them were booked; null: never, or not all. */
-  readonly settledTotal: number | null;
+  readonly totalWhenAllBooked: number | null;
 }
 
 /** Payments that have brought nothing yet and are still watched. */
@@ -28,7 +28,7 @@ export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<v
 /** When the oldest unpaid payment since then was created, less the clock difference that we allow; where there is none, now less that. */
 export async function unpaidSince(db: WorldDb, watchedSince: Date, now: Date): Promise<Date> {
   const { rows } = await sql<{ since: Date }>`
-    select coalesce(min(created_at), ${now}::timestamptz) - ${`${APART_MS} milliseconds`}::interval as since
+    select coalesce(min(created_at), ${now}::timestamptz) - ${`${CLOCK_SKEW_MS} milliseconds`}::interval as since
       from payments where ${UNPAID} and created_at >= ${watchedSince}`.execute(db);
   return rows[0]?.since ?? now;
 }
@@ -45,17 +45,17 @@ export async function claimWindow(
        select starts_at from gateway_windows where due_at <= ${now} order by starts_at desc limit 1 for update skip locked)
     returning starts_at, settled_total`.execute(db);
   const [row] = rows;
-  return row && { startsAt: row.starts_at, settledTotal: row.settled_total };
+  return row && { startsAt: row.starts_at, totalWhenAllBooked: row.settled_total };
 }
 
-/** Keeps what a reading found, and when to read it again. `settledTotal`: null where something is still to be booked. */
-export async function keepWindow(
+/** Keeps what a reading found, and when to read it again. `totalWhenAllBooked`: null where something is still to be booked. */
+export async function saveWindow(
   db: WorldDb,
   startsAt: Date,
-  { nextAt, settledTotal }: { readonly nextAt: Date; readonly settledTotal: number | null },
+  { nextAt, totalWhenAllBooked }: { readonly nextAt: Date; readonly totalWhenAllBooked: number | null },
 ): Promise<void> {
   await sql`
-    update gateway_windows set wanted_at = ${nextAt}, due_at = ${nextAt}, settled_total = ${settledTotal}
+    update gateway_windows set wanted_at = ${nextAt}, due_at = ${nextAt}, settled_total = ${totalWhenAllBooked}
      where starts_at = ${startsAt}`.execute(db);
 }
 
@@ -65,7 +65,7 @@ export async function postponeWindow(db: WorldDb, startsAt: Date, dueAt: Date): 
 }
 
 /** Nothing more can be found in it. */
-export async function forgetWindow(db: WorldDb, startsAt: Date): Promise<void> {
+export async function deleteWindow(db: WorldDb, startsAt: Date): Promise<void> {
   await sql`delete from gateway_windows where starts_at = ${startsAt}`.execute(db);
 }
 
@@ -74,8 +74,8 @@ export async function unpaidIn(
   db: WorldDb,
   startsAt: Date,
 ): Promise<{ readonly any: boolean; readonly transfers: boolean }> {
-  const from = new Date(startsAt.getTime() - APART_MS);
-  const to = new Date(startsAt.getTime() + WINDOW_MS + APART_MS);
+  const from = new Date(startsAt.getTime() - CLOCK_SKEW_MS);
+  const to = new Date(startsAt.getTime() + WINDOW_MS + CLOCK_SKEW_MS);
   const { rows } = await sql<{ any: boolean; transfers: boolean }>`
     select exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}) as any,
            exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}
@@ -97,7 +97,7 @@ export async function findUnbooked(db: WorldDb, references: readonly string[]): 
   return rows;
 }
 
-export interface UnseenPayment extends UnpaidPayment {
+export interface UncheckedPayment extends UnpaidPayment {
   readonly reference: string;
 }
 
@@ -105,12 +105,12 @@ export interface UnseenPayment extends UnpaidPayment {
  * Unpaid payments to be looked at one by one where the list is away: those that were not looked at for a tenth of the time since they were opened, a
  * minute at most. One of each account in turn, and the account first that had its turn longest ago, so that one with many keeps no other waiting.
  */
-export async function findUnseen(
+export async function findUncheckedPayments(
   db: WorldDb,
   which: { readonly now: Date; readonly since: Date; readonly leastMs: number; readonly limit: number },
-): Promise<UnseenPayment[]> {
+): Promise<UncheckedPayment[]> {
   const { now, since, leastMs, limit } = which;
-  const { rows } = await sql<UnseenPayment>`
+  const { rows } = await sql<UncheckedPayment>`
     with unpaid as (
       select reference, transaction_id, purpose, account_id, created_at, coalesce(looked_at, created_at) as unseen_since,
              max(looked_at) over (partition by account_id) as account_looked_at
@@ -127,7 +127,7 @@ export async function findUnseen(
 }
 
 /** By how much the reading of windows from then on is late, in milliseconds; null: there are none. */
-export async function watchLagMs(db: WorldDb, from: Date, now: Date): Promise<number | null> {
+export async function monitorLagMs(db: WorldDb, from: Date, now: Date): Promise<number | null> {
   const { rows } = await sql<{ wanted_at: Date | null }>`
     select min(wanted_at) as wanted_at from gateway_windows where starts_at >= ${from}`.execute(db);
   const wantedAt = rows[0]?.wanted_at;

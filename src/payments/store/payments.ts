@@ -77,7 +77,7 @@ function newestPayment(db: WorldDb, transactionId: string): Promise<PaymentRow |
 }
 
 /** Keeps what the buyer needs in order to pay; the gateway may have moved the end. The first that is kept counts. */
-export async function keepInstructions(
+export async function saveInstructions(
   db: WorldDb,
   reference: string,
   instructions: StoredInstructions,
@@ -123,7 +123,7 @@ export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow 
  * Closes payments of before then that nothing more is to be asked about: booked ones, and those that the gateway called abandoned or declined when the
  * time to pay was over, and that its list has not shown as paid since. Answers how many.
  */
-export async function closeWatched(
+export async function closeExpiredPayments(
   db: WorldDb,
   { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
 ): Promise<number> {
@@ -157,12 +157,12 @@ export function findPaymentsToClose(
  * Whether the gateway took this charge: it told how to pay, or it knew the charge when we looked. If it then does not know it, that says nothing about
  * the money; most likely our key belongs to another integration.
  */
-export function wasTaken({ instructions, gateway_id }: PaymentRow): boolean {
+export function isKnownToGateway({ instructions, gateway_id }: PaymentRow): boolean {
   return instructions !== null || gateway_id !== null;
 }
 
 /** Looked at, and nothing was new. */
-export async function touchPayment(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
+export async function recordCheck(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
   await sql`update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
     db,
   );
@@ -172,7 +172,7 @@ export async function touchPayment(db: WorldDb, reference: string, askedAt: Date
  * Whether a caller may have a closed payment looked at: the first one may, and then one in each `freshMs`. Looks that others asked for do not count, so
  * whoever asks right after paying late is heard at once.
  */
-export async function beginConfirming(
+export async function takeCheckSlot(
   db: WorldDb,
   transactionId: string,
   { now, freshMs }: { readonly now: Date; readonly freshMs: number },
@@ -185,7 +185,7 @@ export async function beginConfirming(
 }
 
 /** The look could not be started: the next caller may ask at once. */
-export async function forgetConfirming(db: WorldDb, transactionId: string): Promise<void> {
+export async function releaseCheckSlot(db: WorldDb, transactionId: string): Promise<void> {
   await sql`update payments set confirmed_at = null where transaction_id = ${transactionId} and attempt = 1`.execute(
     db,
   );
@@ -214,7 +214,11 @@ export const reversedKey = (reference: string, currency: string, reversedMinor: 
   `${reference}:reversed:${currency}:${reversedMinor}`;
 
 /** Whether the ledger shows that a payment's money was received and taken back between two looks. */
-export async function hasPassed(db: WorldDb, reference: string, currency: string): Promise<boolean> {
+export async function wasReceivedAndReversed(
+  db: WorldDb,
+  reference: string,
+  currency: string,
+): Promise<boolean> {
   const row = await db
     .selectFrom('ledger_transactions')
     .select('id')

@@ -21,7 +21,7 @@ import {
 export type RefundRow = Selectable<RefundsTable>;
 
 /** Money that is to go back to where it came from; the key is ours and stands in the gateway's note. Answers the row, old or new. */
-export async function dueRefund(
+export async function createRefund(
   trx: WorldDb,
   payment: Pick<PaymentRow, 'reference' | 'transaction_id' | 'account_id'>,
   amount: Money,
@@ -86,7 +86,7 @@ export async function beginRefund(
 }
 
 /** No part of what the gateway may still hold for us, and no part of what it was to send: counted elsewhere. */
-const NEVER_SENT = ['CREDITED', 'TAKEN_BACK'] as const;
+const NOT_SENT_BY_GATEWAY = ['CREDITED', 'TAKEN_BACK'] as const;
 
 /** What is on its way back to the buyer of a payment, or was sent: no part of what the gateway may still hold for us. */
 export async function refundedMinor(db: WorldDb, reference: string): Promise<bigint> {
@@ -94,13 +94,13 @@ export async function refundedMinor(db: WorldDb, reference: string): Promise<big
     .selectFrom('refunds')
     .select(sql<bigint>`coalesce(sum(amount_minor), 0)::int8`.as('total'))
     .where('reference', '=', reference)
-    .where('status', 'not in', NEVER_SENT)
+    .where('status', 'not in', NOT_SENT_BY_GATEWAY)
     .executeTakeFirstOrThrow();
   return refunds.total;
 }
 
 /** Refunds that nobody has begun, made before a time: money seen just when its workflow ended. */
-export function findForgottenRefunds(
+export function findUnstartedRefunds(
   db: WorldDb,
   which: { readonly madeBefore: Date; readonly limit: number },
 ): Promise<RefundRow[]> {
@@ -132,7 +132,7 @@ export function attemptKeys(refund: Pick<RefundRow, 'refund_key' | 'attempt'>): 
  * Keeps the gateway's word on a refund that has not ended there; what is known of an earlier attempt says nothing of this one. A refund that now waits
  * for a person gets its line in the timeline, once.
  */
-export async function keepRefundState(
+export async function saveRefundState(
   db: WorldDb,
   refund: Pick<RefundRow, 'refund_key' | 'attempt'>,
   state: { status: 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK'; refundId: string | null; gatewayStatus: string },
@@ -303,14 +303,14 @@ export async function closeRefund(
       from purchases where transaction_id = ${refund.transaction_id}`.execute(trx);
   await unflagRefunds(trx, refund.transaction_id);
   const refundedTo = REFUNDED_TO[status];
-  if (refundedTo !== null) await tellRefunded(trx, refund, refundedTo, closed, written);
+  if (refundedTo !== null) await enqueueRefunded(trx, refund, refundedTo, closed, written);
   return true;
 }
 
 /** What merchants are told of it; a bank that takes its money back is no refund of ours. */
 const REFUNDED_TO = { DONE: 'SOURCE', CREDITED: 'WALLET', TAKEN_BACK: null } as const;
 
-async function tellRefunded(
+async function enqueueRefunded(
   trx: WorldDb,
   refund: RefundRow,
   refundedTo: 'SOURCE' | 'WALLET',

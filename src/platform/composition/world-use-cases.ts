@@ -5,7 +5,7 @@ import { getEsim, listEsims } from '../../esims/read-esims.ts';
 import { getLowBalance, setLowBalance } from '../../ledger/low-balance.ts';
 import { getWallet } from '../../ledger/wallet.ts';
 import { fundWallet } from '../../payments/fund-wallet.ts';
-import { createGatewayDoor } from '../../payments/gateway-events.ts';
+import { createGatewayInbox } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';
 import { confirmPayment, findPaymentStatus } from '../../purchases/confirm-payment.ts';
 import { getTransaction } from '../../purchases/read-transaction.ts';
@@ -21,7 +21,7 @@ export type WorldUseCases = ReturnType<typeof createWorldUseCases>;
 
 export function createWorldUseCases(world: WorldDeps) {
   const patience = createCircuitBreaker(world.clock);
-  const gatewayDoor = createGatewayDoor(world);
+  const gatewayDoor = createGatewayInbox(world);
   const deps = { ...world, patience, topUps: createTopUps({ ...world, patience }) };
   return unavailableWhenAway({
     environment: world.environment,

@@ -9,11 +9,11 @@ import { currentRequestId } from '../telemetry/subject.ts';
 import { AFTER_CLOSING_WORKFLOW, ORDERS_QUEUE, type AfterClosingInput } from '../../../workflows/contract.ts';
 import { NEEDS_ATTENTION, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
 import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
-import type { WhosePayment } from '../../payments/engine.ts';
+import type { PaymentSubject } from '../../payments/engine.ts';
 
 type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
 
-export interface ClosedPayment extends WhosePayment {
+export interface ClosedPayment extends PaymentSubject {
   readonly isFromOutside: boolean;
 }
 

@@ -20,10 +20,10 @@ const HAND_OVER_MS = 3_000;
 export function createPaymentChecks(
   client: Client,
   timings: PaymentTimings,
-): Pick<PurchaseEngine, 'look' | 'lookSoon'> {
+): Pick<PurchaseEngine, 'check' | 'checkSoon'> {
   const afterClosing = createAfterClosing(client, timings);
   return {
-    look: (payment, deadlineMs) =>
+    check: (payment, deadlineMs) =>
       withinReach(client, deadlineMs, async () => {
         try {
           await client.workflow
@@ -36,7 +36,7 @@ export function createPaymentChecks(
           });
         }
       }),
-    lookSoon: (payment) =>
+    checkSoon: (payment) =>
       withinReach(client, HAND_OVER_MS, async () => {
         try {
           await client.workflow.getHandle(payment.transactionId).signal(LOOK_SIGNAL);

@@ -25,7 +25,7 @@ import {
   enqueueStatus,
   type ChangedPurchase,
 } from './messages.ts';
-import { creditRefund, dueRefund } from '../../payments/store/refunds.ts';
+import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { listeners, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
@@ -150,7 +150,7 @@ export async function failPurchaseIn(
   // What was taken back meanwhile lies in suspense as a claim, which this settles: it does not go back a second time.
   const owedMinor = amount.amountMinor - paid.reversed_minor;
   if (owedMinor <= 0n) return 'closed';
-  const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
+  const refund = await createRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   // The gateway cannot send back what it has not said that it has.
   if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
   return 'closed';

@@ -7,7 +7,7 @@ import type { Client } from './client.ts';
 import { isNotFound } from './codes.ts';
 import { alertIfUnseen, isOtherMode, type Context } from './context.ts';
 import { answeredData, readable, rowsOf, windowQuery } from './lists.ts';
-import { chargeLookOf, chargeStateOf, refundStateOf } from './map.ts';
+import { toGatewayCharge, chargeStateOf, refundStateOf } from './map.ts';
 import { readRefund, readTransaction, type WireRefund, type WireTransaction } from './wire.ts';
 
 const CHARGE_STATUS = { what: 'charge status', operation: 'statement' } as const;
@@ -67,7 +67,7 @@ function lineOf(kind: 'charge' | 'reversal', charge: WireTransaction): Statement
     kind,
     amount: { amountMinor, currency },
     feesMinor: fees ?? 0n,
-    feesOnTopMinor: chargeLookOf(charge).feesOnTopMinor,
+    feesOnTopMinor: toGatewayCharge(charge).feesOnTopMinor,
     gatewayId: charge.id,
     refundKey: '',
     openedAt,
