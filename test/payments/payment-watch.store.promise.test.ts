@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPaymentMonitor } from '../../src/payments/watch.ts';
+import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
 import { monitorPaceOf } from '../../src/payments/watch-rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';

@@ -14,7 +14,7 @@ import { createCatalogueMemory, type CatalogueMemory } from '../../catalogue/mem
 import { findStuck, type StuckList } from '../../operations/stuck.ts';
 import type { UseCases, WorldUseCases } from './use-cases.ts';
 import { applyInbox } from '../../payments/gateway-events.ts';
-import { createPaymentMonitor } from '../../payments/watch.ts';
+import { createPaymentMonitor } from '../../payments/payment-monitor.ts';
 import { createReconciliation } from '../../reconciliation/reconcile.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
 import { composeOps } from './ops-composition.ts';

@@ -3,12 +3,12 @@
  * content policy that allows nothing else. It renews itself with a script, and without one by reloading.
  */
 import { createHash } from 'node:crypto';
-import { formatMinor } from '../../../domain/money.ts';
-import { DomainError } from '../../../domain/errors.ts';
-import { renderError, type ErrorAnswer } from '../../../platform/http/errors.ts';
-import { html, ownMarkup, type Html } from './html.ts';
-import { wordsFor, wordsForRefusal, type Words } from './words.ts';
-import type { PaymentStatusView } from '../../views.ts';
+import { formatMinor } from '../../domain/money.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { renderError, type ErrorAnswer } from '../../platform/http/errors.ts';
+import { html, ownMarkup, type Html } from './return-page/html.ts';
+import { wordsFor, wordsForRefusal, type Words } from './return-page/words.ts';
+import type { PaymentStatusView } from '../views.ts';
 
 const RELOAD_SECONDS = 5;
 

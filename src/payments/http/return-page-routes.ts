@@ -3,15 +3,15 @@
  * told about it is harmless. A browser has no key, so the worlds that are on are asked in turn.
  */
 import { z } from 'zod';
-import type { WorldUseCases } from '../../../platform/composition/use-cases.ts';
-import { DomainError } from '../../../domain/errors.ts';
-import { toJson } from '../../../platform/http/json.ts';
-import { canBeReference } from '../references.ts';
-import { defineRoute, type Route } from '../../../platform/http/route.ts';
-import { PAGE_HEADERS, refusalPage, renderStanding } from './page.ts';
-import { presentStanding } from './present.ts';
-import { referenceQuery, standingSchema } from './schema.ts';
-import type { PaymentStatusView } from '../../views.ts';
+import type { WorldUseCases } from '../../platform/composition/use-cases.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { toJson } from '../../platform/http/json.ts';
+import { canBeReference } from './references.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { PAGE_HEADERS, refusalPage, renderStanding } from './return-page.ts';
+import { presentStanding } from './return-page/present.ts';
+import { referenceQuery, standingSchema } from './return-page/schema.ts';
+import type { PaymentStatusView } from '../views.ts';
 
 const PUBLIC = {
   method: 'GET',
