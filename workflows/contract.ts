@@ -2,8 +2,7 @@
  * Names and types that workflows, activities and the Temporal adapter share. No behaviour. Names are part of every open purchase's
  * history: change none.
  */
-import type { FundingInput } from '../src/payments/funding-rules.ts';
-import type { ChargeQuote, RefundTimings } from '../src/payments/rules.ts';
+import type { ChargeQuote, RefundTimings, FundingInput } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from '../src/operations/rules.ts';
 import type { PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';

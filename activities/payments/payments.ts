@@ -6,7 +6,6 @@ import { sleep } from '@temporalio/activity';
 import type { FailureReason } from '../../src/domain/refusals.ts';
 import { asFailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayCharge, GatewayRefusal, PaymentInstructions } from '../../src/payments/port.ts';
-import { findFunding } from '../../src/payments/store/fundings.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
@@ -18,6 +17,7 @@ import {
   nextPaymentTry,
   recordCheck,
   isKnownToGateway,
+  findFunding,
   type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';

@@ -1,7 +1,6 @@
 /** The purchase's steps in our own Postgres. Each is one transaction keyed by the purchase, so running it twice is running it once. */
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
-import { closeFundingUnpaid, openFunding } from '../../src/payments/store/fundings.ts';
-import { flagMoney } from '../../src/payments/store/payments.ts';
+import { flagMoney, closeFundingUnpaid, openFunding } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import {
   closeUnpaid,

@@ -4,7 +4,6 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { makeId } from '../domain/ids.ts';
-import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
 import {
   CHECK_ACTIONS,
@@ -32,6 +31,7 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { carriedFrom } from './action-inputs.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
+import type { DisputeOutcome } from '../payments/rules.ts';
 
 export interface MoveRequest {
   readonly transactionId: string;

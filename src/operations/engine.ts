@@ -1,8 +1,8 @@
 /** What makes an operator's moves: the workflow that carries a purchase or a funding, or one that repairs what is closed. */
-import type { FundingInput } from '../payments/funding-rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from './rules.ts';
 import type { PurchaseInput } from '../purchases/purchase.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
+import type { FundingInput } from '../payments/rules.ts';
 
 /** `rejected`: the workflow would not even begin with it, and nothing is on record. `nobody`: no workflow carries it. */
 export type EngineOutcome =

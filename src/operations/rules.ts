@@ -2,10 +2,10 @@
  * An operator's moves on a purchase or a funding: which there are, which fit how it stands, and why one does not. Pure: the command line,
  * the workflow's validator and the step that makes the move ask the same tables. Moves are wishes; the ledger's own rules decide.
  */
-import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import type { Money } from '../domain/money.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/roles.ts';
+import type { DisputeOutcome } from '../payments/rules.ts';
 
 /** Moves that only ask: made as often as somebody likes, each time anew. */
 export const CHECK_ACTIONS: readonly OperatorAction[] = [

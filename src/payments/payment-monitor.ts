@@ -2,15 +2,6 @@
  * Watches the gateway's list for money that no event told of. One reading answers for all payments of a window; only what has changed is then looked
  * at by its own workflow. Where the list is away, payments are looked at one by one, slowly and fairly over accounts.
  */
-import {
-  CLOCK_SKEW_MS,
-  LIKELY_FOR_MS,
-  nextReadMs,
-  MONITORED_FOR_MS,
-  WINDOW_MS,
-  windowOf,
-  type MonitorPace,
-} from './watch-rules.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
 import { GatewayUnavailable, type PaymentGateway } from './port.ts';
@@ -32,6 +23,15 @@ import {
 } from './store/gateway-windows.ts';
 import { recordCheck } from './store/payments.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import {
+  CLOCK_SKEW_MS,
+  LIKELY_FOR_MS,
+  nextReadMs,
+  MONITORED_FOR_MS,
+  WINDOW_MS,
+  windowOf,
+  type MonitorPace,
+} from './rules.ts';
 
 export interface PaymentMonitorDeps {
   readonly db: WorldDb;

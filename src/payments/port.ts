@@ -3,8 +3,8 @@
  * unknown; unknown is asked about with its find-twin, never assumed. Only what the gateway answers when asked counts as money: an event
  * is a reason to ask, never a proof.
  */
-import type { DisputeState } from './dispute-rules.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+import type { DisputeState } from './rules.ts';
 
 export const GATEWAY_REFUSALS = [
   'AMOUNT_NOT_SERVED',

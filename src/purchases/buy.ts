@@ -12,7 +12,6 @@ import { beginKey, type IdempotencyRecord } from '../platform/idempotency/store.
 import { findPurchase } from './store/reads.ts';
 import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
-import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine-answers.ts';
 import { esimView } from '../esims/esim-view.ts';
 import { checkAgain } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
@@ -24,6 +23,7 @@ import type { RequestContext } from '../platform/http/request-context.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PricedPackage } from '../catalogue/views.ts';
 import type { PurchaseView, BuyCommand } from './views.ts';
+import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
 
 export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
 

@@ -2,16 +2,14 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { findFunding } from '../payments/store/fundings.ts';
-import { takeCheckSlot, findPayment, releaseCheckSlot } from '../payments/store/payments.ts';
+import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
 import { findPurchase } from './store/reads.ts';
-import { engineAway } from '../payments/engine-answers.ts';
 import { getTransaction } from './read-transaction.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
 import type { TransactionView, WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import type { PaymentSubject } from '../payments/engine.ts';
+import { engineAway, type PaymentSubject } from '../payments/engine.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'settings'>;
 

@@ -1,6 +1,6 @@
 /** Disputes as our rows have them beside those of the gateway. Pure. */
-import type { DisputeState } from '../payments/dispute-rules.ts';
 import type { Difference, Rules, Verdict } from './payment-rules.ts';
+import type { DisputeState } from '../payments/rules.ts';
 
 /** A disputed payment, as far as money is concerned. */
 export interface DisputedPayment {

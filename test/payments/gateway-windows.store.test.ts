@@ -1,6 +1,5 @@
 /** The windows of the gateway's list as rows: who reads which when, what is still unpaid in them, and who is looked at singly where the list is away. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { MONITORED_FOR_MS, WINDOW_MS } from '../../src/payments/watch-rules.ts';
 import {
   claimWindow,
   findUnbooked,
@@ -15,6 +14,7 @@ import {
 } from '../../src/payments/store/gateway-windows.ts';
 import { closePayment, recordCheck } from '../../src/payments/store/payments.ts';
 import { NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+import { MONITORED_FOR_MS, WINDOW_MS } from '../../src/payments/rules.ts';
 
 const books = usePaymentBooks();
 const CLAIM_MS = 60_000;

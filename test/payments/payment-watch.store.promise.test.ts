@@ -5,11 +5,11 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
-import { monitorPaceOf } from '../../src/payments/watch-rules.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
+import { monitorPaceOf } from '../../src/payments/rules.ts';
 
 let books: Books;
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 /** What the gateway has, booked: each rule of docs/API.md's table as rows and ledger entries, and every look twice is once. */
 import { describe, expect, it } from 'vitest';
-import { closeFundingUnpaid } from '../../src/payments/store/fundings.ts';
 import {
   beginPayment,
   closePayment,
@@ -10,6 +9,7 @@ import {
   saveInstructions,
   markPaymentRefused,
   nextPaymentTry,
+  closeFundingUnpaid,
 } from '../../src/payments/store/payments.ts';
 import {
   closeUnpaid,

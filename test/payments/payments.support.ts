@@ -6,13 +6,14 @@ import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { findFunding, openFunding } from '../../src/payments/store/fundings.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
   findPayment,
   saveInstructions,
+  findFunding,
+  openFunding,
   type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';

@@ -9,7 +9,6 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FundingInput } from '../../src/payments/funding-rules.ts';
 import { followClaim } from './after-closing.ts';
 import { awaitPayment, type Payment } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
@@ -26,6 +25,7 @@ import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.t
 import { createOutbox } from '../webhooks/start-deliveries.ts';
 import { openFunding } from '../steps.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import type { FundingInput } from '../../src/payments/rules.ts';
 
 /** Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {

@@ -1,6 +1,5 @@
 /** The operator's moves as commands: each takes one purchase or funding, those that need no amount also all that a filter finds. */
 import { z } from 'zod';
-import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
 import type { MoveRequest } from '../../operations/actions.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
 import { defineCommand, UsageMistake, type Command } from './command.ts';
@@ -9,6 +8,7 @@ import { previewEntryOf } from './foresight.ts';
 import type { Result } from './result.ts';
 import { doToAll, FILTER, FILTER_USAGE } from './targets.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
+import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 
 interface MoveSpec {
   readonly name: string;

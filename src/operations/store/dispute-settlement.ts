@@ -3,15 +3,15 @@
  * and nobody is needed for it any more.
  */
 import { sql } from 'kysely';
-import { whyNotOutcome } from '../../payments/dispute-rules.ts';
 import { formatMinor, type Money } from '../../domain/money.ts';
 import type { ActionRequest } from '../rules.ts';
 import { closeDispute, findNotWon, findOpenDisputes, releaseRisk } from '../../payments/store/disputes.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
 import type { ActionEffect, ActionSubject } from './subject.ts';
 import { CLAIMS, findClaim, type Claim } from '../../payments/store/payments.ts';
-import type { DisputeRow } from '../../payments/store/tables-disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { DisputeRow } from '../../payments/store/tables.ts';
+import { whyNotOutcome } from '../../payments/rules.ts';
 
 /**
  * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was

@@ -4,7 +4,6 @@
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { settleClaim, unflag } from './dispute-settlement.ts';
-import { closeFundingUnpaid } from '../../payments/store/fundings.ts';
 import {
   exchangeEntries,
   postHold,
@@ -25,7 +24,7 @@ import {
   type ActionEffect,
 } from './subject.ts';
 import type { ActionRow } from './tables.ts';
-import { closePayment, type PaymentRow } from '../../payments/store/payments.ts';
+import { closePayment, closeFundingUnpaid, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import { creditRefundAs, createRefund, tryRefundAgain } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';

@@ -13,10 +13,9 @@ import {
   walletAccount,
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
-import { closeFundingPaid } from '../../payments/store/fundings.ts';
 import { payingPayment, type ActionEffect } from './subject.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
-import type { PaymentRow } from '../../payments/store/payments.ts';
+import { closeFundingPaid, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeRefund, type RefundRow } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { listeners, newPendingMessages } from '../../webhooks/store/messages.ts';

@@ -3,11 +3,11 @@
  * what is open, flagged or unapplied, however many purchases there are. Reads only; what the rows mean is decided in src/operations/stuck-rules.ts.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { WINDOW_MS } from '../../payments/watch-rules.ts';
 import type { StuckLimits } from '../stuck-rules.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { WINDOW_MS } from '../../payments/rules.ts';
 
 export type StuckSource =
   | 'purchase'

@@ -1,12 +1,12 @@
 /** What the gateway tells about a payment that is no money: a dispute, a transfer that it sent back by itself. */
 import { sql } from 'kysely';
-import type { DisputeState } from '../dispute-rules.ts';
 import { transfer, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';
 import { flagMoney, type PaymentRow } from './payments.ts';
 import { refundedMinor } from './refunds.ts';
-import type { DisputeRow } from './tables-disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { DisputeRow } from './tables.ts';
+import type { DisputeState } from '../rules.ts';
 
 /** How the gateway holds a dispute. */
 interface CheckedDispute {

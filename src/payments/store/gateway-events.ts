@@ -1,7 +1,7 @@
 /** The inbox of the payment gateway's events: kept before they are acknowledged, applied afterwards, each once. */
 import { sql, type Selectable } from 'kysely';
-import type { GatewayEventsTable } from './tables-gateway.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { GatewayEventsTable } from './tables.ts';
 
 export type GatewayEventRow = Selectable<GatewayEventsTable>;
 

@@ -3,9 +3,9 @@
  * one of them for a moment.
  */
 import { sql } from 'kysely';
-import { CLOCK_SKEW_MS, WINDOW_MS, windowOf } from '../watch-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentPurpose } from '../../domain/states.ts';
+import { CLOCK_SKEW_MS, WINDOW_MS, windowOf } from '../rules.ts';
 
 export interface GatewayWindow {
   readonly startsAt: Date;

@@ -9,7 +9,6 @@ import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';
-import type { RefundsTable } from './tables-refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
   listeners,
@@ -17,6 +16,7 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
+import type { RefundsTable } from './tables.ts';
 
 export type RefundRow = Selectable<RefundsTable>;
 

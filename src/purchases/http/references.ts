@@ -1,8 +1,8 @@
 /** Which payment a caller means. TRANSACTION_NOT_FOUND where it cannot be one of ours. */
 import type { WhichPayment } from '../views.ts';
 import { isId } from '../../domain/ids.ts';
-import { canBeReference } from '../../payments/http/references.ts';
 import { DomainError } from '../../domain/errors.ts';
+import { canBeReference } from '../../payments/rules.ts';
 
 export function whichPayment(named: {
   readonly transactionId: string | undefined;

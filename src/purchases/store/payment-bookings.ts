@@ -12,7 +12,6 @@ import {
   type BookingDecision,
   type ReceivedMoney,
 } from '../../payments/rules.ts';
-import { closeFundingPaid, closeFundingUnpaid } from '../../payments/store/fundings.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
@@ -27,6 +26,8 @@ import {
   flagMoney,
   wasReceivedAndReversed,
   reversedKey,
+  closeFundingPaid,
+  closeFundingUnpaid,
   type PaymentRow,
 } from '../../payments/store/payments.ts';
 import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';

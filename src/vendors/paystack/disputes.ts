@@ -1,5 +1,4 @@
 /** Disputes at the vendor. Guarantee: a list that was not read to its end is never taken for a complete one. */
-import type { DisputeState } from '../../payments/dispute-rules.ts';
 import {
   GatewayUnavailable,
   type GatewayCharge,
@@ -11,6 +10,7 @@ import type { Context } from './context.ts';
 import { rowsOf } from './lists.ts';
 import { unknown } from './map.ts';
 import { readDispute, type WireDispute } from './wire.ts';
+import type { DisputeState } from '../../payments/rules.ts';
 
 type FindCharge = (reference: string) => Promise<GatewayOutcome<GatewayCharge | null>>;
 

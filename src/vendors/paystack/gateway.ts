@@ -24,10 +24,9 @@ import {
 } from './context.ts';
 import { isReference, limitsOf, refusalOf } from './limits.ts';
 import { toGatewayCharge, chargeStateOf, questionFailure, transferInstructionsOf, unknown } from './map.ts';
-import { paidChargesOf } from './paid-charges.ts';
 import { createDisputes } from './disputes.ts';
 import { createRefunds } from './refunds.ts';
-import { statementOf } from './statement.ts';
+import { statementOf, paidChargesOf } from './statement.ts';
 import { verifyEvent } from './webhook.ts';
 import { readCharge, readCheckout, readTransaction, type WireCharge } from './wire.ts';
 
