@@ -188,7 +188,6 @@ interface PollingPhase {
   readonly longestPauseMs: number;
 }
 
-
 /**
  * What is paid while it is watched is seen within the longest pause, and delivered within the 90 s (hosted page), 60 s (mobile money) and
  * 5 min (transfer) that promise G2 allows: the rest is for one answer of the gateway and the delivery. A page is paid within minutes or not

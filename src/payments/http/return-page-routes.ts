@@ -84,7 +84,6 @@ async function findStanding(
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }
 
-
 export function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof standingSchema>> {
   const { reference, purpose, status, reason, packageName, charge } = standing;
   return {

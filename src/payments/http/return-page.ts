@@ -209,8 +209,7 @@ const FUNDING: typeof PURCHASE = {
   SUCCESS: { title: 'Done. The money is in your wallet', text: 'You can close this page and spend it now.' },
 };
 
-const UNDELIVERED =
-  'What you ordered cannot be delivered. Your money goes back to where it came from.';
+const UNDELIVERED = 'What you ordered cannot be delivered. Your money goes back to where it came from.';
 
 const REASONS: Readonly<Record<FailureReason, string>> = {
   INSUFFICIENT_BALANCE: 'There was not enough money in the wallet.',
