@@ -1,6 +1,6 @@
 /**
- * Watches the gateway's list for money that no event told of. One reading answers for all payments of a window; only what has changed is then looked
- * at by its own workflow. Where the list is away, payments are looked at one by one, slowly and fairly over accounts.
+ * Finds paid charges whose events were lost, by reading the gateway's list in windows. One read covers all payments of a window, and only payments that
+ * are not booked yet are checked by their own workflow. If the list does not answer, payments are checked one by one, slowly and fairly over accounts.
  */
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
@@ -43,19 +43,19 @@ export interface PaymentMonitorDeps {
   readonly pacer: Pacer;
 }
 
-/** Longer than any reading: another process takes the window over after that. */
+/** Longer than any read; after that another process may claim the window. */
 const CLAIMED_FOR_MS = 60_000;
-/** A turn begins no more readings after that, so that a stop does not wait for long. */
+/** A turn starts no more reads after that, so that a shutdown is quick. */
 const TURN_MS = 5_000;
-/** Single looks of one turn: at four requests a second they take five seconds. */
+/** At four requests a second these take five seconds. */
 const CHECKS_PER_TURN = 20;
-/** How often we look for unpaid payments whose windows are missing, because nobody watched when they were opened. */
+/** How often we add windows that are missing because no monitor ran when their payments were opened. */
 const OPEN_ALL_EVERY_MS = 3_600_000;
 
-/** Where no request is allowed within this time, the gateway counts as away. */
+/** If the rate limiter gives no slot within this time, the gateway counts as unavailable. */
 const SLOT_WITHIN_MS = 10_000;
 
-/** One turn of the watch, to be taken every second or so: reads all windows that are due. */
+/** Makes one turn of the monitor, to be run every second or so: it reads all windows that are due. */
 export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<void> {
   const { db, clock, pace } = deps;
   let openedAllAtMs = 0;
@@ -81,7 +81,7 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
   };
 }
 
-/** `false`: the list is away. */
+/** `false`: the list is unavailable. */
 async function readOrPostpone(deps: PaymentMonitorDeps, window: GatewayWindow): Promise<boolean> {
   try {
     await readWindow(deps, window);
@@ -99,7 +99,7 @@ async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Prom
   const { startsAt } = window;
   const ageMs = clock.now().getTime() - startsAt.getTime();
   const unpaid = await unpaidIn(db, startsAt);
-  // Charges may still be opened in it, by a clock that is behind ours.
+  // A gateway clock that is behind ours may still open charges in it.
   const mayGainCharges = ageMs < WINDOW_MS + CLOCK_SKEW_MS;
   if (!mayGainCharges && (!unpaid.any || ageMs > MONITORED_FOR_MS + WINDOW_MS)) {
     await deleteWindow(db, startsAt);
@@ -110,7 +110,7 @@ async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Prom
   await saveWindow(db, startsAt, { nextAt, totalWhenAllBooked });
 }
 
-/** Has everything looked at that was paid and is not booked. Answers how many were paid, where all of them are booked. */
+/** Requests a check of every charge that is paid and not booked. Returns how many are paid if all of them are booked, else null. */
 async function checkUnbooked(
   { db, gateway, engine, pacer }: PaymentMonitorDeps,
   { startsAt, totalWhenAllBooked }: GatewayWindow,
@@ -126,7 +126,7 @@ async function checkUnbooked(
     const unbooked = await findUnbooked(db, list.references);
     for (const payment of unbooked) await engine.checkSoon(payment);
     isSettled &&= unbooked.length === 0;
-    // As many as when all of them were booked: none was paid since.
+    // The same number as when all were booked: no new payment since.
     if (isSettled && page === 1 && total !== null && total === totalWhenAllBooked) return total;
     seen += list.count;
     if (list.isLast) break;
@@ -136,7 +136,7 @@ async function checkUnbooked(
 
 async function takeSlot(pacer: Pacer): Promise<void> {
   if (await pacer.takeSlot(SLOT_WITHIN_MS)) return;
-  throw new GatewayUnavailable('no place in what may be asked', { retryable: true });
+  throw new GatewayUnavailable('no slot within the rate limit', { retryable: true });
 }
 
 async function checkOneByOne(deps: PaymentMonitorDeps): Promise<void> {
@@ -155,7 +155,7 @@ async function checkOneByOne(deps: PaymentMonitorDeps): Promise<void> {
   }
 }
 
-/** A look without an answer counts too, so that the next payment has its turn. */
+/** A check without an answer is recorded too, so that the next payment gets its turn. */
 async function checkOne(
   { db, gateway, engine, clock }: PaymentMonitorDeps,
   payment: UncheckedPayment,
