@@ -88,7 +88,7 @@ describe('which payment', () => {
     stands({ environment });
     expect((await open()).status).toBe(200);
     const asked = environment === 'live' ? 1 : 2;
-    expect(door.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStanding'));
+    expect(door.shop.calls).toEqual(Array.from({ length: asked }, () => 'findPaymentStatus'));
   });
 
   test('with a key only its own world is looked in', async () => {

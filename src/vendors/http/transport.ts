@@ -103,7 +103,7 @@ function createConnections(): {
     connect: (options, callback) =>
       connect(options, (...result) => {
         const [, socket] = result;
-        socket?.prependOnceListener('error', (error) => {
+        socket?.prependOnceListener('error', (error: Error) => {
           if (socket.bytesRead > 0) stale.add(error);
         });
         callback(...result);
