@@ -3,7 +3,7 @@
  * every open purchase's history: never change one.
  */
 import type { AttentionReason } from '../src/domain/states.ts';
-import type { FundingInput } from '../src/payments/funding-rules.ts';
+import type { FundingInput } from '../src/payments/rules.ts';
 import type { ChargeQuote, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from '../src/operations/rules.ts';
 import type { PurchaseInput } from '../src/purchases/purchase.ts';

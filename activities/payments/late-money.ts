@@ -2,19 +2,19 @@
  * Stops watching payments 72 hours after their time to pay. Most are closed by what we know already. The others get one last look; if the gateway
  * still leaves one open, a person is called. Refunds that were never begun, and open claims, get a workflow.
  */
-import type { ChargeLook } from '../../src/payments/port.ts';
+import type { GatewayCharge } from '../../src/payments/port.ts';
 import {
   closePayment,
-  closeWatched,
+  closeExpiredPayments,
   findClaims,
   findPayment,
   findPaymentsToClose,
   flagMoney,
-  hasPassed,
-  wasTaken,
+  wasReceivedAndReversed,
+  isKnownToGateway,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
-import { findForgottenRefunds } from '../../src/payments/store/refunds.ts';
+import { findUnstartedRefunds } from '../../src/payments/store/refunds.ts';
 import type { LateMoney } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
@@ -37,9 +37,9 @@ export async function findLateMoney(deps: ActivityDeps): Promise<readonly LateMo
     late.set(transactionId, { transactionId, purpose, timings: deps.refundTimings });
   for (const { transactionId, purpose } of await findClaims(deps.db, MAX_PER_RUN))
     late.set(transactionId, { transactionId, purpose, timings: deps.refundTimings, isClaim: true });
-  for (const payment of await endWatching(deps, now)) add(payment.transaction_id, payment.purpose);
+  for (const payment of await closeOverdue(deps, now)) add(payment.transaction_id, payment.purpose);
   const madeBefore = new Date(now.getTime() - FORGOTTEN_AFTER_MS);
-  for (const refund of await findForgottenRefunds(deps.db, { madeBefore, limit: MAX_PER_RUN })) {
+  for (const refund of await findUnstartedRefunds(deps.db, { madeBefore, limit: MAX_PER_RUN })) {
     const payment = await findPayment(deps.db, refund.reference);
     if (payment) add(payment.transaction_id, payment.purpose);
   }
@@ -47,32 +47,32 @@ export async function findLateMoney(deps: ActivityDeps): Promise<readonly LateMo
 }
 
 /** Those that have brought something that is not booked. */
-async function endWatching(deps: ActivityDeps, now: Date): Promise<readonly PaymentRow[]> {
+async function closeOverdue(deps: ActivityDeps, now: Date): Promise<readonly PaymentRow[]> {
   const expiredBefore = new Date(now.getTime() - LATE_FOR_MS);
   const isTimeLeft = (): boolean => deps.clock.now().getTime() - now.getTime() < RUNS_FOR_MS;
-  while ((await closeWatched(deps.db, { expiredBefore, limit: MAX_PER_RUN })) === MAX_PER_RUN)
+  while ((await closeExpiredPayments(deps.db, { expiredBefore, limit: MAX_PER_RUN })) === MAX_PER_RUN)
     if (!isTimeLeft()) return [];
   const payments = await findPaymentsToClose(deps.db, { expiredBefore, limit: MAX_PER_RUN });
   const found: PaymentRow[] = [];
   for (let from = 0; from < payments.length && isTimeLeft(); from += AT_ONCE) {
     const batch = payments.slice(from, from + AT_ONCE);
-    const news = await Promise.all(batch.map((payment) => lookForTheLastTime(deps, payment, now)));
+    const news = await Promise.all(batch.map((payment) => checkForTheLastTime(deps, payment, now)));
     found.push(...batch.filter((_, index) => news[index]));
   }
   return found;
 }
 
 /** Whether there is something to book; closed otherwise. */
-async function lookForTheLastTime(deps: ActivityDeps, payment: PaymentRow, now: Date): Promise<boolean> {
+async function checkForTheLastTime(deps: ActivityDeps, payment: PaymentRow, now: Date): Promise<boolean> {
   const found = await deps.gateway.findCharge(payment.reference);
   const look = found.outcome === 'done' ? found.value : undefined;
-  const isNotFound = look === null && wasTaken(payment);
+  const isNotFound = look === null && isKnownToGateway(payment);
   if (isNotFound)
     deps.events.gatewayChargeNotFound({
       transactionId: payment.transaction_id,
       reference: payment.reference,
     });
-  if (look && (await hasNews(deps, payment, look))) return true;
+  if (look && (await hasUnbookedMoney(deps, payment, look))) return true;
   const isOpenAtTheEnd =
     look === undefined || isNotFound || (look !== null && ['waiting', 'unknown'].includes(look.state));
   if (isOpenAtTheEnd) {
@@ -87,9 +87,13 @@ async function lookForTheLastTime(deps: ActivityDeps, payment: PaymentRow, now: 
 }
 
 /** Of a payment that has brought nothing yet. */
-async function hasNews({ db }: ActivityDeps, payment: PaymentRow, look: ChargeLook): Promise<boolean> {
+async function hasUnbookedMoney(
+  { db }: ActivityDeps,
+  payment: PaymentRow,
+  look: GatewayCharge,
+): Promise<boolean> {
   const netMinor = look.received.amountMinor - look.feesOnTopMinor;
   if (look.state === 'paid') return netMinor > 0n;
   if (look.state !== 'reversed') return false;
-  return netMinor > 0n && !(await hasPassed(db, payment.reference, look.received.currency));
+  return netMinor > 0n && !(await wasReceivedAndReversed(db, payment.reference, look.received.currency));
 }

@@ -5,23 +5,23 @@
 import { sleep } from '@temporalio/activity';
 import type { FailureReason } from '../../src/domain/refusals.ts';
 import { asFailureReason } from '../../src/domain/refusals.ts';
-import type { ChargeLook, GatewayRefusal, PaymentInstructions } from '../../src/payments/port.ts';
-import { findFunding } from '../../src/payments/store/fundings.ts';
+import type { GatewayCharge, GatewayRefusal, PaymentInstructions } from '../../src/payments/port.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
   CLAIMS,
   findEmail,
   findPayments,
-  keepInstructions,
+  saveInstructions,
   markPaymentRefused,
   nextPaymentTry,
-  touchPayment,
-  wasTaken,
+  recordCheck,
+  isKnownToGateway,
+  findFunding,
   type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
-import { asksForDisputes, keepDisputes } from '../../src/payments/store/disputes.ts';
+import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import type { StoredInstructions } from '../../src/platform/database/tables.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -94,7 +94,7 @@ async function tryToOpen(
   });
   if (charged.outcome === 'done') {
     const expiresAt = charged.value.kind === 'bank-transfer' ? charged.value.expiresAt : undefined;
-    await keepInstructions(deps.db, payment.reference, toStored(charged.value), expiresAt);
+    await saveInstructions(deps.db, payment.reference, toStored(charged.value), expiresAt);
     return opened(payment.reference, expiresAt ?? payment.expires_at);
   }
   if (charged.outcome === 'unknown') return charged;
@@ -150,9 +150,9 @@ export async function lookAtPayment(
   let isKnown = true;
   const written = newPendingMessages();
   for (const payment of await findPayments(deps.db, transactionId)) {
-    if (payment.status !== 'REFUSED') isKnown = (await lookAtTry(deps, payment, written)) && isKnown;
+    if (payment.status !== 'REFUSED') isKnown = (await checkAttempt(deps, payment, written)) && isKnown;
   }
-  const { status, reason, attention_reason: attentionReason } = await standOf(deps, transactionId, purpose);
+  const { status, reason, attention_reason: attentionReason } = await findStand(deps, transactionId, purpose);
   const claim = CLAIMS.find((each) => each === attentionReason);
   const told = { isKnown, ...(claim ? { claim } : {}), ...messagesOf(written) };
   if (status === 'FAILED') return { state: 'ended', reason: asFailureReason(reason ?? ''), ...told };
@@ -161,7 +161,7 @@ export async function lookAtPayment(
 }
 
 /** Whether the gateway said what it has. */
-async function lookAtTry(
+async function checkAttempt(
   deps: ActivityDeps,
   payment: PaymentRow,
   written: PendingMessages,
@@ -173,14 +173,14 @@ async function lookAtTry(
     return false;
   }
   if (found.value === null) {
-    if (wasTaken(payment)) {
+    if (isKnownToGateway(payment)) {
       deps.events.gatewayChargeNotFound({
         transactionId: payment.transaction_id,
         reference: payment.reference,
       });
       return false;
     }
-    await touchPayment(deps.db, payment.reference, askedAt);
+    await recordCheck(deps.db, payment.reference, askedAt);
     return true;
   }
   if (found.value.state === 'unknown') {
@@ -199,11 +199,11 @@ async function lookAtTry(
       what: booked.what,
     });
   }
-  return (await lookAtDisputes(deps, payment)) && booked.isOutdated !== true;
+  return (await checkDisputes(deps, payment)) && booked.isOutdated !== true;
 }
 
 /** What was disputed once is asked about with every look: it may be over, or there may be another. An operator's look always asks. */
-async function lookAtDisputes(
+async function checkDisputes(
   { db, gateway, clock, events }: ActivityDeps,
   payment: PaymentRow,
 ): Promise<boolean> {
@@ -211,12 +211,12 @@ async function lookAtDisputes(
   if (!(await asksForDisputes(db, payment))) return true;
   const askedAt = clock.now();
   const found = await gateway.findDisputes(reference);
-  if (found.outcome === 'done') await keepDisputes(db, reference, found.value, askedAt);
+  if (found.outcome === 'done') await saveDisputes(db, reference, found.value, askedAt);
   else events.gatewayCheckFailed({ reference, detail: found.detail });
   return found.outcome === 'done';
 }
 
-function toSeen(look: ChargeLook): SeenCharge {
+function toSeen(look: GatewayCharge): SeenCharge {
   return {
     state: look.state === 'paid' || look.state === 'reversed' ? look.state : 'other',
     netMinor: look.received.amountMinor - look.feesOnTopMinor,
@@ -226,7 +226,7 @@ function toSeen(look: ChargeLook): SeenCharge {
   };
 }
 
-async function standOf(
+async function findStand(
   { db }: ActivityDeps,
   transactionId: string,
   purpose: PaymentPurpose,

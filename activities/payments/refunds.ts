@@ -4,7 +4,7 @@
  * the wallet only where the gateway still has the payment's money: what a bank has taken back is with the buyer already. Where a person has a
  * failed one asked for again, that is an attempt under a key of its own, and the find-twin looks for all of them.
  */
-import type { RefundLook } from '../../src/payments/port.ts';
+import type { GatewayRefund } from '../../src/payments/port.ts';
 import { findClaim, findPayment } from '../../src/payments/store/payments.ts';
 import {
   attemptKey,
@@ -14,7 +14,7 @@ import {
   closeRefundTakenBack,
   creditRefund,
   findOpenRefunds,
-  keepRefundState,
+  saveRefundState,
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
@@ -23,16 +23,16 @@ import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 
 /** Longest that a call which was given up may still reach the gateway. */
-const DOUBT_MS = 30_000;
+const UNKNOWN_OUTCOME_MS = 30_000;
 
 /** One run of the step, with the messages that it writes. */
-type Moving = ActivityDeps & { readonly written: PendingMessages };
+type RefundStepDeps = ActivityDeps & { readonly written: PendingMessages };
 
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
 export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundStand> {
-  const moving: Moving = { ...deps, written: newPendingMessages() };
+  const moving: RefundStepDeps = { ...deps, written: newPendingMessages() };
   let open = 0;
   let needsPerson: AttentionReason | null = null;
   for (const refund of await findOpenRefunds(deps.db, transactionId)) {
@@ -44,7 +44,7 @@ export async function followRefunds(deps: ActivityDeps, transactionId: string): 
   return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(moving.written) };
 }
 
-async function moveOn(deps: Moving, refund: RefundRow): Promise<Step> {
+async function moveOn(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
   const { reference } = refund;
   const found = await findAttempt(deps, refund);
   if (found === 'unknown') return 'open';
@@ -52,7 +52,8 @@ async function moveOn(deps: Moving, refund: RefundRow): Promise<Step> {
   const refundKey = attemptKey(refund, refund.attempt);
   const now = deps.clock.now();
   if (refund.status === 'STUCK') return stuckUnlessGone(deps, refund, refund.gateway_status ?? '');
-  if (refund.asked_at !== null && now.getTime() - refund.asked_at.getTime() < DOUBT_MS) return 'open';
+  if (refund.asked_at !== null && now.getTime() - refund.asked_at.getTime() < UNKNOWN_OUTCOME_MS)
+    return 'open';
   if (!(await beginRefund(deps.db, refund, now))) return 'open';
   const asked = await deps.gateway.refund({
     reference,
@@ -74,7 +75,7 @@ async function moveOn(deps: Moving, refund: RefundRow): Promise<Step> {
 async function findAttempt(
   { gateway }: ActivityDeps,
   refund: RefundRow,
-): Promise<RefundLook | null | 'unknown'> {
+): Promise<GatewayRefund | null | 'unknown'> {
   for (const [before, refundKey] of attemptKeys(refund).entries()) {
     const found = await gateway.findRefund({ reference: refund.reference, refundKey });
     if (found.outcome !== 'done') return 'unknown';
@@ -84,7 +85,7 @@ async function findAttempt(
   return null;
 }
 
-async function keep(deps: Moving, refund: RefundRow, look: RefundLook): Promise<Step> {
+async function keep(deps: RefundStepDeps, refund: RefundRow, look: GatewayRefund): Promise<Step> {
   const { refundId, gatewayStatus } = look;
   const refundKey = refund.refund_key;
   switch (look.state) {
@@ -95,17 +96,17 @@ async function keep(deps: Moving, refund: RefundRow, look: RefundLook): Promise<
     case 'failed':
       return credit(deps, refund, gatewayStatus);
     case 'needs-attention':
-      await keepRefundState(deps.db, refund, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
+      await saveRefundState(deps.db, refund, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
       return 'REFUND_NEEDS_ATTENTION';
     case 'pending':
     case 'unknown':
-      await keepRefundState(deps.db, refund, { status: 'PENDING', refundId, gatewayStatus });
+      await saveRefundState(deps.db, refund, { status: 'PENDING', refundId, gatewayStatus });
       return 'open';
   }
 }
 
-async function credit(deps: Moving, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  const money = await whereIsTheMoney(deps, refund);
+async function credit(deps: RefundStepDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
+  const money = await locateMoney(deps, refund);
   // Crediting what a bank has taken back would pay it out of our own pocket.
   if (money === 'unknown') return 'open';
   if (money === 'taken-back') return takenBack(deps, refund);
@@ -119,12 +120,12 @@ async function credit(deps: Moving, refund: RefundRow, gatewayStatus: string): P
 
 /** The gateway will not send it: gone with a payment that was reversed, or for a person to find out. */
 async function stuckUnlessGone(deps: ActivityDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  const money = await whereIsTheMoney(deps, refund);
+  const money = await locateMoney(deps, refund);
   return money === 'taken-back' ? takenBack(deps, refund) : stuck(deps, refund, gatewayStatus);
 }
 
 /** Where the payment's money is that this refund has not sent. */
-async function whereIsTheMoney(
+async function locateMoney(
   { gateway }: ActivityDeps,
   { reference }: RefundRow,
 ): Promise<'with-us' | 'taken-back' | 'unknown'> {
@@ -141,7 +142,7 @@ async function takenBack(deps: ActivityDeps, refund: RefundRow): Promise<Step> {
 }
 
 async function stuck(deps: ActivityDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  await keepRefundState(deps.db, refund, {
+  await saveRefundState(deps.db, refund, {
     status: 'STUCK',
     refundId: refund.gateway_refund_id,
     gatewayStatus,

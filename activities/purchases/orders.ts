@@ -1,7 +1,6 @@
 /** The purchase's database steps. Each is one transaction keyed by the purchase, so running it twice changes nothing. */
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
-import { closeFundingUnpaid, openFunding } from '../../src/payments/store/fundings.ts';
-import { flagMoney } from '../../src/payments/store/payments.ts';
+import { flagMoney, closeFundingUnpaid, openFunding } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import {
   closeUnpaid,

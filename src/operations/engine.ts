@@ -1,7 +1,7 @@
-import type { FundingInput } from '../payments/funding-rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from './rules.ts';
 import type { PurchaseInput } from '../purchases/purchase.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
+import type { FundingInput } from '../payments/rules.ts';
 
 /** `rejected`: the workflow's validator refused it, and nothing is on record. `nobody`: no workflow runs for it. */
 export type EngineOutcome =

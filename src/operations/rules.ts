@@ -2,10 +2,10 @@
  * Operator actions on a purchase or a funding: which are available, and why one is refused. Pure: the command line, the workflow's validator
  * and the step that carries out the action use the same tables. The rules of the ledger have the last word.
  */
-import type { DisputeOutcome } from '../payments/dispute-rules.ts';
 import { divideHalfUp, type Money } from '../domain/money.ts';
 import type { PurchaseStatus, PaymentPurpose } from '../domain/states.ts';
 import { OPERATOR_ACTIONS, type OperatorAction } from '../accounts/roles.ts';
+import type { DisputeOutcome } from '../payments/rules.ts';
 
 /** Actions that only check: each request is a new one. */
 export const CHECK_ACTIONS: readonly OperatorAction[] = [

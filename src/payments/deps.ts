@@ -2,7 +2,7 @@ import type { CatalogueDeps } from '../catalogue/deps.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { PaymentEngine } from './engine.ts';
 import type { PaymentGateway } from './port.ts';
-import type { FundingInput } from './funding-rules.ts';
+import type { FundingInput } from './rules.ts';
 
 /** What the use cases of payments work with, in one world. */
 export interface PaymentDeps extends Pick<CatalogueDeps, 'db' | 'clock' | 'catalogue'> {

@@ -1,10 +1,16 @@
-import type { Refusal } from '../domain/refusals.ts';
+import { FAILURE_REASONS, type Refusal } from '../domain/refusals.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
-import type { FundingInput } from './funding-rules.ts';
+import type { FundingInput } from './rules.ts';
+import { noteTransaction } from '../platform/telemetry/subject.ts';
+import { EngineUnavailable } from '../domain/outcome.ts';
+import { isPassing } from '../platform/database/errors.ts';
+import { DomainError } from '../domain/errors.ts';
+import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import { keyReused } from '../platform/idempotency/refusals.ts';
 
 export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
 
-export interface WhosePayment {
+export interface PaymentSubject {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
 }
@@ -26,7 +32,72 @@ export interface PaymentEngine {
    * Asks the gateway about a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money.
    * Resolves when that is done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
    */
-  look(payment: WhosePayment, deadlineMs: number): Promise<void>;
+  check(payment: PaymentSubject, deadlineMs: number): Promise<void>;
   /** The same without waiting for the result: resolves once the engine has accepted the request. */
-  lookSoon(payment: WhosePayment): Promise<void>;
+  checkSoon(payment: PaymentSubject): Promise<void>;
+}
+
+/**
+ * Asks the engine. In doubt only the rows prove that it runs: without one PROCESSING or PENDING would promise what may never have begun.
+ * SERVICE_UNAVAILABLE when nothing was started, or nobody knows.
+ */
+export async function askEngine(
+  transactionId: string,
+  ask: (deadlineMs: number) => Promise<EngineAnswer>,
+  deadlineMs: number,
+  isWritten: () => Promise<boolean>,
+): Promise<PurchaseAnswer | 'no-answer-yet'> {
+  noteTransaction(transactionId);
+  try {
+    const answer = await ask(deadlineMs);
+    if (answer !== 'in-doubt') return answer;
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable)) throw error;
+    throw engineAway('Purchases cannot be started right now, nothing was charged', error);
+  }
+  if (await isWritten()) return 'no-answer-yet';
+  throw engineAway(
+    `It is not known yet whether ${transactionId} was started: repeat the request with the same Idempotency-Key, or read that transaction, before buying again`,
+  );
+}
+
+/** What a read finds, or undefined where the database is away for a moment: who has begun something needs its id more than an error. */
+export async function ifReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (isPassing(error)) return undefined;
+    throw error;
+  }
+}
+
+/** SERVICE_UNAVAILABLE with its cause, for the log. */
+export function engineAway(message: string, cause?: unknown): DomainError {
+  const error = new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 });
+  error.cause = cause;
+  return error;
+}
+
+/** Throws where the first answer is a refusal, or belongs to another request that was sent under the same key. */
+export function requireAccepted(
+  answer: PurchaseAnswer | 'no-answer-yet',
+  tag: IdempotencyTag | undefined,
+): void {
+  if (answer === 'no-answer-yet') return;
+  if (answer.fingerprint !== tag?.fingerprint) throw keyReused();
+  if (answer.status === 'REFUSED') throw refused(answer.refusal);
+}
+
+const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REASONS], string> = {
+  INSUFFICIENT_BALANCE: 'Insufficient wallet balance',
+  PACKAGE_UNAVAILABLE: 'This package is not available right now',
+  INVALID_TOPUP: 'Only an ACTIVE eSIM can be topped up',
+  PAYMENT_METHOD_UNAVAILABLE: 'This payment method is not available for this amount',
+  PAYMENT_FAILED: 'The payment could not be started',
+};
+
+/** What a caller may know of a refusal: our detail is for logs and operators. */
+export function refused(refusal: Refusal): DomainError {
+  const code = FAILURE_REASONS[refusal.reason];
+  return new DomainError(code, REFUSAL_MESSAGES[code], { details: `${refusal.reason}: no money was taken` });
 }

@@ -1,15 +1,13 @@
-/** Funding a wallet from outside, through the same gateway and the same resolver as a purchase. */
 import type { Principal } from '../domain/account.ts';
-import type { FundingInput } from './funding-rules.ts';
-import { findFunding, type FundingRow } from './store/fundings.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
-import { askEngine, ifReachable, requireAccepted } from './engine-answers.ts';
+import { askEngine, ifReachable, requireAccepted } from './engine.ts';
 import { markOf } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import { findPaymentView } from './payment-view.ts';
 import type { PaymentDeps } from './deps.ts';
-import type { FundingView, FundCommand } from './views.ts';
+import type { FundingInput } from './rules.ts';
+import { findFunding, type FundingRow } from './store/payments.ts';
+import { findPaymentView, type FundCommand, type FundingView } from './views.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 /** Opens a payment into one's own wallet and tells how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */

@@ -3,8 +3,8 @@
  * unknown; unknown is asked about with its find-twin, never assumed. Only what the gateway answers when asked counts as money: an event
  * is a reason to ask, never a proof.
  */
-import type { DisputeState } from './dispute-rules.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+import type { DisputeState } from './rules.ts';
 
 export const GATEWAY_REFUSALS = [
   'AMOUNT_NOT_SERVED',
@@ -64,7 +64,7 @@ export type PaymentInstructions =
 export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
 
 /** One charge as the gateway holds it. */
-export interface ChargeLook {
+export interface GatewayCharge {
   readonly reference: string;
   readonly state: ChargeState;
   /** The vendor's own word, for alerts and timelines. */
@@ -90,7 +90,7 @@ export interface RefundRequest {
 /** `failed`: the money is back with us. `needs-attention`: the gateway waits for the buyer's bank details. */
 export type RefundState = 'pending' | 'done' | 'failed' | 'needs-attention' | 'unknown';
 
-export interface RefundLook {
+export interface GatewayRefund {
   readonly refundId: string;
   readonly state: RefundState;
   readonly gatewayStatus: string;
@@ -98,7 +98,7 @@ export interface RefundLook {
 }
 
 /** A dispute as the gateway holds it. */
-export interface DisputeLook {
+export interface GatewayDispute {
   /** The gateway's own id. */
   readonly disputeId: string;
   readonly state: DisputeState;
@@ -166,17 +166,17 @@ export interface PaymentGateway {
    */
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The truth about a charge; null: the gateway holds none. Never creates one. */
-  findCharge(reference: string): Promise<GatewayOutcome<ChargeLook | null>>;
+  findCharge(reference: string): Promise<GatewayOutcome<GatewayCharge | null>>;
   /** Sends money back. Look with findRefund first: the gateway itself takes a second partial refund as a new one. */
-  refund(request: RefundRequest): Promise<GatewayOutcome<RefundLook>>;
+  refund(request: RefundRequest): Promise<GatewayOutcome<GatewayRefund>>;
   /** The refund made under our key, or null. */
   findRefund(
     request: Pick<RefundRequest, 'reference' | 'refundKey'>,
-  ): Promise<GatewayOutcome<RefundLook | null>>;
+  ): Promise<GatewayOutcome<GatewayRefund | null>>;
   /** Page `page`, from 1, of those among the charges opened in [from, to) that are paid as of now. Throws GatewayUnavailable. */
   paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
   /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */
-  findDisputes(reference: string): Promise<GatewayOutcome<readonly DisputeLook[]>>;
+  findDisputes(reference: string): Promise<GatewayOutcome<readonly GatewayDispute[]>>;
   /** References of charges that were disputed in [from, to). Throws GatewayUnavailable, and then what it gave before is a part only. */
   disputed(from: Date, to: Date): AsyncIterable<string>;
   /**

@@ -3,6 +3,8 @@ import type { PaymentInstructions } from './port.ts';
 import type { Money } from '../domain/money.ts';
 import type { PaymentMethod, PurchaseStatus } from '../domain/states.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import { findPayments, type PaymentRow } from './store/payments.ts';
 
 export type InstructionsView = PaymentInstructions;
 
@@ -44,4 +46,22 @@ export interface FundCommand {
   readonly amountMinor: bigint;
   readonly paymentMethod: Exclude<PaymentMethod, 'WALLET'>;
   readonly idempotency?: IdempotencyTag;
+}
+
+/** The newest try of what still waits for money; null where none was begun. */
+export async function findPaymentView(db: WorldDb, transactionId: string): Promise<PaymentView | null> {
+  const payment = (await findPayments(db, transactionId)).at(-1);
+  return payment ? paymentView(payment) : null;
+}
+
+export function paymentView(payment: PaymentRow): PaymentView {
+  return {
+    reference: payment.reference,
+    charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
+    instructions: payment.instructions && instructionsView(payment.instructions),
+  };
+}
+
+function instructionsView(kept: NonNullable<PaymentRow['instructions']>): InstructionsView {
+  return kept.kind === 'redirect' ? kept : { ...kept, expiresAt: new Date(kept.expiresAt) };
 }

@@ -9,13 +9,13 @@ import { beginKey, type IdempotencyRecord } from '../platform/idempotency/store.
 import { findPurchase } from './store/reads.ts';
 import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
-import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine-answers.ts';
 import { esimView } from '../esims/esim-view.ts';
 import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer, type PricedPackage } from '../catalogue/prices.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
+import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
 import { markOf } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { PurchaseDeps } from './deps.ts';

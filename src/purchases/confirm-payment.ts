@@ -1,16 +1,14 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { findFunding } from '../payments/store/fundings.ts';
-import { beginConfirming, findPayment, forgetConfirming } from '../payments/store/payments.ts';
+import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
 import { findPurchase } from './store/reads.ts';
-import { engineAway } from '../payments/engine-answers.ts';
 import { getTransaction } from './read-transaction.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
 import type { TransactionView, WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import type { WhosePayment } from '../payments/engine.ts';
+import { engineAway, type PaymentSubject } from '../payments/engine.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'settings'>;
 
@@ -34,19 +32,19 @@ async function isCheckDue(
   { transactionId, isClosed }: OwnPayment,
 ): Promise<boolean> {
   if (!isClosed) return true;
-  return beginConfirming(db, transactionId, { now: clock.now(), freshMs: settings.closedPaymentFreshMs });
+  return takeCheckSlot(db, transactionId, { now: clock.now(), freshMs: settings.closedPaymentFreshMs });
 }
 
-interface OwnPayment extends WhosePayment {
+interface OwnPayment extends PaymentSubject {
   readonly isFromOutside: boolean;
   readonly isClosed: boolean;
 }
 
 async function checkPayment({ db, engine, settings }: ConfirmDeps, payment: OwnPayment): Promise<void> {
   try {
-    await engine.look(payment, settings.timings.answerWithinMs);
+    await engine.check(payment, settings.timings.answerWithinMs);
   } catch (error) {
-    if (payment.isClosed) await forgetConfirming(db, payment.transactionId);
+    if (payment.isClosed) await releaseCheckSlot(db, payment.transactionId);
     if (error instanceof EngineUnavailable)
       throw engineAway('The payment cannot be looked at right now, it is looked at again by itself', error);
     throw error;

@@ -2,8 +2,7 @@
 import type { PurchaseRecord } from './store/reads.ts';
 import { esimView } from '../esims/esim-view.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { findPaymentView } from '../payments/payment-view.ts';
-import type { PaymentView } from '../payments/views.ts';
+import { findPaymentView, type PaymentView } from '../payments/views.ts';
 import type { PurchaseView } from './views.ts';
 
 /** The same with how to pay, where it still waits for money from outside. */

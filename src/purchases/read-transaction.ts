@@ -2,12 +2,12 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
-import { findFunding } from '../payments/store/fundings.ts';
 import { findPurchase, findTimeline } from './store/reads.ts';
 import { fundingView } from '../payments/fund-wallet.ts';
 import { paymentStatusView } from './purchase-view.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { TransactionView } from './views.ts';
+import { findFunding } from '../payments/store/payments.ts';
 
 /** TRANSACTION_NOT_FOUND, also for another account's. */
 export async function getTransaction(

@@ -3,7 +3,7 @@
  * Pure. Guarantee: what is still moving is undecided, never a difference. Must not decide what is to be done about one: that is a person's.
  */
 import { divideHalfUp } from '../domain/money.ts';
-import type { DisputeState } from '../payments/dispute-rules.ts';
+import type { DisputeState } from '../payments/rules.ts';
 
 export const DIFFERENCE_KINDS = [
   'missing-in-ledger',

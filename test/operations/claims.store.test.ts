@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { createBooks } from '../../src/reconciliation/books.ts';
 import { createOperatorActions, type ActionInput } from '../../src/operations/actions.ts';
 import type { OperatorEngine } from '../../src/operations/engine.ts';
-import { keepDisputes } from '../../src/payments/store/disputes.ts';
+import { saveDisputes } from '../../src/payments/store/disputes.ts';
 import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
-import { keepInstructions, nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { saveInstructions, nextPaymentTry } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { PATIENT } from '../support/workflow-harness.ts';
@@ -49,14 +49,14 @@ async function delivered(): Promise<Payer> {
 async function paidTwice(payer: Payer): Promise<Payer> {
   const { reference } = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
-  await keepInstructions(books.world, reference, page, undefined);
+  await saveInstructions(books.world, reference, page, undefined);
   const second = { ...payer, reference };
   await books.look(second);
   return second;
 }
 
 const disputed = ({ reference }: Payer, state: 'open' | 'won' | 'lost', disputeId = '17') =>
-  keepDisputes(books.world, reference, [{ disputeId, state, gatewayStatus: state }], NOW);
+  saveDisputes(books.world, reference, [{ disputeId, state, gatewayStatus: state }], NOW);
 
 const reversed = (payer: Payer) => books.look(payer, { state: 'reversed', netMinor: 0n });
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { findStuck, type StuckFilter, type StuckList } from '../../src/operations/stuck.ts';
 import { STUCK_CLASSES, stuckLimits, type StuckClass } from '../../src/operations/stuck-rules.ts';
-import { ABOUT_NO_PAYMENT } from '../../src/payments/store/gateway-events.ts';
+import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openBooks } from '../support/books.ts';
 import { ago, DAY, HOUR, NOW, rowsOf } from './stuck.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
@@ -279,8 +279,8 @@ describe('an event of the gateway', () => {
 
   it('about no payment of ours is listed by itself; one about no money is not', async () => {
     const applied = { applied_at: ago(5), received_at: ago(5), reference: 'of-somebody-else' };
-    const stranger = await rows.event({ ...applied, note: ABOUT_NO_PAYMENT });
-    const other = await rows.event({ ...applied, about: 'other', note: ABOUT_NO_PAYMENT });
+    const stranger = await rows.event({ ...applied, note: UNMATCHED_EVENT });
+    const other = await rows.event({ ...applied, about: 'other', note: UNMATCHED_EVENT });
     const known = await rows.event({ ...applied, note: 'looked at' });
     expect(await listed(stranger)).toEqual(['inbox-without-purchase: CHARGE']);
     expect(await listed(other)).toEqual([]);

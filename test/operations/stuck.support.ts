@@ -9,9 +9,8 @@ import type {
   PurchasesTable,
   WorldDb,
 } from '../../src/platform/database/tables.ts';
-import type { GatewayEventsTable } from '../../src/payments/store/tables-gateway.ts';
-import type { RefundsTable } from '../../src/payments/store/tables-refunds.ts';
 import type { WebhookEndpointsTable, WebhookMessagesTable } from '../../src/webhooks/store/tables.ts';
+import type { GatewayEventsTable, RefundsTable } from '../../src/payments/store/tables.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 const HEX = (): string => randomUUID().replaceAll('-', '');

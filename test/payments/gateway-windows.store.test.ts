@@ -1,20 +1,20 @@
 /** The windows of the gateway's list as rows: who reads which when, what is still unpaid in them, and who is looked at singly where the list is away. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import { WATCHED_FOR_MS, WINDOW_MS } from '../../src/payments/watch-rules.ts';
 import {
   claimWindow,
   findUnbooked,
-  findUnseen,
-  forgetWindow,
-  keepWindow,
+  findUncheckedPayments,
+  deleteWindow,
+  saveWindow,
   openWindows,
   postponeWindow,
   unpaidIn,
   unpaidSince,
-  watchLagMs,
+  monitorLagMs,
 } from '../../src/payments/store/gateway-windows.ts';
-import { closePayment, touchPayment } from '../../src/payments/store/payments.ts';
+import { closePayment, recordCheck } from '../../src/payments/store/payments.ts';
 import { NOW, usePaymentBooks, type Payer } from './payments.support.ts';
+import { MONITORED_FOR_MS, WINDOW_MS } from '../../src/payments/rules.ts';
 
 const books = usePaymentBooks();
 const CLAIM_MS = 60_000;
@@ -41,16 +41,16 @@ describe('a window', () => {
     await openWindows(books.world, older, at(0));
     await openWindows(books.world, older, at(5));
     expect(await claim()).toEqual(newer);
-    await keepWindow(books.world, newer, { nextAt: at(0), settledTotal: null });
+    await saveWindow(books.world, newer, { nextAt: at(0), totalWhenAllBooked: null });
     const claims = await Promise.all([claim(), claim(), claim()]);
     expect(claims.filter((window) => window !== undefined).toSorted((a, b) => Number(a) - Number(b))).toEqual(
       [older, newer],
     );
-    await keepWindow(books.world, older, { nextAt: at(10_000), settledTotal: 7 });
+    await saveWindow(books.world, older, { nextAt: at(10_000), totalWhenAllBooked: 7 });
     expect(await claim(9_999)).toBeUndefined();
     expect(await claimWindow(books.world, at(10_000), CLAIM_MS)).toEqual({
       startsAt: older,
-      settledTotal: 7,
+      totalWhenAllBooked: 7,
     });
   });
 
@@ -58,7 +58,7 @@ describe('a window', () => {
     await openWindows(books.world, NOW, NOW);
     expect(await claim()).toEqual(NOW);
     expect(await claim(CLAIM_MS - 1)).toBeUndefined();
-    expect(await watchLagMs(books.world, NOW, at(CLAIM_MS))).toBe(CLAIM_MS);
+    expect(await monitorLagMs(books.world, NOW, at(CLAIM_MS))).toBe(CLAIM_MS);
     expect(await claim(CLAIM_MS)).toEqual(NOW);
   });
 
@@ -68,18 +68,18 @@ describe('a window', () => {
     await postponeWindow(books.world, NOW, at(10_000));
     expect(await claim(9_999)).toBeUndefined();
     expect(await claim(10_000)).toEqual(NOW);
-    expect(await watchLagMs(books.world, NOW, at(10_000))).toBe(10_000);
-    await keepWindow(books.world, NOW, { nextAt: at(20_000), settledTotal: null });
-    expect(await watchLagMs(books.world, NOW, at(11_000))).toBe(0);
-    await forgetWindow(books.world, NOW);
-    expect(await watchLagMs(books.world, NOW, at(11_000)), 'nobody watches').toBeNull();
+    expect(await monitorLagMs(books.world, NOW, at(10_000))).toBe(10_000);
+    await saveWindow(books.world, NOW, { nextAt: at(20_000), totalWhenAllBooked: null });
+    expect(await monitorLagMs(books.world, NOW, at(11_000))).toBe(0);
+    await deleteWindow(books.world, NOW);
+    expect(await monitorLagMs(books.world, NOW, at(11_000)), 'nobody watches').toBeNull();
   });
 
   it('is there from a quarter of an hour before the first unpaid payment on, also where nobody has watched since', async () => {
-    expect(await unpaidSince(books.world, at(-WATCHED_FOR_MS), NOW)).toEqual(at(-15 * 60_000));
-    for (const beforeMs of [WATCHED_FOR_MS + WINDOW_MS, 3 * WINDOW_MS, WINDOW_MS])
+    expect(await unpaidSince(books.world, at(-MONITORED_FOR_MS), NOW)).toEqual(at(-15 * 60_000));
+    for (const beforeMs of [MONITORED_FOR_MS + WINDOW_MS, 3 * WINDOW_MS, WINDOW_MS])
       await openedAt(await books.payer(), at(-beforeMs));
-    const since = await unpaidSince(books.world, at(-WATCHED_FOR_MS), NOW);
+    const since = await unpaidSince(books.world, at(-MONITORED_FOR_MS), NOW);
     expect(since).toEqual(at(-3 * WINDOW_MS - 15 * 60_000));
     await openWindows(books.world, since, NOW);
     const windows = await books.owner
@@ -116,8 +116,8 @@ describe('what is unpaid in a window', () => {
 
 describe('single looks, where the list is away', () => {
   const unseen = async (nowAfterMs: number, limit: number): Promise<string[]> => {
-    const which = { now: at(nowAfterMs), since: at(-WATCHED_FOR_MS), leastMs: 10_000, limit };
-    return (await findUnseen(books.world, which)).map(({ reference }) => reference);
+    const which = { now: at(nowAfterMs), since: at(-MONITORED_FOR_MS), leastMs: 10_000, limit };
+    return (await findUncheckedPayments(books.world, which)).map(({ reference }) => reference);
   };
 
   it('take one payment of each account in turn, so that an account with many keeps no other waiting', async () => {
@@ -135,10 +135,10 @@ describe('single looks, where the list is away', () => {
     await openedAt(payer, NOW);
     expect(await unseen(9_999, 9)).toEqual([]);
     expect(await unseen(10_001, 9)).toEqual([payer.reference]);
-    await touchPayment(books.world, payer.reference, at(300_000));
+    await recordCheck(books.world, payer.reference, at(300_000));
     expect(await unseen(329_000, 9)).toEqual([]);
     expect(await unseen(334_000, 9)).toEqual([payer.reference]);
-    await touchPayment(books.world, payer.reference, at(36_000_000));
+    await recordCheck(books.world, payer.reference, at(36_000_000));
     expect(await unseen(36_059_000, 9)).toEqual([]);
     expect(await unseen(36_061_000, 9)).toEqual([payer.reference]);
   });

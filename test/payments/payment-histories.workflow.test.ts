@@ -44,7 +44,7 @@ async function askUntilFresh(transactionId: string, askers: number): Promise<num
     while (!isFresh) {
       asked += 1;
       if (asked > MOST_LOOKS) throw new Error(`the same history after ${MOST_LOOKS} looks`);
-      await looks.look({ transactionId, purpose: 'purchase' }, 10_000);
+      await looks.check({ transactionId, purpose: 'purchase' }, 10_000);
       if (asked % 20 === 0) isFresh ||= (await runIdOf(transactionId)) !== firstRunId;
     }
   };

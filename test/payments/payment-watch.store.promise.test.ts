@@ -4,12 +4,12 @@
  */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createPaymentMonitor } from '../../src/payments/watch.ts';
-import { monitorPaceOf } from '../../src/payments/watch-rules.ts';
+import { createPaymentMonitor } from '../../src/payments/payment-monitor.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
-import { GatewayUnavailable, type ChargeLook, type PaidCharges } from '../../src/payments/port.ts';
+import { GatewayUnavailable, type GatewayCharge, type PaidCharges } from '../../src/payments/port.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
+import { monitorPaceOf } from '../../src/payments/rules.ts';
 
 let books: Books;
 beforeAll(async () => {
@@ -174,7 +174,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
       },
     },
     engine: {
-      lookSoon: async ({ transactionId }) => {
+      checkSoon: async ({ transactionId }) => {
         found.push({ atMs: nowMs, afterMs: nowMs - byReference.get(transactionId)!.paidAtMs });
         await book([transactionId]);
       },
@@ -188,7 +188,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
       findCharge: (reference) => {
         looks += 1;
         const isPaid = byReference.get(reference)!.paidAtMs <= nowMs;
-        const value = { state: isPaid ? 'paid' : 'abandoned' } as ChargeLook;
+        const value = { state: isPaid ? 'paid' : 'abandoned' } as GatewayCharge;
         return Promise.resolve({ outcome: 'done', value });
       },
     },

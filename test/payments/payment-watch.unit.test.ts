@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import {
   nextReadMs,
   monitorPaceOf,
-  WATCHED_FOR_MS,
+  MONITORED_FOR_MS,
   WINDOW_MS,
   windowOf,
-} from '../../src/payments/watch-rules.ts';
+} from '../../src/payments/rules.ts';
 
 const pace = monitorPaceOf({ pollFirstMs: 5_000 });
 const MINUTE_MS = 60_000;
@@ -45,7 +45,7 @@ describe('a window', () => {
     'shows $method that is paid at any moment, and of which nobody tells, in time for what docs/API.md promises',
     ({ method, deliveredWithinMs, holdsForMs }) => {
       const reads: number[] = [];
-      for (let atMs = 0; atMs < WATCHED_FOR_MS; atMs += nextReadMs(atMs, method === 'BANK_TRANSFER', pace))
+      for (let atMs = 0; atMs < MONITORED_FOR_MS; atMs += nextReadMs(atMs, method === 'BANK_TRANSFER', pace))
         reads.push(atMs);
       fc.assert(
         fc.property(fc.nat(WINDOW_MS - 1), fc.nat(holdsForMs), (openedAtMs, paidAfterMs) => {
@@ -60,7 +60,7 @@ describe('a window', () => {
 
   it('costs 478 readings in its life of four days, so that all of them together cost 0.8 a second', () => {
     let [reads, atMs] = [0, 0];
-    while (atMs < WATCHED_FOR_MS) {
+    while (atMs < MONITORED_FOR_MS) {
       reads += 1;
       atMs += nextReadMs(atMs, true, pace);
     }

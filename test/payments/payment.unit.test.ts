@@ -30,7 +30,7 @@ const payment = (given: Partial<BookedPayment> = {}): BookedPayment => ({
   reversedMinor: 0n,
   awaited: true,
   paidBefore: false,
-  passed: false,
+  wasReceivedAndReversed: false,
   ...given,
 });
 const paid = (netMinor: bigint, currency = 'NGN'): ReceivedMoney => ({ state: 'paid', netMinor, currency });
@@ -40,7 +40,7 @@ const NOTHING: BookingDecision = {
   toWalletMinor: 0n,
   toReturnMinor: 0n,
   reversedMinor: 0n,
-  passingMinor: 0n,
+  receivedAndReversedMinor: 0n,
 };
 const closed = { awaited: false };
 const funding = { purpose: 'funding' } as const;
@@ -102,9 +102,17 @@ describe('judgePayment', () => {
   });
 
   it.each<[string, Partial<BookedPayment>, Partial<BookingDecision>]>([
-    ['before we saw it', {}, { passingMinor: 1_000n, what: 'payment-reversed', ends: 'PAYMENT_REVERSED' }],
-    ['before we saw it, for what is closed', closed, { passingMinor: 1_000n, what: 'payment-reversed' }],
-    ['before we saw it, and that is booked', { ...closed, passed: true }, {}],
+    [
+      'before we saw it',
+      {},
+      { receivedAndReversedMinor: 1_000n, what: 'payment-reversed', ends: 'PAYMENT_REVERSED' },
+    ],
+    [
+      'before we saw it, for what is closed',
+      closed,
+      { receivedAndReversedMinor: 1_000n, what: 'payment-reversed' },
+    ],
+    ['before we saw it, and that is booked', { ...closed, wasReceivedAndReversed: true }, {}],
     [
       'after it paid',
       { ...closed, bookedMinor: 1_000n },
@@ -202,7 +210,7 @@ function look(life: Life, received: ReceivedMoney): BookingDecision {
     refundedMinor: life.payment.refundedMinor + judged.toReturnMinor,
     reversedMinor: life.payment.reversedMinor + judged.reversedMinor,
     awaited: life.payment.awaited && !isOver,
-    passed: life.payment.passed || judged.passingMinor > 0n,
+    wasReceivedAndReversed: life.payment.wasReceivedAndReversed || judged.receivedAndReversedMinor > 0n,
   };
   life.held += judged.toHoldMinor;
   life.wallet += judged.toWalletMinor;

@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { bookDispute, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
 import {
-  createEventKeeper,
+  createEventWriter,
   findUnappliedEvents,
   markEventApplied,
-  type KeepEvent,
-  type KeptEvent,
+  type SaveEvent,
+  type InboxEvent,
 } from '../../src/payments/store/gateway-events.ts';
 import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { closeRefundDone, findOpenRefunds } from '../../src/payments/store/refunds.ts';
@@ -17,7 +17,7 @@ import { paid, usePaymentBooks, type Payer } from './payments.support.ts';
 
 const books = usePaymentBooks();
 
-const event = (body: string, given: Partial<KeptEvent> = {}): KeptEvent => ({
+const event = (body: string, given: Partial<InboxEvent> = {}): InboxEvent => ({
   gateway: 'paystack',
   eventKey: createHash('sha256').update(body).digest('hex'),
   type: 'charge.success',
@@ -28,14 +28,14 @@ const event = (body: string, given: Partial<KeptEvent> = {}): KeptEvent => ({
 });
 
 describe('the inbox', () => {
-  let keepEvent: KeepEvent;
+  let keepEvent: SaveEvent;
   beforeAll(() => {
-    keepEvent = createEventKeeper(books.world);
+    keepEvent = createEventWriter(books.world);
   });
 
   it('keeps the same bytes once, however many bring them at once, to one process or to several', async () => {
     const body = randomUUID();
-    const others = createEventKeeper(books.world);
+    const others = createEventWriter(books.world);
     const bringing = Array.from({ length: 8 }, (_, nth) => (nth % 2 === 0 ? keepEvent : others)(event(body)));
     const kept = await Promise.all(bringing);
     expect(kept.filter((id) => id !== undefined)).toHaveLength(1);

@@ -1,31 +1,31 @@
 /** The inbox worked off: each event once, in spite of one that cannot be applied; where nobody can be asked, all of them stay. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { applyInbox, createGatewayDoor, type EventDeps } from '../../src/payments/gateway-events.ts';
+import { applyInbox, createGatewayInbox, type EventDeps } from '../../src/payments/gateway-events.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { GatewayEvent } from '../../src/payments/port.ts';
 import {
-  createEventKeeper,
-  type KeepEvent,
-  type KeptEvent,
+  createEventWriter,
+  type SaveEvent,
+  type InboxEvent,
 } from '../../src/payments/store/gateway-events.ts';
-import { touchPayment } from '../../src/payments/store/payments.ts';
+import { recordCheck } from '../../src/payments/store/payments.ts';
 import { until } from '../support/until.ts';
 import { usePaymentBooks, type Payer } from './payments.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
-import type { WhosePayment } from '../../src/payments/engine.ts';
+import type { PaymentSubject } from '../../src/payments/engine.ts';
 
 const books = usePaymentBooks();
 
 /** Who was looked at, and what a look does. */
 let looked: string[] = [];
-let keepEvent: KeepEvent;
-let look: (whose: WhosePayment) => Promise<void>;
+let keepEvent: SaveEvent;
+let look: (whose: PaymentSubject) => Promise<void>;
 /** What the door hears, whatever the bytes. */
 let verified: Partial<GatewayEvent> | undefined;
 beforeEach(async () => {
-  keepEvent = createEventKeeper(books.world);
+  keepEvent = createEventWriter(books.world);
   looked = [];
   look = () => Promise.resolve();
   await books.owner.deleteFrom('gateway_events').execute();
@@ -48,8 +48,8 @@ const deps = (): EventDeps => ({
       },
   } as Partial<EventDeps['gateway']> as EventDeps['gateway'],
   engine: {
-    look: (whose: WhosePayment) => look(whose),
-    lookSoon: async (whose: WhosePayment) => {
+    check: (whose: PaymentSubject) => look(whose),
+    checkSoon: async (whose: PaymentSubject) => {
       await look(whose);
       looked.push(whose.transactionId);
     },
@@ -57,7 +57,7 @@ const deps = (): EventDeps => ({
 });
 
 async function keep(payer: Payer, about = 'charge'): Promise<void> {
-  const event: KeptEvent = {
+  const event: InboxEvent = {
     gateway: 'paystack',
     eventKey: randomUUID(),
     type: 'charge.success',
@@ -88,7 +88,7 @@ it('one that cannot be applied keeps nobody waiting, stays, and is told of', asy
   for (let count = 0; count < 10; count += 1) await keep(other);
   await expect(applyInbox(deps())).rejects.toThrow('1 gateway events are left');
   expect((await notes()).filter((note) => note === null)).toHaveLength(1);
-  look = ({ transactionId }) => touchPayment(books.world, transactionId, new Date());
+  look = ({ transactionId }) => recordCheck(books.world, transactionId, new Date());
   expect(await applyInbox(deps())).toBe(1);
   expect((await notes())[0]).toBe('nothing of it is here');
 });
@@ -109,14 +109,14 @@ it('where nobody can be asked: it stops, and all of them stay', async () => {
 it('the door applies what it kept, and leaves to the inbox what it cannot', async () => {
   const payer = await books.payer();
   verified = { reference: payer.reference };
-  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'looked at');
   let asked = 0;
   look = () => {
     asked += 1;
     return Promise.reject(new EngineUnavailable('away'));
   };
-  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
   await until(
     () => asked,
     (times) => times === 1,
@@ -125,18 +125,18 @@ it('the door applies what it kept, and leaves to the inbox what it cannot', asyn
   expect(await applyInbox(deps())).toBe(1);
   expect(await notes()).toEqual(['looked at', 'looked at']);
   verified = undefined;
-  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('refused');
+  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('refused');
   expect(await notes()).toHaveLength(2);
 });
 
 it('keeps no text that Postgres would refuse', async () => {
   verified = { reference: 'txn-\0', email: 'a\0@test.example' };
-  expect(await createGatewayDoor(deps()).take(Buffer.from('{}'), {})).toBe('kept');
+  expect(await createGatewayInbox(deps()).take(Buffer.from('{}'), {})).toBe('kept');
   await until(notes, (all) => all[0] === 'about no payment of ours');
 });
 
 it('two processes keep the same burst in opposite orders at once: both get through, each event is there once', async () => {
-  const burst = Array.from({ length: 400 }, (): KeptEvent => ({
+  const burst = Array.from({ length: 400 }, (): InboxEvent => ({
     gateway: 'paystack',
     eventKey: randomUUID(),
     type: 'charge.success',
@@ -147,7 +147,8 @@ it('two processes keep the same burst in opposite orders at once: both get throu
   for (let round = 0; round < 10; round += 1) {
     await books.owner.deleteFrom('gateway_events').execute();
     // The first goes alone; the rest share the commit after it.
-    const process = (events: readonly KeptEvent[]) => Promise.all(events.map(createEventKeeper(books.world)));
+    const process = (events: readonly InboxEvent[]) =>
+      Promise.all(events.map(createEventWriter(books.world)));
     const ids = await Promise.all([process(burst), process(burst.toReversed())]);
     expect(ids.flat().filter((id) => id !== undefined)).toHaveLength(burst.length);
   }

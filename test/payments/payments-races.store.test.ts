@@ -1,7 +1,6 @@
 /** Looks at one payment at the same moment, and with whatever else moves its purchase: exactly one wins, nobody waits for ever. */
 import { describe, expect, it } from 'vitest';
-import { closeFundingUnpaid } from '../../src/payments/store/fundings.ts';
-import { findPayments, nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { findPayments, nextPaymentTry, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { untilSomeoneWaits } from '../support/books.ts';

@@ -8,7 +8,7 @@ import {
   closeRefundTakenBack,
   creditRefund,
   findOpenRefunds,
-  keepRefundState,
+  saveRefundState,
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import { entriesOf } from '../support/payment-books.ts';
@@ -127,13 +127,13 @@ describe('a refund', () => {
   it('that is stuck stays so, keeps the word of the gateway and its money in suspense, until it ends', async () => {
     const { payer, refund } = await refunding();
     const stuck = { status: 'STUCK', refundId: null, gatewayStatus: 'refused' } as const;
-    for (let again = 0; again < 2; again += 1) await keepRefundState(books.world, refund, stuck);
+    for (let again = 0; again < 2; again += 1) await saveRefundState(books.world, refund, stuck);
     expect(await books.timeline(payer)).toEqual(['opened', 'payment-received', 'failed', 'refund-blocked']);
     const [row] = await findOpenRefunds(books.world, payer.transactionId);
     expect(row).toMatchObject({ status: 'STUCK', gateway_status: 'refused' });
     expect(await suspense(payer)).toHaveLength(1);
     await closeRefundDone(books.world, row!, DONE);
-    await keepRefundState(books.world, refund, stuck);
+    await saveRefundState(books.world, refund, stuck);
     expect(await findOpenRefunds(books.world, payer.transactionId)).toEqual([]);
   });
 

@@ -1,15 +1,15 @@
 /** What the gateway has, booked: each rule of docs/API.md's table as rows and ledger entries, and every look twice is once. */
 import { describe, expect, it } from 'vitest';
-import { closeFundingUnpaid } from '../../src/payments/store/fundings.ts';
 import {
   beginPayment,
   closePayment,
-  closeWatched,
+  closeExpiredPayments,
   findPayments,
   findPaymentsToClose,
-  keepInstructions,
+  saveInstructions,
   markPaymentRefused,
   nextPaymentTry,
+  closeFundingUnpaid,
 } from '../../src/payments/store/payments.ts';
 import {
   closeUnpaid,
@@ -290,7 +290,7 @@ describe('the rows of payments', () => {
     const wanted = newPayment(payer);
     expect((await beginPayment(books.world, wanted)).attempt).toBe(1);
     const other = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
-    await keepInstructions(books.world, payer.reference, other, new Date());
+    await saveInstructions(books.world, payer.reference, other, new Date());
     await markPaymentRefused(books.world, payer.reference);
     expect(await books.payment(payer)).toMatchObject({
       status: 'OPEN',
@@ -318,11 +318,11 @@ describe('the rows of payments', () => {
     await books.look(waiting!, { state: 'other', gatewayStatus: 'ongoing' });
     const limit = 1_000;
     const early = { expiredBefore: NOW, limit };
-    expect(await closeWatched(books.world, early)).toBe(0);
+    expect(await closeExpiredPayments(books.world, early)).toBe(0);
     expect(await findPaymentsToClose(books.world, early)).toEqual([]);
 
-    expect(await closeWatched(books.world, { expiredBefore, limit: 1 }), 'in batches').toBe(1);
-    await closeWatched(books.world, { expiredBefore, limit });
+    expect(await closeExpiredPayments(books.world, { expiredBefore, limit: 1 }), 'in batches').toBe(1);
+    await closeExpiredPayments(books.world, { expiredBefore, limit });
     for (const payer of [paidOne!, abandoned!])
       expect(await books.payment(payer)).toMatchObject({ status: 'CLOSED' });
     const left = (await findPaymentsToClose(books.world, { expiredBefore, limit })).map(

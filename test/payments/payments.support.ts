@@ -6,13 +6,14 @@ import type { ChargeQuote } from '../../src/payments/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { findFunding, openFunding } from '../../src/payments/store/fundings.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
   findPayment,
-  keepInstructions,
+  saveInstructions,
+  findFunding,
+  openFunding,
   type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
@@ -140,7 +141,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   }
   const { reference } = await beginPayment(world, payment);
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
-  await keepInstructions(world, reference, page, undefined);
+  await saveInstructions(world, reference, page, undefined);
   return { transactionId, accountId, reference, input };
 }
 

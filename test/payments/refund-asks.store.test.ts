@@ -6,7 +6,7 @@ import type { ActivityDeps } from '../../activities/deps.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { failPurchase } from '../../src/purchases/store/purchases.ts';
-import { findOpenRefunds, keepRefundState, tryRefundAgain } from '../../src/payments/store/refunds.ts';
+import { findOpenRefunds, saveRefundState, tryRefundAgain } from '../../src/payments/store/refunds.ts';
 import { json, type Answering, type Call } from '../support/answering-server.ts';
 import {
   refundRow,
@@ -92,7 +92,7 @@ it('sends nothing while an ask whose answer was lost may still arrive, and asks 
 
 it('asks anew under a key of its own only for one that the gateway lists as failed, and finds it again', async () => {
   const { refund_key: key } = await open();
-  await keepRefundState(books.world, await open(), {
+  await saveRefundState(books.world, await open(), {
     status: 'STUCK',
     refundId: '1',
     gatewayStatus: 'failed',
@@ -117,7 +117,7 @@ it('asks anew under a key of its own only for one that the gateway lists as fail
 
 it('counts an earlier attempt that turns out to be on its way, and asks for no other', async () => {
   const { refund_key: key } = await open();
-  await keepRefundState(books.world, await open(), {
+  await saveRefundState(books.world, await open(), {
     status: 'STUCK',
     refundId: null,
     gatewayStatus: 'reversed',
@@ -130,8 +130,8 @@ it('counts an earlier attempt that turns out to be on its way, and asks for no o
 
 it('what was known of an attempt is not written over the next one', async () => {
   const before = await open();
-  await keepRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
+  await saveRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
   await books.world.transaction().execute(async (trx) => tryRefundAgain(trx, await open()));
-  await keepRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
+  await saveRefundState(books.world, before, { status: 'STUCK', refundId: '1', gatewayStatus: 'failed' });
   expect(await open()).toMatchObject({ status: 'DUE', attempt: 2, gateway_refund_id: null });
 });

@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FAILURE_REASONS } from '../../src/domain/refusals.ts';
-import { html } from '../../src/payments/http/return-page/html.ts';
 import { DomainError } from '../../src/domain/errors.ts';
 import { openDoor, type Door, type Reply } from '../support/http/door.ts';
 import { shape3 } from '../support/http/shapes.ts';
 import type { PaymentStatusView } from '../../src/payments/views.ts';
+import { html } from '../../src/payments/http/return-page.ts';
 
 let door: Door;
 beforeEach(async () => {

@@ -1,15 +1,15 @@
 /** An answer given before the purchase's first step: its key's row stands already, and the step takes it over, once. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { FundingInput } from '../../src/payments/funding-rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { openFunding } from '../../src/payments/store/fundings.ts';
 import { beginKey, findIdempotencyKey, keepAnswer } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
 import { basePackage, purchaseInput, region } from '../support/facts.ts';
+import { openFunding } from '../../src/payments/store/payments.ts';
+import type { FundingInput } from '../../src/payments/rules.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const OPEN: OpenOptions = { now: NOW, supplier: 'a-supplier', keepRefusal: () => false };

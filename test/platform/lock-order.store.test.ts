@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
-import { bookDispute, keepDisputes, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
+import { bookDispute, saveDisputes, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { LOCK_ORDER } from '../../src/payments/store/lock-order.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
@@ -17,7 +17,7 @@ import {
   closeRefundTakenBack,
   creditRefund,
   findOpenRefunds,
-  keepRefundState,
+  saveRefundState,
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
@@ -38,7 +38,7 @@ async function waitingRefund(): Promise<{ payer: Payer; refund: RefundRow }> {
   await books.look(payer);
   await failPurchase(books.world, payer.transactionId, { reason: 'OUT_OF_STOCK', detail: '' });
   const [refund] = await findOpenRefunds(books.world, payer.transactionId);
-  await keepRefundState(books.world, refund!, {
+  await saveRefundState(books.world, refund!, {
     status: 'STUCK',
     refundId: '7',
     gatewayStatus: 'failed',
@@ -290,7 +290,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     async () => {
       const payer = await delivered();
       const won = { disputeId: '1', state: 'won', gatewayStatus: 'resolved: declined' } as const;
-      await keepDisputes(books.world, payer.reference, [won], NOW);
+      await saveDisputes(books.world, payer.reference, [won], NOW);
       return made(payer, 'settle-claim', 'closed');
     },
   ],

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { createOpsActivities } from '../../activities/ops.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import { ABOUT_NO_PAYMENT } from '../../src/payments/store/gateway-events.ts';
+import { UNMATCHED_EVENT } from '../../src/payments/store/gateway-events.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { findGoodRates } from '../../src/catalogue/store/rates.ts';
 import { dismissEvent } from '../../src/operations/store/repairs.ts';
@@ -89,12 +89,12 @@ describe('gateway events', () => {
     await event('applied 91 days ago', { appliedAt: daysAgo(91), note: 'looked at' });
     await event('applied 89 days ago', { appliedAt: daysAgo(89), note: 'looked at' });
     await event('never applied', {});
-    await event('about nobody, not dismissed', { appliedAt: daysAgo(300), note: ABOUT_NO_PAYMENT });
-    await event('about nobody, dismissed', { appliedAt: daysAgo(300), note: ABOUT_NO_PAYMENT });
+    await event('about nobody, not dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
+    await event('about nobody, dismissed', { appliedAt: daysAgo(300), note: UNMATCHED_EVENT });
     await event('about nobody, and no money', {
       about: 'other',
       appliedAt: daysAgo(300),
-      note: ABOUT_NO_PAYMENT,
+      note: UNMATCHED_EVENT,
     });
     const { id } = await books.owner
       .selectFrom('gateway_events')

@@ -9,12 +9,12 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { newAccount, purchaseInput } from '../support/facts.ts';
 import { NOW, usePaymentBooks } from '../payments/payments.support.ts';
 import { EngineUnavailable } from '../../src/domain/outcome.ts';
-import type { WhosePayment } from '../../src/payments/engine.ts';
+import type { PaymentSubject } from '../../src/payments/engine.ts';
 
 const books = usePaymentBooks();
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
-let looked: (WhosePayment & { deadlineMs: number })[] = [];
+let looked: (PaymentSubject & { deadlineMs: number })[] = [];
 let isAway = false;
 let now = NOW;
 beforeEach(() => {
@@ -27,7 +27,7 @@ const deps = (): ConfirmDeps => ({
   clock: { now: () => now },
   settings: { timings, closedPaymentFreshMs: 60_000 } as ConfirmDeps['settings'],
   engine: {
-    look: async ({ transactionId, purpose }: WhosePayment, deadlineMs: number) => {
+    check: async ({ transactionId, purpose }: PaymentSubject, deadlineMs: number) => {
       if (isAway) throw new EngineUnavailable('away');
       looked.push({ transactionId, purpose, deadlineMs });
       await books.look({

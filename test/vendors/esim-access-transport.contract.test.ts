@@ -62,7 +62,7 @@ const unclear: [string, Answering, string][] = [
       response.writeHead(200, { 'content-length': '500' });
       response.write('{"success":true,"obj":{"orderNo":"B1"}}', () => response.socket?.end());
     },
-    'aborted',
+    'other side closed',
   ],
   ['silence', () => undefined, 'within 300 ms'],
   [

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type {
-  ChargeLook,
+  GatewayCharge,
   ChargeRequest,
   GatewayOutcome,
   PaymentGateway,
@@ -92,7 +92,7 @@ export function chargeBy(
 }
 
 /** The charge as the gateway tells it; throws when it tells none. */
-export async function lookAt(gateway: PaymentGateway, reference: string): Promise<ChargeLook> {
+export async function lookAt(gateway: PaymentGateway, reference: string): Promise<GatewayCharge> {
   const look = valueOf(await gateway.findCharge(reference));
   if (look === null) throw new Error('the gateway holds no such charge');
   return look;

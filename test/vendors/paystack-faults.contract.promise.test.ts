@@ -4,7 +4,7 @@
  * sent again.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ChargeLook, ChargeRequest, GatewayOutcome } from '../../src/payments/port.ts';
+import type { GatewayCharge, ChargeRequest, GatewayOutcome } from '../../src/payments/port.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { chargeBy, linesAbout, naira, newReference, type ControlledGateway } from './payment-gateway-kit.ts';
 import { startOnSimulator, type SimulatorControl } from './paystack.support.ts';
@@ -105,7 +105,7 @@ async function story(under: Simulator, kind: string, operation: string, random: 
   const first = chargeBy('BANK_TRANSFER');
   const request = await payable(under, first);
   const { reference } = request;
-  const look = () => known<ChargeLook | null>(() => under.gateway.findCharge(reference));
+  const look = () => known<GatewayCharge | null>(() => under.gateway.findCharge(reference));
   expect((await look())?.state).toBe('waiting');
   await under.control.pay(reference);
   expect((await look())?.state).toBe('paid');

@@ -96,7 +96,7 @@ const unclear: [string, Answering, string | RegExp][] = [
   ['a trickle that outlasts the time limit', drip, 'within 300 ms'],
   ['a reset before any answer', (response) => void response.socket?.resetAndDestroy(), 'ECONNRESET'],
   ['a reset in the middle of the body', cutOff('reset'), 'ECONNRESET'],
-  ['a body cut short by a clean close', cutOff('close'), 'aborted'],
+  ['a body cut short by a clean close', cutOff('close'), 'other side closed'],
   ['429', json(no('Slow down'), 429), 'HTTP 429'],
   ['500', json(no('Sorry'), 500), 'HTTP 500'],
   ['500 with a yes inside', json(yes(transaction()), 500), 'HTTP 500'],

@@ -118,7 +118,7 @@ export function awaitingPaymentActions(transactionId: string, look: PaymentPolle
   return async ({ request, moveId }) => {
     if (request.move === 'look-at-gateway') return checkGatewayFor(moveId, look);
     const made = await makeMove(moveId, 'awaiting-money');
-    if (made.outcome === 'done') look.tell(request.move === 'mark-paid' ? PAID : CANCELLED);
+    if (made.outcome === 'done') look.override(request.move === 'mark-paid' ? PAID : CANCELLED);
     if (made.outcome !== 'not-now') await startDeliveries(made.messages, transactionId);
     return made;
   };
@@ -136,7 +136,7 @@ export function closedPurchaseActions(transactionId: string, look: PaymentPoller
       return closeMove(moveId, { did });
     }
     // The stated outcome is checked against what the gateway says now. Earlier builds did not check.
-    if (request.move === 'settle-claim' && look && patched('claim-looked-at')) await look.now();
+    if (request.move === 'settle-claim' && look && patched('claim-looked-at')) await look.check();
     const made = await makeMove(moveId, 'closed');
     if (made.outcome === 'not-now') return closeMove(moveId, { refusal: 'DOES_NOT_FIT' });
     await startDeliveries(made.messages, transactionId);
@@ -157,7 +157,7 @@ export function actionsAfterClosing(transactionId: string, look: PaymentPoller |
 }
 
 export async function checkGatewayFor(moveId: string, look: PaymentPoller): Promise<EndedMove> {
-  return closeMove(moveId, { did: `looked at the gateway: ${describe(await look.now())}` });
+  return closeMove(moveId, { did: `looked at the gateway: ${describe(await look.check())}` });
 }
 
 function describe(stand: PaymentStand): string {

@@ -1,6 +1,6 @@
 /**
- * What comes for a purchase or a funding that is closed: money that is late, a refund that an operator sends, a claim that a person must settle.
- * One workflow for each of them, whoever starts it. It stays until everything that goes back to the buyer has gone and no claim is left.
+ * Handles what happens to a purchase or funding after it is closed: late money, refunds that an operator sends, claims that a person must settle.
+ * There is one such workflow for each purchase or funding. It ends when all refunds are sent and no claim is left.
  */
 import {
   allHandlersFinished,
@@ -20,81 +20,81 @@ import { NEEDS_ATTENTION, TRANSACTION_ID } from '../search-attributes.ts';
 import { startBeside } from '../start-beside.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
-/** A gateway that is away is asked so often, at a slowing pace; the reader of its list goes on after that. */
-const MAX_LOOKS = 10;
-/** The update or the signal that started this is there with the first task. */
-const WISH_WITHIN_MS = 30_000;
-/** A claim that was settled elsewhere is noticed after a day; else a person's action ends the wait. */
+/** With growing pauses, while the gateway does not answer. After that the payment monitor takes over. */
+const MAX_CHECKS = 10;
+/** The update or signal that started this workflow arrives with its first task. */
+const REQUEST_WITHIN_MS = 30_000;
+/** An operator's action ends the wait; a claim that was settled elsewhere is noticed after a day. */
 const CLAIM_CHECK_MS = 24 * 3_600_000;
 
 export async function afterClosing(input: AfterClosingInput): Promise<PaymentStand> {
   const { transactionId, purpose, isFromOutside } = input;
-  const look = listenForPaymentChecks(transactionId, purpose);
-  const desk = handleActions('any');
-  desk.serve('any', actionsAfterClosing(transactionId, isFromOutside ? look : undefined));
-  if (input.looks !== true) await condition(() => look.count() + desk.count() > 0, WISH_WITHIN_MS);
-  const isInDoubt = look.count() > 0 && !look.latest().isKnown;
-  if (input.looks === true || isInDoubt) await checkUntilKnown(input, look);
-  await followUntilDone(input, look, desk, () =>
+  const poller = listenForPaymentChecks(transactionId, purpose);
+  const actions = handleActions('any');
+  actions.serve('any', actionsAfterClosing(transactionId, isFromOutside ? poller : undefined));
+  if (input.looks !== true) await condition(() => poller.count() + actions.count() > 0, REQUEST_WITHIN_MS);
+  const isInDoubt = poller.count() > 0 && !poller.latest().isKnown;
+  if (input.looks === true || isInDoubt) await checkUntilKnown(input, poller);
+  await followUntilDone(input, poller, actions, () =>
     continueAsNew<typeof afterClosing>({ ...input, looks: true }),
   );
-  return look.latest();
+  return poller.latest();
 }
 
-/** Ends when nothing goes back any more, no claim is left, and everybody who asked is answered. */
+/** Ends when all refunds are sent, no claim is left and all callers are answered. */
 export async function followUntilDone(
   { transactionId, isFromOutside, timings }: Omit<AfterClosingInput, 'looks'>,
-  look: PaymentPoller,
-  desk: Pick<ActionHandlers, 'count'>,
+  poller: PaymentPoller,
+  actions: Pick<ActionHandlers, 'count'>,
   again: () => Promise<unknown>,
 ): Promise<void> {
   let isCalled = false;
   const beforePause = (): Promise<void> => continueAsNewIfSuggested(again);
   for (;;) {
-    const seen = look.count() + desk.count();
-    const isNews = (): boolean => look.count() + desk.count() !== seen;
+    const seen = poller.count() + actions.count();
+    const hasChanged = (): boolean => poller.count() + actions.count() !== seen;
     if (!isFromOutside) {
       await condition(allHandlersFinished);
-      if (isNews()) continue;
+      if (hasChanged()) continue;
       break;
     }
-    const claim = await sendRefunds(transactionId, timings, look, {
+    const claim = await sendRefunds(transactionId, timings, poller, {
       callPerson: async (reason) => {
         isCalled = true;
         await callPerson(transactionId, reason);
       },
       beforePause,
-      moves: () => desk.count(),
+      moves: () => actions.count(),
     });
     if (claim === null) break;
     isCalled = true;
     showPersonNeeded(claim);
-    setCurrentDetails(`Needs a person: ${claim}. Nothing moves until the claim is settled.`);
+    setCurrentDetails(`Needs a person: ${claim}. It waits until the claim is settled.`);
     await beforePause();
-    await pauseUntil(CLAIM_CHECK_MS, 'until a person has settled the claim', isNews);
+    await pauseUntil(CLAIM_CHECK_MS, 'Wait until a person has settled the claim', hasChanged);
   }
   if (isCalled) upsertSearchAttributes([{ key: NEEDS_ATTENTION, value: false }]);
   setCurrentDetails('What the gateway has is booked, and what had to go back is sent.');
 }
 
-/** Looks once, and again for everyone who asks while it runs. */
+/** Repeats the check until the gateway has answered. */
 export async function checkUntilKnown(
   { timings }: Pick<AfterClosingInput, 'timings'>,
-  look: PaymentPoller,
+  poller: PaymentPoller,
 ): Promise<void> {
-  setCurrentDetails('Looking at the gateway for money that came when all was over.');
+  setCurrentDetails('Checking the gateway for money that came after closing.');
   let pauseMs = timings.refundLookFirstMs;
-  for (let looks = 1; ; looks += 1) {
-    const { isKnown } = await look.now();
-    if (isKnown || looks === MAX_LOOKS) return;
-    await pauseUntil(pauseMs, 'before looking at the gateway again', () => look.latest().isKnown);
+  for (let checks = 1; ; checks += 1) {
+    const { isKnown } = await poller.check();
+    if (isKnown || checks === MAX_CHECKS) return;
+    await pauseUntil(pauseMs, 'Wait before checking the gateway again', () => poller.latest().isKnown);
     pauseMs = Math.min(pauseMs * 2, timings.refundLookMaxMs);
   }
 }
 
 export const afterClosingId = (transactionId: string): string => `after-${transactionId}`;
 
-/** Starts it beside the caller, which it outlives. `false`: it is running already. */
+/** The started workflow outlives the caller. `false`: it is running already. */
 export function startAfterClosing(input: AfterClosingInput): Promise<boolean> {
   return startBeside(afterClosing, input, {
     workflowId: afterClosingId(input.transactionId),
@@ -107,7 +107,7 @@ export function startAfterClosing(input: AfterClosingInput): Promise<boolean> {
   });
 }
 
-/** A claim on money goes on when the workflow that saw it has ended. */
+/** A claim on money outlives the workflow that saw it. */
 export function followClaim(
   transactionId: string,
   purpose: PaymentPurpose,

@@ -9,7 +9,6 @@ import {
   upsertSearchAttributes,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { FundingInput } from '../../src/payments/funding-rules.ts';
 import { followClaim } from './after-closing.ts';
 import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
@@ -27,11 +26,12 @@ import { NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.t
 import { createOutbox } from '../webhooks/start-deliveries.ts';
 import { openFunding } from '../steps.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
+import type { FundingInput } from '../../src/payments/rules.ts';
 
 /** Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
   let answer: PurchaseAnswer | undefined;
-  const desk = handleActions('awaiting-money');
+  const actions = handleActions('awaiting-money');
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
   setHandler(defineUpdate<PurchaseAnswer>(ACCEPT_UPDATE), async () => {
     await condition(() => answer !== undefined);
@@ -39,16 +39,15 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
   });
   const watch = {
     callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
-    // A wallet that is not funded tells nobody.
     outbox: createOutbox(input.transactionId),
     beforePause: () => continueAsNewIfSuggested(() => continueAsNew<typeof fundWallet>(input)),
-    moves: () => desk.count(),
+    moves: () => actions.count(),
   };
-  const look = listenForPaymentChecks(input.transactionId, 'funding', () =>
+  const poller = listenForPaymentChecks(input.transactionId, 'funding', () =>
     followClaim(input.transactionId, 'funding', input.timings),
   );
   await openFunding(input);
-  desk.serve('awaiting-money', awaitingPaymentActions(input.transactionId, look));
+  actions.serve('awaiting-money', awaitingPaymentActions(input.transactionId, poller));
   const payment = await awaitPayment({
     request: {
       transactionId: input.transactionId,
@@ -59,7 +58,7 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
       priceMinor: input.amountMinor,
       priceCurrency: input.currency,
     },
-    poller: look,
+    poller,
     startedAtMs: workflowInfo().startTime.getTime(),
     timings: input.timings,
     onWaiting: () => {
@@ -69,14 +68,14 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     ...watch,
   });
   answer ??= { ...firstAnswer(payment), ...fingerprint };
-  desk.serve(
+  actions.serve(
     payment.outcome === 'paid' ? 'delivered' : 'ended',
-    closedPurchaseActions(input.transactionId, look),
+    closedPurchaseActions(input.transactionId, poller),
   );
-  if (payment.outcome !== 'paid') await sendRefunds(input.transactionId, input.timings, look, watch);
+  if (payment.outcome !== 'paid') await sendRefunds(input.transactionId, input.timings, poller, watch);
   await condition(allHandlersFinished);
-  if (payment.outcome === 'paid' && desk.count() > 0)
-    await sendRefunds(input.transactionId, input.timings, look, watch);
+  if (payment.outcome === 'paid' && actions.count() > 0)
+    await sendRefunds(input.transactionId, input.timings, poller, watch);
   return end(payment);
 }
 
@@ -109,5 +108,5 @@ function end(payment: PaymentResult): { status: string; reason?: string } {
 
 async function callPersonFor(input: FundingInput, reason: AttentionReason): Promise<void> {
   await callPerson(input.transactionId, reason);
-  setCurrentDetails(`Needs a person: ${reason}. Looking again by itself goes on slowly.`);
+  setCurrentDetails(`Needs a person: ${reason}. We keep checking automatically.`);
 }

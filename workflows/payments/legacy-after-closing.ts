@@ -1,6 +1,6 @@
 /**
- * Workflows of builds that had two of them for what comes after closing, one for late money and one for each operator's action: those that are open
- * go on here. New ones are `afterClosing`.
+ * Workflows of earlier builds, which had one for late money and one for each operator action. Open ones continue here; new ones are
+ * `afterClosing`.
  */
 import { continueAsNew, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { ActionRequest } from '../../src/operations/rules.ts';
@@ -19,39 +19,39 @@ import { beginMove, closeMove } from '../steps.ts';
 const NO_MOVES = { count: () => 0 };
 
 export async function latePayment(input: LatePaymentInput): Promise<PaymentStand> {
-  const look = listenForPaymentChecks(input.transactionId, input.purpose);
-  await checkUntilKnown(input, look);
-  await followUntilDone({ ...input, isFromOutside: true }, look, NO_MOVES, () =>
+  const poller = listenForPaymentChecks(input.transactionId, input.purpose);
+  await checkUntilKnown(input, poller);
+  await followUntilDone({ ...input, isFromOutside: true }, poller, NO_MOVES, () =>
     continueAsNew<typeof latePayment>(input),
   );
-  return look.latest();
+  return poller.latest();
 }
 
 export async function repair(input: RepairInput): Promise<EndedMove> {
   const { wish, purpose, isFromOutside, timings } = input;
   const { transactionId } = wish;
-  const look = listenForPaymentChecks(transactionId, purpose);
-  const hands = actionsAfterClosing(transactionId, isFromOutside ? look : undefined);
-  // A caller who sends the same while it is made hears of the same.
-  const tries = new Map<string, Promise<EndedMove>>();
+  const poller = listenForPaymentChecks(transactionId, purpose);
+  const handle = actionsAfterClosing(transactionId, isFromOutside ? poller : undefined);
+  // A repeat of an action that is under way gets the same answer.
+  const started = new Map<string, Promise<EndedMove>>();
   const once = (asked: ActionRequest): Promise<EndedMove> => {
-    const made = tries.get(asked.moveId) ?? make(asked, hands);
-    tries.set(asked.moveId, made);
+    const made = started.get(asked.moveId) ?? make(asked, handle);
+    started.set(asked.moveId, made);
     return made;
   };
   setHandler(defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE), once, {
     validator: (asked: ActionRequest) => classify(asked),
   });
   const outcome = await once(wish);
-  await followUntilDone({ transactionId, purpose, isFromOutside, timings }, look, NO_MOVES, () =>
+  await followUntilDone({ transactionId, purpose, isFromOutside, timings }, poller, NO_MOVES, () =>
     continueAsNew<typeof repair>(input),
   );
   return outcome;
 }
 
-async function make(wish: ActionRequest, hands: ActionHandler): Promise<EndedMove> {
+async function make(wish: ActionRequest, handle: ActionHandler): Promise<EndedMove> {
   const begun = await beginMove(wish);
   if (begun.outcome !== 'go') return begun;
-  const made = await hands({ request: wish, moveId: begun.moveId });
+  const made = await handle({ request: wish, moveId: begun.moveId });
   return made.outcome === 'not-now' ? closeMove(begun.moveId, { refusal: 'DOES_NOT_FIT' }) : made;
 }

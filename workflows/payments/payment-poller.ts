@@ -1,6 +1,6 @@
 /**
- * "Look at the gateway": every door into a workflow that has to do with a payment says just that, and all who ask at one time share one look.
- * What a look finds is booked by the activity; here it only decides how to go on.
+ * Checks a payment at the gateway. Signals, updates and the workflow itself all ask here, and callers at one time share one check. The activity
+ * books what a check finds; the workflow only uses it to decide how to go on.
  */
 import { defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentStand } from '../contract.ts';
@@ -8,53 +8,49 @@ import { lookAtPayment } from '../steps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 export interface PaymentPoller {
-  /** A look that began no earlier than this was called; the one under way where the history is about to end. */
-  now(): Promise<PaymentStand>;
+  /** A check that began after this call; the one under way if the history is about to end. */
+  check(): Promise<PaymentStand>;
   latest(): PaymentStand;
-  /** What is known without a look: an operator has settled it. Later looks change nothing of that. */
-  tell(stand: PaymentStand): void;
-  readonly isTold: () => boolean;
-  /** Looks that have ended. */
+  /** An operator has settled the payment: later checks no longer change `latest`. */
+  override(stand: PaymentStand): void;
+  readonly isOverridden: () => boolean;
+  /** Checks that have ended. */
   count(): number;
-  /** Paid or ended: nothing more is awaited. */
   readonly isSettled: () => boolean;
-  /** Whether the newest look began at or after a time. */
-  sawAfter(timeMs: number): boolean;
+  /** Whether the newest check began at or after a time. */
+  startedSince(timeMs: number): boolean;
 }
 
-/**
- * Answers everybody who asks for a look, from now until the workflow ends. `onClaim`: a look has shown that somebody claims the money back, which
- * goes on when this workflow has ended.
- */
+/** Serves check requests until the workflow ends. `onClaim` runs when a check shows a claim on the money, which outlives this workflow. */
 export function listenForPaymentChecks(
   transactionId: string,
   purpose: PaymentPurpose,
   onClaim: () => Promise<unknown> = () => Promise.resolve(),
 ): PaymentPoller {
-  const look = createLooker(async () => {
+  const poller = createPoller(async () => {
     const stand = await lookAtPayment(transactionId, purpose);
     if (stand.claim !== undefined) await onClaim();
     return stand;
   });
-  setHandler(defineUpdate<PaymentStand>(LOOK_UPDATE), () => look.now());
+  setHandler(defineUpdate<PaymentStand>(LOOK_UPDATE), () => poller.check());
   setHandler(defineSignal(LOOK_SIGNAL), async () => {
-    await look.now();
+    await poller.check();
   });
-  return look;
+  return poller;
 }
 
-/** One look at a time, however many ask. */
-function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
+/** One check at a time, however many callers. */
+function createPoller(checkPayment: () => Promise<PaymentStand>): PaymentPoller {
   let latest: PaymentStand = { state: 'waiting', isKnown: false };
-  let told: PaymentStand | undefined;
+  let overridden: PaymentStand | undefined;
   let ended = 0;
   let beganAtMs = 0;
   let current: { readonly startsAtMs: number; readonly stand: Promise<PaymentStand> } | undefined;
   let next: Promise<PaymentStand> | undefined;
   const begin = (): Promise<PaymentStand> => {
     const startsAtMs = Date.now();
-    const stand = look().then((seen) => {
-      latest = told ?? seen;
+    const stand = checkPayment().then((seen) => {
+      latest = overridden ?? seen;
       ended += 1;
       beganAtMs = startsAtMs;
       current = undefined;
@@ -64,11 +60,11 @@ function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
     return stand;
   };
   return {
-    now: () => {
+    check: () => {
       if (!current) return begin();
-      // A workflow's clock stands still within a task, and what a task asks for goes out at its end: this look has not begun yet.
+      // Workflow time does not advance within a task, and activities are scheduled at its end: this check has not begun yet.
       if (current.startsAtMs === Date.now()) return current.stand;
-      // Everybody must be answered before a fresh history begins, which looks again soon: nobody is kept for another look.
+      // All callers must be answered before continue-as-new, and the new run checks again soon.
       if (workflowInfo().continueAsNewSuggested) return current.stand;
       next ??= current.stand.then(() => {
         next = undefined;
@@ -77,13 +73,13 @@ function createLooker(look: () => Promise<PaymentStand>): PaymentPoller {
       return next;
     },
     latest: () => latest,
-    tell: (stand) => {
-      told = stand;
+    override: (stand) => {
+      overridden = stand;
       latest = stand;
     },
-    isTold: () => told !== undefined,
+    isOverridden: () => overridden !== undefined,
     count: () => ended,
     isSettled: () => latest.state === 'paid' || latest.state === 'ended',
-    sawAfter: (timeMs) => beganAtMs >= timeMs,
+    startedSince: (timeMs) => beganAtMs >= timeMs,
   };
 }

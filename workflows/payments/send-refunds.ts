@@ -1,4 +1,4 @@
-/** Sends money back to where it came from and stays until the gateway says that it is done, or it is in the wallet. */
+/** Sends refunds and waits until the gateway has sent them, or the money is in the wallet. */
 import { allHandlersFinished, condition, patched, setCurrentDetails } from '@temporalio/workflow';
 import type { RefundTimings } from '../../src/payments/rules.ts';
 import type { Claim } from '../contract.ts';
@@ -7,56 +7,56 @@ import { pauseUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from './payment-poller.ts';
 import { moveRefunds } from '../steps.ts';
 
-/** Once a person is called, the gateway is asked once a minute and then more and more rarely, up to a quarter of an hour or the longest pause between looks. */
+/** Pauses between checks once a person is called: first and longest. */
 const CALLED_FIRST_MS = 60_000;
 const CALLED_MAX_MS = 15 * 60_000;
 
 export interface MoneyWatch {
   readonly callPerson: (reason: AttentionReason) => Promise<void>;
-  /** Every pause is a chance to start a fresh history. */
+  /** Every pause is a chance to continue as new. */
   readonly beforePause: () => Promise<void>;
-  /** Operator's actions that have ended: each may change what there is to do. */
+  /** How many operator actions have ended: each may change what there is to do. */
   readonly moves?: () => number;
-  /** Money is on its way back: from here on the purchase is shown as it stands in our rows. */
+  /** A refund is under way: from here on the purchase is shown as it stands in our rows. */
   readonly onReturning?: () => void;
 }
 
 /**
- * Ends at once where nothing is to go back, and not before everybody who asked for a look is answered: what they find may have to go back too.
- * Answers with the claim that is open on it, if any.
+ * Ends at once if there is nothing to refund, but only after all callers of a check are answered: a check may find more to refund. Returns the open
+ * claim, if any.
  */
 export async function sendRefunds(
   transactionId: string,
   timings: RefundTimings,
-  look: PaymentPoller,
+  poller: PaymentPoller,
   watch: MoneyWatch,
 ): Promise<Claim | null> {
   for (;;) {
-    const seen = look.count();
+    const seen = poller.count();
     const { moves = () => 0 } = watch;
     const made = moves();
-    const claim = await moveUntilDone(transactionId, timings, look, watch);
+    const claim = await moveUntilDone(transactionId, timings, poller, watch);
     await condition(allHandlersFinished);
-    if (look.count() === seen && moves() === made) return claim;
+    if (poller.count() === seen && moves() === made) return claim;
   }
 }
 
-/** A refund that cannot end by itself calls a person and is asked about on and on. */
+/** Calls a person for a refund that cannot end by itself, and goes on checking. */
 async function moveUntilDone(
   transactionId: string,
   timings: RefundTimings,
-  look: PaymentPoller,
+  poller: PaymentPoller,
   { callPerson, beforePause, moves = () => 0, onReturning }: MoneyWatch,
 ): Promise<Claim | null> {
   let pauseMs = timings.refundLookFirstMs;
   let called: AttentionReason | null = null;
   let isShown = false;
   for (;;) {
-    const seen = look.count();
+    const seen = poller.count();
     const made = moves();
     const { open, needsPerson, claim = null } = await moveRefunds(transactionId);
     if (open === 0) return claim;
-    // Builds of before showed nothing here, and asked on at one pace.
+    // Earlier builds did not report this and kept one pace.
     const isFollowed = patched('refund-followed');
     if (isFollowed && !isShown) onReturning?.();
     isShown = true;
@@ -66,9 +66,9 @@ async function moveUntilDone(
     if (called === null) setCurrentDetails('Money is on its way back to where it came from.');
     if (isFollowed && isFirstCall) pauseMs = Math.max(pauseMs, CALLED_FIRST_MS);
     await beforePause();
-    // An event of the gateway about a refund is a look: it may have moved.
-    const isNews = (): boolean => moves() !== made || (isFollowed && look.count() !== seen);
-    await pauseUntil(pauseMs, 'before looking how far the refund is', isNews);
+    // A gateway event about a refund triggers a check: the refund may have changed.
+    const hasChanged = (): boolean => moves() !== made || (isFollowed && poller.count() !== seen);
+    await pauseUntil(pauseMs, 'Wait before checking the refund', hasChanged);
     const longestMs = isFollowed && called !== null ? CALLED_MAX_MS : timings.refundLookMaxMs;
     pauseMs = Math.min(pauseMs * 2, Math.max(longestMs, timings.refundLookMaxMs));
   }

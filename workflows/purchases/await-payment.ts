@@ -50,7 +50,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
     if (payment.state === 'paid') return { outcome: 'paid' };
     if (payment.state === 'ended') return { outcome: 'ended', reason: payment.reason };
     const leftMs = opened.expiresAtMs - Date.now();
-    const isLast = leftMs <= 0 && poller.sawAfter(opened.expiresAtMs);
+    const isLast = leftMs <= 0 && poller.startedSince(opened.expiresAtMs);
     if (isLast && payment.state === 'waiting') {
       if ((await closeUnpaid(transactionId, purpose, 'PAYMENT_EXPIRED', wait.outbox)) === 'closed')
         return { outcome: 'ended', reason: 'PAYMENT_EXPIRED' };
@@ -71,7 +71,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
       await wait.beforePause();
       await pauseUntil(pollPauseMs(wait, leftMs), 'until the time to pay is over', poller.isSettled);
     }
-    if (!poller.isSettled()) await poller.now();
+    if (!poller.isSettled()) await poller.check();
   }
 }
 
@@ -95,7 +95,7 @@ async function openUntilKnown(
     const budgetMs = attempt === 0 ? Math.max(0, timings.answerWithinMs - elapsedMs - OPENING_MARGIN_MS) : 0;
     const opened = await openPayment({ ...request, expiresAtMs }, budgetMs);
     if (opened.outcome === 'open') return opened;
-    if (poller.isTold()) return { expiresAtMs };
+    if (poller.isOverridden()) return { expiresAtMs };
     const isOver = Date.now() - startedAtMs >= timings.openChargeForMs;
     if (opened.outcome === 'refused' || isOver) {
       const refusal: Refusal =
@@ -108,7 +108,7 @@ async function openUntilKnown(
     await wait.onWaiting();
     setCurrentDetails('The gateway has not said yet how to pay.');
     const pauseMs = nextPollMs(Date.now() - startedAtMs, request.method, timings);
-    await sleepUntil(pauseMs, 'before asking again to open the payment', poller.isTold);
-    if (poller.isTold()) return { expiresAtMs };
+    await sleepUntil(pauseMs, 'before asking again to open the payment', poller.isOverridden);
+    if (poller.isOverridden()) return { expiresAtMs };
   }
 }

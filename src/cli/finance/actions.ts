@@ -6,7 +6,7 @@ import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
 import type { EffectPreview } from '../../operations/store/actions.ts';
 import { findStuck } from '../../operations/stuck.ts';
-import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
+import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';
 import { defined, option, OperatorMistake, toggle, UsageMistake } from '../command.ts';
 import { amount, BY, DRY_RUN, REASON, text, WHO, YES } from '../values.ts';

@@ -1,6 +1,5 @@
 /** The stuck list, one purchase's story, and moves: what is asked for, and what is answered. Amounts are numbers with two decimals. */
 import { z } from 'zod';
-import { DISPUTE_OUTCOMES } from '../../payments/dispute-rules.ts';
 import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { STUCK_CLASSES, type StuckClass } from '../stuck-rules.ts';
@@ -16,6 +15,7 @@ import {
 import { pageFields, paginationSchema } from '../../platform/http/page.ts';
 import { dataSchema, listSchema, worldField } from '../../platform/http/ops-route.ts';
 import { OPERATOR_ACTIONS } from '../../accounts/roles.ts';
+import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 
 const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 const MAX_OLDER_SECONDS = 999_999_999;

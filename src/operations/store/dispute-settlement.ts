@@ -3,15 +3,15 @@
  * and needs-attention is cleared.
  */
 import { sql } from 'kysely';
-import { whyNotOutcome } from '../../payments/dispute-rules.ts';
 import { formatMinor, type Money } from '../../domain/money.ts';
 import type { ActionRequest } from '../rules.ts';
-import { closeDispute, findNotWon, findOpenDisputes, takeBackRisk } from '../../payments/store/disputes.ts';
+import { closeDispute, findNotWon, findOpenDisputes, releaseRisk } from '../../payments/store/disputes.ts';
 import { transfer } from '../../ledger/store/ledger.ts';
 import type { ActionEffect, ActionSubject } from './subject.ts';
 import { CLAIMS, findClaim, type Claim } from '../../payments/store/payments.ts';
-import type { DisputeRow } from '../../payments/store/tables-disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { DisputeRow } from '../../payments/store/tables.ts';
+import { whyNotOutcome } from '../../payments/rules.ts';
 
 /**
  * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was
@@ -32,7 +32,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
   if (unfit !== undefined) return { refusal: unfit };
   const isTaken = isTakenFrom(subject, dispute?.reference);
   if (dispute) {
-    if (outcome === 'won') await takeBackRisk(trx, dispute);
+    if (outcome === 'won') await releaseRisk(trx, dispute);
     await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: action.id, now });
   }
   const isLoss = outcome !== 'won' && isTaken;
@@ -97,7 +97,7 @@ function isTakenFrom({ payments }: ActionSubject, reference: string | undefined)
 async function takeBackLostRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
   const notWon = await findNotWon(trx, subject.transactionId);
   const isOver = (one: DisputeRow) => one.outcome === 'LOST' && isTakenFrom(subject, one.reference);
-  for (const dispute of notWon.filter(isOver)) await takeBackRisk(trx, dispute);
+  for (const dispute of notWon.filter(isOver)) await releaseRisk(trx, dispute);
   return notWon.filter((one) => !isOver(one));
 }
 

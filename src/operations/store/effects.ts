@@ -4,7 +4,6 @@
  */
 import { formatMinor, type Money } from '../../domain/money.ts';
 import { settleClaim, clearAttention } from './dispute-settlement.ts';
-import { closeFundingUnpaid, closeFundingPaid } from '../../payments/store/fundings.ts';
 import {
   exchangeEntries,
   postHold,
@@ -26,11 +25,11 @@ import {
   type ActionEffect,
 } from './subject.ts';
 import type { ActionRow } from './tables.ts';
-import { closePayment, type PaymentRow } from '../../payments/store/payments.ts';
+import { closeFundingPaid, closeFundingUnpaid, closePayment, type PaymentRow } from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import {
   creditRefundAs,
-  dueRefund,
+  createRefund,
   tryRefundAgain,
   closeRefund,
   type RefundRow,
@@ -141,7 +140,7 @@ async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentR
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
   await toSuspense(trx, action, walletAccount(payment.account_id), credit, amount);
-  await dueRefund(trx, payment, amount, `wallet-${tailOf(action)}`);
+  await createRefund(trx, payment, amount, `wallet-${tailOf(action)}`);
   return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
@@ -162,7 +161,7 @@ async function takeFromEarned(
     currency: payment.price_currency,
   };
   await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
-  await dueRefund(trx, payment, amount, `${GOODWILL}-${tailOf(action)}`);
+  await createRefund(trx, payment, amount, `${GOODWILL}-${tailOf(action)}`);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
   return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }

@@ -3,7 +3,7 @@
  * beside its effect, in one transaction, among the operator actions.
  */
 import { sql } from 'kysely';
-import { ABOUT_NO_PAYMENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
+import { UNMATCHED_EVENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { reopenMessage } from '../../webhooks/store/messages.ts';
 
@@ -87,9 +87,9 @@ export async function dismissEvent(db: WorldDb, id: bigint, who: RepairAuthor): 
   return db.transaction().execute(async (trx) => {
     const dismissed = await trx
       .updateTable('gateway_events')
-      .set({ note: `${ABOUT_NO_PAYMENT}; dismissed by a person` })
+      .set({ note: `${UNMATCHED_EVENT}; dismissed by a person` })
       .where('id', '=', id)
-      .where('note', '=', ABOUT_NO_PAYMENT)
+      .where('note', '=', UNMATCHED_EVENT)
       .executeTakeFirst();
     if (dismissed.numUpdatedRows === 0n) return false;
     const event = `event-${id}`;

@@ -3,11 +3,11 @@
  * what is open, flagged or unapplied, however many purchases there are. Reads only; what the rows mean is decided in src/operations/stuck-rules.ts.
  */
 import { sql, type RawBuilder } from 'kysely';
-import { WINDOW_MS } from '../../payments/watch-rules.ts';
 import type { StuckLimits } from '../stuck-rules.ts';
-import { ABOUT_NO_PAYMENT } from '../../payments/store/gateway-events.ts';
+import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { WINDOW_MS } from '../../payments/rules.ts';
 
 export type StuckSource =
   | 'purchase'
@@ -135,7 +135,7 @@ const unappliedEvents: Branch = (query) => sql<StuckRow>`
 const strangers: Branch = () => sql<StuckRow>`
   select 'stranger', 'event-' || id, upper(about), received_at, null::bigint, null
     from gateway_events
-   where note = ${sql.lit(ABOUT_NO_PAYMENT)} and about in ('charge', 'refund', 'dispute')`;
+   where note = ${sql.lit(UNMATCHED_EVENT)} and about in ('charge', 'refund', 'dispute')`;
 
 /** In a window of the gateway's list that nobody has read for long, and not looked at singly either. What is open is listed as such. */
 const unwatched: Branch = (query) => sql<StuckRow>`

@@ -1,37 +1,36 @@
-/** What the gateway tells about a payment that is no money: a dispute, a transfer that it sent back by itself. */
 import { sql } from 'kysely';
-import type { DisputeState } from '../dispute-rules.ts';
 import { transfer, type LedgerEntry } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';
 import { flagMoney, type PaymentRow } from './payments.ts';
 import { refundedMinor } from './refunds.ts';
-import type { DisputeRow } from './tables-disputes.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { DisputeRow } from './tables.ts';
+import type { DisputeState } from '../rules.ts';
 
 /** How the gateway holds a dispute. */
-interface DisputeLook {
+interface CheckedDispute {
   readonly disputeId: string;
   readonly state: DisputeState;
   readonly gatewayStatus: string;
 }
 
 /**
- * Books what a disputed payment brought as money at risk and calls a person. Once a dispute; a payment that brought nothing risks nothing.
- * Without an id, as events come, only the first dispute of a payment is booked: which of several an event is about, a look finds out.
+ * Books a disputed payment's money as at risk and calls a person, once per dispute. Events carry no dispute id; without one only the first dispute of a
+ * payment is booked, and a check finds the others.
  */
 export async function bookDispute(db: WorldDb, reference: string, disputeId = ''): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, reference);
-    await takeOverOlder(trx, payment.transaction_id);
+    await backfillLegacyDisputes(trx, payment.transaction_id);
     const known = await disputesOf(trx, [reference]);
     const isKnown = known.some((one) => disputeId === '' || one.dispute_id === disputeId);
     if (isKnown) return 'booked before';
-    // An event told of it first, and had no id.
+    // It was booked from an event, without an id.
     if (known.some((one) => one.dispute_id === '')) {
-      await nameDispute(trx, reference, disputeId);
+      await setDisputeId(trx, reference, disputeId);
       return 'booked before';
     }
-    const risk = await atRisk(trx, payment);
+    const risk = await amountAtRisk(trx, payment);
     const openMinor = await openRiskMinor(trx, known, risk);
     const amountMinor = risk.amountMinor - openMinor;
     if (amountMinor <= 0n && known.length === 0) return 'nothing of it is here';
@@ -83,7 +82,7 @@ async function putAtRisk(
   });
 }
 
-/** What open disputes have put at risk already: a payment is at risk once, however many dispute it. */
+/** What open disputes have put at risk already: several disputes put a payment at risk only once. */
 async function openRiskMinor(
   trx: WorldDb,
   known: readonly DisputeRow[],
@@ -104,8 +103,8 @@ async function openRiskMinor(
   return rows[0]?.total ?? 0n;
 }
 
-/** Disputes that were booked before they had rows. */
-async function takeOverOlder(trx: WorldDb, transactionId: string): Promise<void> {
+/** Adds rows for disputes that were booked before the table existed. */
+async function backfillLegacyDisputes(trx: WorldDb, transactionId: string): Promise<void> {
   await sql`
     insert into disputes (reference, dispute_id, transaction_id, operation_key, opened_at, settled_at)
     select y.reference, '', t.transaction_id, t.operation_key, t.created_at, settled.created_at
@@ -126,7 +125,7 @@ function disputesOf(db: WorldDb, references: readonly string[]): Promise<Dispute
     .execute();
 }
 
-async function nameDispute(trx: WorldDb, reference: string, disputeId: string): Promise<void> {
+async function setDisputeId(trx: WorldDb, reference: string, disputeId: string): Promise<void> {
   await trx
     .updateTable('disputes')
     .set({ dispute_id: disputeId })
@@ -135,10 +134,7 @@ async function nameDispute(trx: WorldDb, reference: string, disputeId: string): 
     .execute();
 }
 
-/**
- * Whether a look asks the gateway for disputes of this payment: there was one, as far as we know, or the look is an operator's. An event may have been
- * lost, and a person who looks wants to know all.
- */
+/** Whether a check also asks for disputes: one is known, or an operator asked for the check, since an event may have been lost. */
 export async function asksForDisputes(
   db: WorldDb,
   { reference, transaction_id: transactionId }: Pick<PaymentRow, 'reference' | 'transaction_id'>,
@@ -154,11 +150,11 @@ export async function asksForDisputes(
   return rows.length > 0;
 }
 
-/** Keeps the gateway's word on every dispute of a payment; one that nobody told us of is booked. */
-export async function keepDisputes(
+/** Saves the gateway's state of every dispute of a payment and books those that are new to us. */
+export async function saveDisputes(
   db: WorldDb,
   reference: string,
-  looks: readonly DisputeLook[],
+  looks: readonly CheckedDispute[],
   askedAt: Date,
 ): Promise<void> {
   for (const { disputeId, state, gatewayStatus } of looks) {
@@ -173,9 +169,9 @@ export async function keepDisputes(
   }
 }
 
-/** Disputes of a purchase or a funding that nobody has settled. The caller holds its payments. */
+/** Unsettled disputes of a purchase or a funding. The caller has locked its payments. */
 export async function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
-  await takeOverOlder(trx, transactionId);
+  await backfillLegacyDisputes(trx, transactionId);
   return trx
     .selectFrom('disputes')
     .selectAll()
@@ -196,8 +192,8 @@ export function findNotWon(trx: WorldDb, transactionId: string): Promise<Dispute
     .execute();
 }
 
-/** What a dispute put at risk is at risk no more. Once. */
-export async function takeBackRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
+/** Books back what a dispute put at risk. Idempotent. */
+export async function releaseRisk(trx: WorldDb, dispute: DisputeRow): Promise<void> {
   const { operation_key: operationKey, reference, dispute_id: disputeId } = dispute;
   if (operationKey === null) return;
   const entries = await trx
@@ -219,7 +215,6 @@ export async function takeBackRisk(trx: WorldDb, dispute: DisputeRow): Promise<v
   });
 }
 
-/** Puts the outcome on record. */
 export async function closeDispute(
   trx: WorldDb,
   { reference, dispute_id: disputeId }: DisputeRow,
@@ -237,7 +232,7 @@ export async function closeDispute(
  * What was earned by it; where nothing was, the money lies in the wallet or is still held, and the gateway will keep as much of what it owes
  * us.
  */
-async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
+async function amountAtRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
   const hold = await trx
     .selectFrom('holds')
     .select('status')
@@ -256,10 +251,7 @@ async function atRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
   };
 }
 
-/**
- * Rejected transfers carry no reference: every purchase of that address that waits for a transfer is told, once an event. Answers how many
- * wait.
- */
+/** Rejected transfers carry no reference, so each purchase of that address that waits for a transfer gets a timeline line, once per event. Returns how many. */
 export async function enqueuePaymentReturned(
   db: WorldDb,
   email: string | null,
@@ -267,7 +259,7 @@ export async function enqueuePaymentReturned(
 ): Promise<number> {
   if (email === null) return 0;
   return db.transaction().execute(async (trx) => {
-    // Locked, and looked at for the line afterwards: the same event may be applied beside us.
+    // Locked before we look for the line: another process may apply the same event.
     const { rows } = await sql<{ transaction_id: string }>`
       select purchases.transaction_id
         from purchases

@@ -1,14 +1,13 @@
-/** The inbox of the payment gateway's events: kept before they are acknowledged, applied afterwards, each once. */
 import { sql, type Selectable } from 'kysely';
-import type { GatewayEventsTable } from './tables-gateway.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { GatewayEventsTable } from './tables.ts';
 
 export type GatewayEventRow = Selectable<GatewayEventsTable>;
 
-/** The note of an event that names no payment of ours: kept for a person, by an index of its own. */
-export const ABOUT_NO_PAYMENT = 'about no payment of ours';
+/** Stored as the note of an event without a payment of ours; a partial index in the database names this text. */
+export const UNMATCHED_EVENT = 'about no payment of ours';
 
-export interface KeptEvent {
+export interface InboxEvent {
   readonly gateway: string;
   readonly eventKey: string;
   readonly type: string;
@@ -17,25 +16,22 @@ export interface KeptEvent {
   readonly email: string | null;
 }
 
-/** Keeps an event. The row's id, or undefined where the same bytes were kept before: a repeat is a reason to look again all the same. */
-export type KeepEvent = (event: KeptEvent) => Promise<bigint | undefined>;
+/** Saves an event. Returns the row's id, or undefined for a repeat of the same bytes. */
+export type SaveEvent = (event: InboxEvent) => Promise<bigint | undefined>;
 
-/** Far more than come while one commit is under way. */
+/** Far more than arrive during one commit. */
 const MOST_AT_ONCE = 500;
 
-/**
- * Keeps events, each durable once its promise resolves. What comes while a commit is under way shares the next one: on a slow disk or a busy
- * machine a burst costs a few commits more, and not a queue for every event.
- */
-export function createEventKeeper(db: WorldDb): KeepEvent {
-  const waiting: { event: KeptEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
+/** Saves events in batches: those that arrive during one commit share the next. An event is durable once its promise resolves. */
+export function createEventWriter(db: WorldDb): SaveEvent {
+  const waiting: { event: InboxEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
   let isWriting = false;
   const writeAll = async (): Promise<void> => {
     isWriting = true;
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_AT_ONCE);
       try {
-        const ids = await keepEvents(
+        const ids = await insertEvents(
           db,
           batch.map(({ event }) => event),
         );
@@ -54,12 +50,9 @@ export function createEventKeeper(db: WorldDb): KeepEvent {
   };
 }
 
-/**
- * In one statement; answers in the order given. Of the same event twice the first is kept. Sorted by their keys: two processes that keep the same
- * events would wait for each other in a circle otherwise.
- */
-async function keepEvents(db: WorldDb, events: readonly KeptEvent[]): Promise<(bigint | undefined)[]> {
-  const column = (name: keyof KeptEvent) => sql`${events.map((event) => event[name])}::text[]`;
+/** Returns ids in the order given. Rows are inserted in the order of their keys, so that two processes with the same events cannot deadlock. */
+async function insertEvents(db: WorldDb, events: readonly InboxEvent[]): Promise<(bigint | undefined)[]> {
+  const column = (name: keyof InboxEvent) => sql`${events.map((event) => event[name])}::text[]`;
   const { rows } = await sql<{ id: bigint; gateway: string; event_key: string }>`
     insert into gateway_events (gateway, event_key, type, about, reference, email)
     select * from unnest(${column('gateway')}, ${column('eventKey')}, ${column('type')}, ${column('about')},
@@ -76,7 +69,6 @@ async function keepEvents(db: WorldDb, events: readonly KeptEvent[]): Promise<(b
   });
 }
 
-/** Events that nobody has applied, oldest first, from the one after `afterId`. */
 export function findUnappliedEvents(
   db: WorldDb,
   { afterId, limit }: { readonly afterId: bigint; readonly limit: number },

@@ -1,22 +1,18 @@
-/**
- * The windows of the gateway's list: which is due, and what was found when it was last read. Several processes may read at once: a window belongs to
- * one of them for a moment.
- */
 import { sql } from 'kysely';
-import { APART_MS, WINDOW_MS, windowOf } from '../watch-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentPurpose } from '../../domain/states.ts';
+import { CLOCK_SKEW_MS, WINDOW_MS, windowOf } from '../rules.ts';
 
 export interface GatewayWindow {
   readonly startsAt: Date;
   /** How many were paid in it when all of them were booked; null: never, or not all. */
-  readonly settledTotal: number | null;
+  readonly totalWhenAllBooked: number | null;
 }
 
-/** Payments that have brought nothing yet and are still watched. */
+/** Payments without booked money that are still monitored. */
 const UNPAID = sql<boolean>`payments.status in ('ASKED', 'OPEN') and payments.booked_minor = 0`;
 
-/** Every window from then to now is there and to be read at once, unless it is there already. One in which nothing is unpaid costs no request. */
+/** Adds the missing windows from then to now, due at once. A window without unpaid payments costs no request. */
 export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<void> {
   await sql`
     insert into gateway_windows (starts_at, wanted_at, due_at)
@@ -25,15 +21,15 @@ export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<v
     on conflict do nothing`.execute(db);
 }
 
-/** When the oldest unpaid payment since then was created, less the clock difference that we allow; where there is none, now less that. */
+/** When the oldest unpaid payment since then was created (now if there is none), less the allowed clock difference. */
 export async function unpaidSince(db: WorldDb, watchedSince: Date, now: Date): Promise<Date> {
   const { rows } = await sql<{ since: Date }>`
-    select coalesce(min(created_at), ${now}::timestamptz) - ${`${APART_MS} milliseconds`}::interval as since
+    select coalesce(min(created_at), ${now}::timestamptz) - ${`${CLOCK_SKEW_MS} milliseconds`}::interval as since
       from payments where ${UNPAID} and created_at >= ${watchedSince}`.execute(db);
   return rows[0]?.since ?? now;
 }
 
-/** The youngest window that is due, for this caller alone until `untilMs` from now have passed; undefined: none is due. */
+/** The youngest window that is due; other callers cannot claim it for `untilMs`. */
 export async function claimWindow(
   db: WorldDb,
   now: Date,
@@ -45,27 +41,26 @@ export async function claimWindow(
        select starts_at from gateway_windows where due_at <= ${now} order by starts_at desc limit 1 for update skip locked)
     returning starts_at, settled_total`.execute(db);
   const [row] = rows;
-  return row && { startsAt: row.starts_at, settledTotal: row.settled_total };
+  return row && { startsAt: row.starts_at, totalWhenAllBooked: row.settled_total };
 }
 
-/** Keeps what a reading found, and when to read it again. `settledTotal`: null where something is still to be booked. */
-export async function keepWindow(
+/** `totalWhenAllBooked`: null if something is still to be booked. */
+export async function saveWindow(
   db: WorldDb,
   startsAt: Date,
-  { nextAt, settledTotal }: { readonly nextAt: Date; readonly settledTotal: number | null },
+  { nextAt, totalWhenAllBooked }: { readonly nextAt: Date; readonly totalWhenAllBooked: number | null },
 ): Promise<void> {
   await sql`
-    update gateway_windows set wanted_at = ${nextAt}, due_at = ${nextAt}, settled_total = ${settledTotal}
+    update gateway_windows set wanted_at = ${nextAt}, due_at = ${nextAt}, settled_total = ${totalWhenAllBooked}
      where starts_at = ${startsAt}`.execute(db);
 }
 
-/** It could not be read and is tried again at `dueAt`. It counts as late since it was wanted. */
-export async function postponeWindow(db: WorldDb, startsAt: Date, dueAt: Date): Promise<void> {
-  await sql`update gateway_windows set due_at = ${dueAt} where starts_at = ${startsAt}`.execute(db);
+/** After a failed read. The window still counts as late since it was first scheduled. */
+export async function postponeWindow(db: WorldDb, startsAt: Date, retryAt: Date): Promise<void> {
+  await sql`update gateway_windows set due_at = ${retryAt} where starts_at = ${startsAt}`.execute(db);
 }
 
-/** Nothing more can be found in it. */
-export async function forgetWindow(db: WorldDb, startsAt: Date): Promise<void> {
+export async function deleteWindow(db: WorldDb, startsAt: Date): Promise<void> {
   await sql`delete from gateway_windows where starts_at = ${startsAt}`.execute(db);
 }
 
@@ -74,8 +69,8 @@ export async function unpaidIn(
   db: WorldDb,
   startsAt: Date,
 ): Promise<{ readonly any: boolean; readonly transfers: boolean }> {
-  const from = new Date(startsAt.getTime() - APART_MS);
-  const to = new Date(startsAt.getTime() + WINDOW_MS + APART_MS);
+  const from = new Date(startsAt.getTime() - CLOCK_SKEW_MS);
+  const to = new Date(startsAt.getTime() + WINDOW_MS + CLOCK_SKEW_MS);
   const { rows } = await sql<{ any: boolean; transfers: boolean }>`
     select exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}) as any,
            exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}
@@ -88,7 +83,7 @@ export interface UnpaidPayment {
   readonly purpose: PaymentPurpose;
 }
 
-/** Which of these references are ours, and have brought nothing by our books. */
+/** Our payments among these references that have no booked money. */
 export async function findUnbooked(db: WorldDb, references: readonly string[]): Promise<UnpaidPayment[]> {
   if (references.length === 0) return [];
   const { rows } = await sql<UnpaidPayment>`
@@ -97,20 +92,20 @@ export async function findUnbooked(db: WorldDb, references: readonly string[]): 
   return rows;
 }
 
-export interface UnseenPayment extends UnpaidPayment {
+export interface UncheckedPayment extends UnpaidPayment {
   readonly reference: string;
 }
 
 /**
- * Unpaid payments to be looked at one by one where the list is away: those that were not looked at for a tenth of the time since they were opened, a
- * minute at most. One of each account in turn, and the account first that had its turn longest ago, so that one with many keeps no other waiting.
+ * Unpaid payments to check one by one while the list is unavailable: those not checked for a tenth of their age, one minute at most. Accounts take turns,
+ * the one that waited longest first, so that an account with many payments does not delay the others.
  */
-export async function findUnseen(
+export async function findUncheckedPayments(
   db: WorldDb,
   which: { readonly now: Date; readonly since: Date; readonly leastMs: number; readonly limit: number },
-): Promise<UnseenPayment[]> {
+): Promise<UncheckedPayment[]> {
   const { now, since, leastMs, limit } = which;
-  const { rows } = await sql<UnseenPayment>`
+  const { rows } = await sql<UncheckedPayment>`
     with unpaid as (
       select reference, transaction_id, purpose, account_id, created_at, coalesce(looked_at, created_at) as unseen_since,
              max(looked_at) over (partition by account_id) as account_looked_at
@@ -126,10 +121,10 @@ export async function findUnseen(
   return rows;
 }
 
-/** By how much the reading of windows from then on is late, in milliseconds; null: there are none. */
-export async function watchLagMs(db: WorldDb, from: Date, now: Date): Promise<number | null> {
-  const { rows } = await sql<{ wanted_at: Date | null }>`
-    select min(wanted_at) as wanted_at from gateway_windows where starts_at >= ${from}`.execute(db);
-  const wantedAt = rows[0]?.wanted_at;
-  return wantedAt ? Math.max(0, now.getTime() - wantedAt.getTime()) : null;
+/** How late the most overdue window from then on is; null: there are no windows. */
+export async function monitorLagMs(db: WorldDb, from: Date, now: Date): Promise<number | null> {
+  const { rows } = await sql<{ scheduledAt: Date | null }>`
+    select min(wanted_at) as "scheduledAt" from gateway_windows where starts_at >= ${from}`.execute(db);
+  const scheduledAt = rows[0]?.scheduledAt;
+  return scheduledAt ? Math.max(0, now.getTime() - scheduledAt.getTime()) : null;
 }

@@ -1,12 +1,16 @@
-/**
- * Payments from outside as rows. A row stands before the gateway is asked, so every reference that may hold money is known, whatever happens
- * to the answer. What comes of them is booked in payment-bookings.ts.
- */
+/** A payment row is written before the gateway is asked, so every reference that may hold money is known whatever happens to the answer. */
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { chargeReference, type ChargeQuote } from '../rules.ts';
-import type { PaymentsTable, StoredInstructions, WorldDb } from '../../platform/database/tables.ts';
+import { chargeReference, type ChargeQuote, type FundingInput } from '../rules.ts';
+import type {
+  PaymentsTable,
+  StoredInstructions,
+  WorldDb,
+  FundingsTable,
+} from '../../platform/database/tables.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
+import { insertKey } from '../../platform/idempotency/store.ts';
+import type { FailureReason } from '../../domain/refusals.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 
@@ -20,13 +24,13 @@ export interface NewPayment {
   readonly expiresAt: Date;
 }
 
-/** The newest try to open a payment, made if there is none. */
+/** The newest attempt, inserted if there is none. */
 export async function beginPayment(db: WorldDb, payment: NewPayment): Promise<PaymentRow> {
   const newest = await newestPayment(db, payment.transactionId);
   return newest ?? insertPayment(db, payment, 1);
 }
 
-/** Another try under a reference of its own, after the last one was taken without telling how to pay. */
+/** Another attempt under its own reference, after the gateway took the last one without payment instructions. */
 export async function nextPaymentTry(
   db: WorldDb,
   payment: NewPayment,
@@ -76,8 +80,8 @@ function newestPayment(db: WorldDb, transactionId: string): Promise<PaymentRow |
     .executeTakeFirst();
 }
 
-/** Keeps what the buyer needs in order to pay; the gateway may have moved the end. The first that is kept counts. */
-export async function keepInstructions(
+/** Only the first saved instructions count. The gateway may have moved the expiry. */
+export async function saveInstructions(
   db: WorldDb,
   reference: string,
   instructions: StoredInstructions,
@@ -105,7 +109,7 @@ export async function markPaymentRefused(db: WorldDb, reference: string): Promis
     .execute();
 }
 
-/** All tries of a purchase or a funding, oldest first. */
+/** All attempts of a purchase or a funding, oldest first. */
 export function findPayments(db: WorldDb, transactionId: string): Promise<PaymentRow[]> {
   return db
     .selectFrom('payments')
@@ -119,11 +123,8 @@ export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow 
   return db.selectFrom('payments').selectAll().where('reference', '=', reference).executeTakeFirst();
 }
 
-/**
- * Closes payments of before then that nothing more is to be asked about: booked ones, and those that the gateway called abandoned or declined when the
- * time to pay was over, and that its list has not shown as paid since. Answers how many.
- */
-export async function closeWatched(
+/** Closes expired payments that need no last check: booked ones, and those that the gateway last called abandoned or failed. Returns how many. */
+export async function closeExpiredPayments(
   db: WorldDb,
   { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
 ): Promise<number> {
@@ -137,7 +138,7 @@ export async function closeWatched(
   return Number(numAffectedRows ?? 0n);
 }
 
-/** The others of before then, the oldest first. */
+/** The other expired payments, oldest first. */
 export function findPaymentsToClose(
   db: WorldDb,
   { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
@@ -154,25 +155,24 @@ export function findPaymentsToClose(
 }
 
 /**
- * Whether the gateway took this charge: it told how to pay, or it knew the charge when we looked. If it then does not know it, that says nothing about
- * the money; most likely our key belongs to another integration.
+ * Whether the gateway has confirmed this charge before. If it then does not find the charge, that says nothing about the money: most likely our key
+ * belongs to another integration.
  */
-export function wasTaken({ instructions, gateway_id }: PaymentRow): boolean {
+export function isKnownToGateway({ instructions, gateway_id }: PaymentRow): boolean {
   return instructions !== null || gateway_id !== null;
 }
 
-/** Looked at, and nothing was new. */
-export async function touchPayment(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
+export async function recordCheck(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
   await sql`update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
     db,
   );
 }
 
 /**
- * Whether a caller may have a closed payment looked at: the first one may, and then one in each `freshMs`. Looks that others asked for do not count, so
- * whoever asks right after paying late is heard at once.
+ * Whether a caller may have a closed payment checked: the first may, then one per `freshMs`. Checks from other sources do not count, so a caller who has
+ * just paid late is served at once.
  */
-export async function beginConfirming(
+export async function takeCheckSlot(
   db: WorldDb,
   transactionId: string,
   { now, freshMs }: { readonly now: Date; readonly freshMs: number },
@@ -184,14 +184,13 @@ export async function beginConfirming(
   return numAffectedRows === 1n;
 }
 
-/** The look could not be started: the next caller may ask at once. */
-export async function forgetConfirming(db: WorldDb, transactionId: string): Promise<void> {
+/** The check could not be started: the next caller may ask at once. */
+export async function releaseCheckSlot(db: WorldDb, transactionId: string): Promise<void> {
   await sql`update payments set confirmed_at = null where transaction_id = ${transactionId} and attempt = 1`.execute(
     db,
   );
 }
 
-/** Watched no more. */
 export async function closePayment(db: WorldDb, reference: string, now: Date): Promise<void> {
   await db
     .updateTable('payments')
@@ -213,8 +212,12 @@ export async function findEmail(db: WorldDb, accountId: string): Promise<string>
 export const reversedKey = (reference: string, currency: string, reversedMinor: bigint): string =>
   `${reference}:reversed:${currency}:${reversedMinor}`;
 
-/** Whether the ledger shows that a payment's money was received and taken back between two looks. */
-export async function hasPassed(db: WorldDb, reference: string, currency: string): Promise<boolean> {
+/** Whether the ledger shows that a payment's money was received and taken back between two checks. */
+export async function wasReceivedAndReversed(
+  db: WorldDb,
+  reference: string,
+  currency: string,
+): Promise<boolean> {
   const row = await db
     .selectFrom('ledger_transactions')
     .select('id')
@@ -223,11 +226,11 @@ export async function hasPassed(db: WorldDb, reference: string, currency: string
   return row !== undefined;
 }
 
-/** Money that is claimed back from us: a person is needed for it whatever becomes of the purchase. */
+/** Money that is claimed back from us needs a person, whatever happens to the purchase. */
 export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
 export type Claim = (typeof CLAIMS)[number];
 
-/** Claims on what is closed, the oldest first. */
+/** Claims on closed purchases and fundings, oldest first. */
 export async function findClaims(
   db: WorldDb,
   limit: number,
@@ -242,7 +245,6 @@ export async function findClaims(
   return rows;
 }
 
-/** The claim that a person is called for, if any. */
 export async function findClaim(db: WorldDb, transactionId: string): Promise<Claim | undefined> {
   const { rows } = await sql<{ attention_reason: Claim }>`
     select attention_reason from purchases where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})
@@ -269,4 +271,68 @@ export async function flagMoney(db: WorldDb, transactionId: string, reason: stri
       )
       .execute();
   }
+}
+
+export type FundingRow = Selectable<FundingsTable>;
+
+/** Writes the funding and its idempotency row together. Idempotent. */
+export async function openFunding(db: WorldDb, input: FundingInput, now: Date): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const inserted = await trx
+      .insertInto('fundings')
+      .values({
+        transaction_id: input.transactionId,
+        account_id: input.accountId,
+        payment_method: input.paymentMethod,
+        status: 'PENDING',
+        reason: null,
+        amount_minor: BigInt(input.amountMinor),
+        currency: input.currency,
+        needs_attention_since: null,
+        attention_reason: null,
+        request_id: input.requestId,
+        created_at: now,
+        closed_at: null,
+      })
+      .onConflict((conflict) => conflict.column('transaction_id').doNothing())
+      .executeTakeFirst();
+    if (inserted.numInsertedOrUpdatedRows !== 0n) await insertKey(trx, input);
+  });
+}
+
+/** `paid`: money came first. Idempotent. */
+export async function closeFundingUnpaid(
+  db: WorldDb,
+  transactionId: string,
+  reason: FailureReason,
+): Promise<'closed' | 'paid'> {
+  await close(db, transactionId, { status: 'FAILED', reason });
+  return (await findFunding(db, transactionId))?.status === 'SUCCESS' ? 'paid' : 'closed';
+}
+
+export async function closeFundingPaid(db: WorldDb, transactionId: string): Promise<void> {
+  await close(db, transactionId, { status: 'SUCCESS' });
+}
+
+async function close(
+  db: WorldDb,
+  transactionId: string,
+  how: { readonly status: 'FAILED'; readonly reason: FailureReason } | { readonly status: 'SUCCESS' },
+): Promise<void> {
+  await db
+    .updateTable('fundings')
+    .set({
+      ...how,
+      closed_at: sql`now()`,
+      updated_at: sql`now()`,
+      needs_attention_since: null,
+      attention_reason: null,
+    })
+    .where('transaction_id', '=', transactionId)
+    .where('status', '=', 'PENDING')
+    .execute();
+}
+
+export function findFunding(db: WorldDb, transactionId: string): Promise<FundingRow | undefined> {
+  return db.selectFrom('fundings').selectAll().where('transaction_id', '=', transactionId).executeTakeFirst();
 }

@@ -1,6 +1,6 @@
 /**
- * Money on its way back to where it came from. It waits in suspense until the gateway says that it is sent; where the gateway cannot, it is
- * credited to the wallet. A row stands before the gateway is asked, and ends once.
+ * Refunds. The money waits in suspense until the gateway says that it is sent; if the gateway cannot send it, it is credited to the wallet. A row is
+ * written before the gateway is asked, and is closed once.
  */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
@@ -9,7 +9,6 @@ import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { exchangeEntries, transfer, walletAccount } from '../../ledger/store/ledger.ts';
 import { lockPayment } from './lock-order.ts';
 import { reversedKey, type PaymentRow } from './payments.ts';
-import type { RefundsTable } from './tables-refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
   subscribers,
@@ -17,11 +16,12 @@ import {
   enqueueWebhook,
   type PendingMessages,
 } from '../../webhooks/store/messages.ts';
+import type { RefundsTable } from './tables.ts';
 
 export type RefundRow = Selectable<RefundsTable>;
 
-/** Money that is to go back to where it came from; the key is ours and stands in the gateway's note. Answers the row, old or new. */
-export async function dueRefund(
+/** Returns the existing refund if there is one. Our key is stored in the gateway's note. */
+export async function createRefund(
   trx: WorldDb,
   payment: Pick<PaymentRow, 'reference' | 'transaction_id' | 'account_id'>,
   amount: Money,
@@ -66,8 +66,8 @@ export async function findStuckRefunds(db: WorldDb, transactionId: string): Prom
 }
 
 /**
- * On record before the gateway is asked: whoever comes next knows that one may be out. `false`: somebody else asks, since the row was read;
- * the gateway would take both for refunds.
+ * Records the request before it is sent, so that the next step knows that a refund may be under way. `false`: another process has begun since the row was
+ * read; the gateway would take both requests for refunds.
  */
 export async function beginRefund(
   db: WorldDb,
@@ -85,22 +85,22 @@ export async function beginRefund(
   return begun.numUpdatedRows > 0n;
 }
 
-/** No part of what the gateway may still hold for us, and no part of what it was to send: counted elsewhere. */
-const NEVER_SENT = ['CREDITED', 'TAKEN_BACK'] as const;
+/** These refunds are counted elsewhere: in the wallet, or as reversed. */
+const NOT_SENT_BY_GATEWAY = ['CREDITED', 'TAKEN_BACK'] as const;
 
-/** What is on its way back to the buyer of a payment, or was sent: no part of what the gateway may still hold for us. */
+/** Sum of a payment's refunds that the gateway sent or is to send. */
 export async function refundedMinor(db: WorldDb, reference: string): Promise<bigint> {
   const refunds = await db
     .selectFrom('refunds')
     .select(sql<bigint>`coalesce(sum(amount_minor), 0)::int8`.as('total'))
     .where('reference', '=', reference)
-    .where('status', 'not in', NEVER_SENT)
+    .where('status', 'not in', NOT_SENT_BY_GATEWAY)
     .executeTakeFirstOrThrow();
   return refunds.total;
 }
 
-/** Refunds that nobody has begun, made before a time: money seen just when its workflow ended. */
-export function findForgottenRefunds(
+/** Refunds that were never started: their money was seen just as the workflow ended. */
+export function findUnstartedRefunds(
   db: WorldDb,
   which: { readonly madeBefore: Date; readonly limit: number },
 ): Promise<RefundRow[]> {
@@ -115,24 +115,18 @@ export function findForgottenRefunds(
     .execute();
 }
 
-/**
- * The key that an attempt goes by at the gateway, in its note: the refund's own, and for each time that a person has had it asked for again one
- * of its own, so that a failed attempt is not taken for the next.
- */
+/** The key of an attempt in the gateway's note. Each retry by an operator has its own, so that a failed attempt is not taken for the next. */
 export function attemptKey({ refund_key }: Pick<RefundRow, 'refund_key'>, attempt: number): string {
   return attempt === 1 ? refund_key : `${refund_key}-${attempt}`;
 }
 
-/** Of all attempts, the newest first. */
+/** Newest attempt first. */
 export function attemptKeys(refund: Pick<RefundRow, 'refund_key' | 'attempt'>): string[] {
   return Array.from({ length: refund.attempt }, (_, before) => attemptKey(refund, refund.attempt - before));
 }
 
-/**
- * Keeps the gateway's word on a refund that has not ended there; what is known of an earlier attempt says nothing of this one. A refund that now waits
- * for a person gets its line in the timeline, once.
- */
-export async function keepRefundState(
+/** Saves the gateway's state of the current attempt. A refund that starts to wait for a person gets one line in the timeline. */
+export async function saveRefundState(
   db: WorldDb,
   refund: Pick<RefundRow, 'refund_key' | 'attempt'>,
   state: { status: 'PENDING' | 'NEEDS_ATTENTION' | 'STUCK'; refundId: string | null; gatewayStatus: string },
@@ -153,7 +147,7 @@ export async function keepRefundState(
      where before.status <> ${status} and ${status !== 'PENDING'}`.execute(db);
 }
 
-/** One that the gateway would not send is to be asked for again, as an attempt of its own that nobody has asked for yet. */
+/** A stuck refund becomes due again as a new attempt. */
 export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<void> {
   await trx
     .updateTable('refunds')
@@ -171,7 +165,7 @@ export async function tryRefundAgain(trx: WorldDb, refund: RefundRow): Promise<v
     .execute();
 }
 
-/** The gateway sent it: suspense is cleared against what the gateway holds for us. Twice is once. */
+/** The gateway sent it: suspense is cleared against what the gateway holds for us. Idempotent. */
 export async function closeRefundDone(
   db: WorldDb,
   refund: RefundRow,
@@ -194,10 +188,7 @@ export async function closeRefundDone(
   });
 }
 
-/**
- * The gateway cannot send it: it is credited to the wallet at the locked rate. Twice is once. `false`: it ended before, or came in a currency
- * that no rate was locked for, which needs a person.
- */
+/** Credits the wallet at the locked rate. Idempotent. `false`: the refund has ended, or no rate was locked for its currency, which needs a person. */
 export async function creditRefund(
   db: WorldDb,
   refund: RefundRow,
@@ -215,7 +206,7 @@ export async function creditRefund(
   return inTransaction(db, (trx) => creditRefundAs(trx, refund, credit, written));
 }
 
-/** Credits a refund as so much of the wallet's money. Twice is once. */
+/** Idempotent. */
 export async function creditRefundAs(
   trx: WorldDb,
   refund: RefundRow,
@@ -238,8 +229,8 @@ export async function creditRefundAs(
 }
 
 /**
- * The buyer's bank, or the gateway, took the payment back before the refund was sent: its money is with the buyer already, so the refund ends
- * and what waited in suspense for it is booked as taken back. It was ours to return, so nobody has lost anything. Twice is once.
+ * The bank or the gateway took the payment back before the refund was sent. The buyer has the money, so the refund ends and its amount in suspense is
+ * booked as reversed. Idempotent.
  */
 export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
@@ -272,7 +263,7 @@ const ENDS = {
   TAKEN_BACK: 'payment-reversed',
 } as const;
 
-/** Ends a refund, once. Its payment and its purchase are locked first, since an operator's action locks those before the refund. */
+/** Closes a refund once. The payment and the purchase are locked first, in the order that operator actions use. */
 export async function closeRefund(
   trx: WorldDb,
   refund: RefundRow,
@@ -303,14 +294,14 @@ export async function closeRefund(
       from purchases where transaction_id = ${refund.transaction_id}`.execute(trx);
   await unflagRefunds(trx, refund.transaction_id);
   const refundedTo = REFUNDED_TO[status];
-  if (refundedTo !== null) await tellRefunded(trx, refund, refundedTo, closed, written);
+  if (refundedTo !== null) await enqueueRefunded(trx, refund, refundedTo, closed, written);
   return true;
 }
 
-/** What merchants are told of it; a bank that takes its money back is no refund of ours. */
+/** For the merchants' webhook; money taken back by a bank is not our refund. */
 const REFUNDED_TO = { DONE: 'SOURCE', CREDITED: 'WALLET', TAKEN_BACK: null } as const;
 
-async function tellRefunded(
+async function enqueueRefunded(
   trx: WorldDb,
   refund: RefundRow,
   refundedTo: 'SOURCE' | 'WALLET',
@@ -333,7 +324,7 @@ async function tellRefunded(
   );
 }
 
-/** Nobody is needed any more once the last refund that called for a person has ended. */
+/** Clears the attention flag once the last open refund has ended. */
 async function unflagRefunds(trx: WorldDb, transactionId: string): Promise<void> {
   for (const table of ['purchases', 'fundings'] as const) {
     await trx

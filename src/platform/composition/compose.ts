@@ -14,14 +14,13 @@ import { createCatalogueMemory, type CatalogueMemory } from '../../catalogue/mem
 import { findStuck, type StuckList } from '../../operations/stuck.ts';
 import type { UseCases, WorldUseCases } from './use-cases.ts';
 import { applyInbox } from '../../payments/gateway-events.ts';
-import { createPaymentMonitor } from '../../payments/watch.ts';
+import { createPaymentMonitor } from '../../payments/payment-monitor.ts';
 import { createReconciliation } from '../../reconciliation/reconcile.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
 import { composeOps } from './ops-composition.ts';
 import { composeRedisServices, systemClock, type RedisServices } from './shared.ts';
 import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
-import { monitorPaceOf } from '../../payments/watch-rules.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import { createEvents, type Events } from '../telemetry/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
@@ -34,6 +33,7 @@ import type { RateSource } from '../../catalogue/port.ts';
 import { openDatabase } from '../database/database.ts';
 import { readRevisions } from '../../catalogue/store/revisions.ts';
 import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
+import { monitorPaceOf } from '../../payments/rules.ts';
 
 export interface ProcessContext {
   readonly config: Config;

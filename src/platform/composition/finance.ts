@@ -110,7 +110,7 @@ const away = (): Promise<never> =>
 const NO_ENGINES: Engines = {
   workflows: { findUncarried: away, ofTransaction: away },
   operator: { move: away, carryOn: away, repair: away },
-  purchases: { purchase: away, fundWallet: away, look: away, lookSoon: away },
+  purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away },
   webhooks: { deliver: away },
   reconcile: { reconcile: away },
 };

@@ -1,6 +1,6 @@
 /** Every route there is. The router, the OpenAPI documents and the tests read this one list. */
 import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
-import { checkoutRoutes } from '../../payments/http/return-page/routes.ts';
+import { checkoutRoutes } from '../../payments/http/return-page-routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
 import { esimRoutes } from '../../purchases/http/routes.ts';
 import { opsRoutes } from './ops-routes.ts';

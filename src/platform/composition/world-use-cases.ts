@@ -4,7 +4,7 @@ import { createTopUps } from '../../catalogue/top-ups.ts';
 import { getEsim, listEsims } from '../../esims/read-esims.ts';
 import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts';
 import { fundWallet } from '../../payments/fund-wallet.ts';
-import { createGatewayDoor } from '../../payments/gateway-events.ts';
+import { createGatewayInbox } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';
 import { confirmPayment, findPaymentStatus } from '../../purchases/confirm-payment.ts';
 import { getTransaction } from '../../purchases/read-transaction.ts';
@@ -20,7 +20,7 @@ export type WorldUseCases = ReturnType<typeof createWorldUseCases>;
 
 export function createWorldUseCases(world: WorldDeps) {
   const supplierReads = createSupplierReadBreaker();
-  const gatewayDoor = createGatewayDoor(world);
+  const gatewayDoor = createGatewayInbox(world);
   const deps = { ...world, supplierReads, topUps: createTopUps({ ...world, supplierReads }) };
   return unavailableWhenAway({
     environment: world.environment,

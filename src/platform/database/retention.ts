@@ -1,6 +1,6 @@
 /** Deletes old rows in batches, so that no statement holds its locks for long. What somebody may still need is never old. */
 import { sql } from 'kysely';
-import { ABOUT_NO_PAYMENT } from '../../payments/store/gateway-events.ts';
+import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from './tables.ts';
 
 /** A statement that deletes so many rows takes tens of milliseconds. */
@@ -30,7 +30,7 @@ export function forgetGatewayEvents(
       delete from gateway_events where id in (
         select id from gateway_events
          where applied_at < ${appliedBefore}
-           and (note is distinct from ${ABOUT_NO_PAYMENT} or about not in ('charge', 'refund', 'dispute'))
+           and (note is distinct from ${UNMATCHED_EVENT} or about not in ('charge', 'refund', 'dispute'))
          order by applied_at limit ${limit} for update skip locked)`.execute(db);
     return Number(numAffectedRows ?? 0n);
   }, isOver);

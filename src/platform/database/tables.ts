@@ -20,9 +20,6 @@ import type {
   RegionsTable,
   SetRatesTable,
 } from '../../catalogue/store/tables.ts';
-import type { GatewayEventsTable, GatewayWindowsTable } from '../../payments/store/tables-gateway.ts';
-import type { DisputesTable } from '../../payments/store/tables-disputes.ts';
-import type { RefundsTable } from '../../payments/store/tables-refunds.ts';
 import type { OperatorMovesTable } from '../../operations/store/tables.ts';
 import type {
   NoticesTable,
@@ -32,6 +29,12 @@ import type {
   WebhookMessagesTable,
   WebhookOlderSecretsTable,
 } from '../../webhooks/store/tables.ts';
+import type {
+  DisputesTable,
+  GatewayEventsTable,
+  GatewayWindowsTable,
+  RefundsTable,
+} from '../../payments/store/tables.ts';
 import type { PeopleTable, SessionsTable } from '../../accounts/store/tables.ts';
 import type {
   ReconciliationDifferencesTable,

@@ -1,8 +1,7 @@
 import { WithStartWorkflowOperation, WorkflowUpdateFailedError, type Client } from '@temporalio/client';
 import { ApplicationFailure, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import type { FundingInput } from '../../payments/funding-rules.ts';
 import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
-import type { RefundTimings } from '../../payments/rules.ts';
+import type { RefundTimings, FundingInput } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { WorkflowStart, EngineOutcome, OperatorEngine } from '../../operations/engine.ts';
 import { rethrow, temporalFailure } from './errors.ts';

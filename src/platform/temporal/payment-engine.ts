@@ -1,6 +1,6 @@
 import { WithStartWorkflowOperation, type Client } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import type { PaymentEngine, WhosePayment } from '../../payments/engine.ts';
+import type { PaymentEngine, PaymentSubject } from '../../payments/engine.ts';
 import { refundTimingsOf, type PaymentTimings, type RefundTimings } from '../../payments/rules.ts';
 import {
   AFTER_CLOSING_WORKFLOW,
@@ -17,7 +17,7 @@ import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
 
 type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
 
-export interface ClosedPayment extends WhosePayment {
+export interface ClosedPayment extends PaymentSubject {
   readonly isFromOutside: boolean;
 }
 
@@ -72,10 +72,10 @@ const REQUEST_WITHIN_MS = 3_000;
 export function createPaymentChecks(
   client: Client,
   timings: PaymentTimings,
-): Pick<PaymentEngine, 'look' | 'lookSoon'> {
+): Pick<PaymentEngine, 'check' | 'checkSoon'> {
   const afterClosing = createAfterClosing(client, timings);
   return {
-    look: (payment, deadlineMs) =>
+    check: (payment, deadlineMs) =>
       orClosed(
         client,
         deadlineMs,
@@ -85,7 +85,7 @@ export function createPaymentChecks(
             .executeUpdate<PaymentStand, []>(LOOK_UPDATE, { args: [] }),
         () => afterClosing.update({ ...payment, isFromOutside: true }, LOOK_UPDATE, { args: [] }),
       ),
-    lookSoon: (payment) =>
+    checkSoon: (payment) =>
       orClosed(
         client,
         REQUEST_WITHIN_MS,

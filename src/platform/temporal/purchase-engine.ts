@@ -1,8 +1,7 @@
 import { WithStartWorkflowOperation, type Client, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
-import type { FundingInput } from '../../payments/funding-rules.ts';
 import { formatMinor } from '../../domain/money.ts';
-import type { PaymentTimings } from '../../payments/rules.ts';
+import type { PaymentTimings, FundingInput } from '../../payments/rules.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import type { TemporalClient } from './connect.ts';

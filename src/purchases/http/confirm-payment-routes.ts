@@ -5,7 +5,7 @@ import { confirmBody } from '../../payments/http/schema.ts';
 import { presentStanding, standingSchema } from './standing.ts';
 import type { WhichPayment } from '../views.ts';
 import { isId } from '../../domain/ids.ts';
-import { canBeReference } from '../../payments/http/references.ts';
+import { canBeReference } from '../../payments/rules.ts';
 import { DomainError } from '../../domain/errors.ts';
 
 export function paymentRoutes(): Route[] {

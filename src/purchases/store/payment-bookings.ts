@@ -12,7 +12,6 @@ import {
   type BookingDecision,
   type ReceivedMoney,
 } from '../../payments/rules.ts';
-import { closeFundingPaid, closeFundingUnpaid } from '../../payments/store/fundings.ts';
 import {
   ensureSystemAccounts,
   ensureWallet,
@@ -23,10 +22,17 @@ import {
   type LedgerEntry,
 } from '../../ledger/store/ledger.ts';
 import { lockPayment } from '../../payments/store/lock-order.ts';
-import { flagMoney, hasPassed, reversedKey, type PaymentRow } from '../../payments/store/payments.ts';
+import {
+  flagMoney,
+  wasReceivedAndReversed,
+  reversedKey,
+  closeFundingPaid,
+  closeFundingUnpaid,
+  type PaymentRow,
+} from '../../payments/store/payments.ts';
 import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';
 import { closeUnpaid } from './purchases.ts';
-import { dueRefund, refundedMinor } from '../../payments/store/refunds.ts';
+import { createRefund, refundedMinor } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import {
   subscribers,
@@ -118,7 +124,8 @@ async function factsOf(
     reversedMinor: payment.reversed_minor,
     awaited,
     paidBefore: payment.paid_hold || (!awaited && (await isPaid(trx, payment.transaction_id))),
-    passed: seen.state === 'reversed' && (await hasPassed(trx, payment.reference, seen.currency)),
+    wasReceivedAndReversed:
+      seen.state === 'reversed' && (await wasReceivedAndReversed(trx, payment.reference, seen.currency)),
   };
 }
 
@@ -172,7 +179,7 @@ async function book(
       amount: { amountMinor: payment.price_minor, currency: payment.price_currency },
     });
   if (judgement.toReturnMinor > 0n)
-    await dueRefund(
+    await createRefund(
       trx,
       payment,
       { amountMinor: judgement.toReturnMinor, currency: seen.currency },
@@ -203,9 +210,9 @@ function entriesOf(
   currency: string,
   judgement: BookingDecision,
 ): LedgerEntry[] {
-  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, passingMinor } = judgement;
+  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, receivedAndReversedMinor } = judgement;
   const { confirmedMinor = 0n } = judgement;
-  if (passingMinor > 0n) return passingEntries(passingMinor, currency);
+  if (receivedAndReversedMinor > 0n) return passingEntries(receivedAndReversedMinor, currency);
   const price = payment.price_currency;
   const walletMinor = atLockedRate(toWalletMinor, facts);
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;

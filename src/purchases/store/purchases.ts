@@ -22,7 +22,7 @@ import {
   enqueueStatus,
   type ChangedPurchase,
 } from './messages.ts';
-import { creditRefund, dueRefund } from '../../payments/store/refunds.ts';
+import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { subscribers, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
@@ -143,7 +143,7 @@ export async function failPurchaseIn(
   // Money reversed meanwhile is in suspense as a claim, which this settles. It is not refunded twice.
   const owedMinor = amount.amountMinor - paid.reversed_minor;
   if (owedMinor <= 0n) return 'closed';
-  const refund = await dueRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
+  const refund = await createRefund(trx, paid, { ...amount, amountMinor: owedMinor }, 'not-delivered');
   // The gateway cannot refund money that it has not confirmed.
   if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
   return 'closed';

@@ -1,15 +1,14 @@
 /**
- * One HTTP exchange with a vendor: kept-alive connections, a time limit over the whole exchange, a limit on the answer. Guarantee: never
- * throws and never guesses; what is not a whole answer is "lost", which callers must treat as unknown. Must not log bodies or headers,
- * and knows no vendor.
- *
- * node:http rather than fetch: measured at a third of the processor time per call, with a pool that can be closed.
+ * One HTTP exchange with a vendor: kept-alive connections, one time limit over the whole exchange, a size limit on the answer. It never throws. An
+ * answer that is not complete is "lost", and callers must treat that as unknown. Bodies and headers are never logged.
  */
-import { Agent as HttpAgent, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildConnector, errors, Pool } from 'undici';
 
 /** Far more than one process ever has under way at one vendor; bounds what a hanging vendor can pile up. */
 const MAX_CONNECTIONS = 128;
+/** Unless the vendor says how long it keeps a connection. */
+const KEEP_ALIVE_MS = 60_000;
 /** A retry any later is the caller's own schedule. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
@@ -34,18 +33,18 @@ export interface SendOptions {
   /** From the first byte sent to the last byte received. */
   readonly timeLimitMs: number;
   readonly maxBodyBytes: number;
-  /** Asks for nothing to be done, so it is sent again when a kept-alive connection turns out to be closed. */
+  /** Has no effect at the vendor, so it is sent again when a kept-alive connection turns out to be closed. */
   readonly question: boolean;
 }
 
-/** Nothing that can be trusted came back. */
+/** No complete answer came, or none that can be trusted. */
 export interface Lost {
   readonly kind: 'lost';
   readonly detail: string;
   readonly retryAfterMs?: number;
 }
 
-/** A whole answer of a vendor that is up: any status below 500 but 429. */
+/** A complete answer of a vendor that is up: any status below 500 but 429. */
 export interface Heard {
   readonly kind: 'heard';
   readonly status: number;
@@ -60,93 +59,123 @@ export interface Transport {
 }
 
 /** Makes the transport; one per account and base address. Throws when the address is no http or https URL. */
-export function createTransport(options: TransportOptions): Transport {
-  const base = new URL(options.baseUrl);
+export function createTransport({ baseUrl, busyRetryMs }: TransportOptions): Transport {
+  const base = new URL(baseUrl);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('baseUrl must be http or https');
   const root = base.pathname.replace(/\/+$/, '');
-  const agentOptions = { keepAlive: true, maxSockets: MAX_CONNECTIONS };
-  const agent = base.protocol === 'https:' ? new HttpsAgent(agentOptions) : new HttpAgent(agentOptions);
-  const hear = (reply: Reply): Heard | Lost => heardOf(reply, options.busyRetryMs);
-
+  // Its own limits are off: a trickle of bytes pushes them back for ever, and it would say less of what went wrong.
+  const connections = createConnections();
+  const pool = new Pool(base.origin, {
+    connect: connections.connect,
+    connections: MAX_CONNECTIONS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    allowH2: false,
+  });
   return {
     send: async (make, limits) => {
-      const attempt = (): Promise<Reply> => {
-        const request = make();
-        return exchange({ url: new URL(root + request.path, base), agent, request, limits });
-      };
+      const attempt = async (): Promise<Heard | Lost> =>
+        exchange({ pool, root, request: make(), limits, busyRetryMs });
       try {
-        return hear(await attempt());
+        return await attempt();
       } catch (error) {
-        if (!(limits.question && error instanceof StaleConnection)) return lostBy(error);
+        if (!limits.question || !connections.wasStale(error)) return lostBy(error);
       }
-      return attempt().then(hear, lostBy);
+      return attempt().catch(lostBy);
     },
-    close: () => agent.destroy(),
+    close: () => void pool.destroy(),
   };
 }
 
-interface Reply {
-  readonly status: number;
-  readonly retryAfter: string | undefined;
-  readonly body: string;
+/**
+ * Connections that know whether one broke that had answered before: a kept-alive one, closed by the vendor before it saw the request. undici does not
+ * say this of a reset.
+ */
+function createConnections(): {
+  readonly connect: buildConnector.connector;
+  readonly wasStale: (error: unknown) => boolean;
+} {
+  const connect = buildConnector({});
+  const stale = new WeakSet<Error>();
+  return {
+    connect: (options, callback) =>
+      connect(options, (...result) => {
+        const [, socket] = result;
+        socket?.prependOnceListener('error', (error: Error) => {
+          if (socket.bytesRead > 0) stale.add(error);
+        });
+        callback(...result);
+      }),
+    wasStale: (error) =>
+      error instanceof BrokenBeforeAnswer &&
+      (stale.has(error.cause) ||
+        (error.cause instanceof errors.SocketError && (error.cause.socket?.bytesRead ?? 0) > 0)),
+  };
 }
 
-/** A kept-alive connection that the other side closed before it saw the request. */
-class StaleConnection extends Error {}
+/** A fault before the vendor's answer began. */
+class BrokenBeforeAnswer extends Error {
+  override readonly cause: Error;
+
+  constructor(cause: Error) {
+    super(lostBy(cause).detail);
+    this.cause = cause;
+  }
+}
 
 interface Exchange {
-  readonly url: URL;
-  readonly agent: HttpAgent | HttpsAgent;
+  readonly pool: Pool;
+  readonly root: string;
   readonly request: HttpRequest;
   readonly limits: SendOptions;
-}
-
-function headersOf({ headers, body }: HttpRequest): Record<string, string> {
-  const about = { Accept: 'application/json', 'Accept-Encoding': 'identity' };
-  if (body === undefined) return { ...about, ...headers };
-  const length = String(Buffer.byteLength(body));
-  return { ...about, 'Content-Type': 'application/json', 'Content-Length': length, ...headers };
+  readonly busyRetryMs: number;
 }
 
 /** One request and its whole answer. Rejects on any transport fault, an answer that is too long, and the time limit. */
-function exchange({ url, agent, request: asked, limits }: Exchange): Promise<Reply> {
+async function exchange({ pool, root, request, limits, busyRetryMs }: Exchange): Promise<Heard | Lost> {
   const { timeLimitMs, maxBodyBytes } = limits;
-  return new Promise((resolve, reject) => {
-    const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
-    const request = start(url, { method: asked.method, agent, headers: headersOf(asked) });
-    let answering = false;
-    const fail = (error: Error): void => {
-      clearTimeout(timer);
-      reject(error);
-      request.destroy();
-    };
-    // Not the socket's own time-out, which a trickle of bytes would push back for ever.
-    const timer = setTimeout(() => fail(new Error(`no whole answer within ${timeLimitMs} ms`)), timeLimitMs);
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      const stale =
-        !answering && request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
-      fail(stale ? new StaleConnection('kept-alive connection was closed', { cause: error }) : error);
-    });
-    request.on('response', (response) => {
-      answering = true;
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length;
-        if (bytes > maxBodyBytes) fail(new Error(`answer of more than ${maxBodyBytes} bytes`));
-        else chunks.push(chunk);
+  const abort = new AbortController();
+  const timer = setTimeout(
+    () => abort.abort(new Error(`no whole answer within ${timeLimitMs} ms`)),
+    timeLimitMs,
+  );
+  try {
+    const { statusCode, headers, body } = await pool
+      .request({
+        method: request.method,
+        path: root + request.path,
+        headers: {
+          accept: 'application/json',
+          'accept-encoding': 'identity',
+          ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...request.headers,
+        },
+        body: request.body ?? null,
+        signal: abort.signal,
+      })
+      .catch((error: unknown) => {
+        throw new BrokenBeforeAnswer(error as Error);
       });
-      response.on('error', fail);
-      response.on('end', () => {
-        clearTimeout(timer);
-        const { statusCode = 0, headers: answered } = response;
-        const text = Buffer.concat(chunks).toString('utf8');
-        resolve({ status: statusCode, retryAfter: answered['retry-after'], body: text });
-      });
-    });
-    request.end(asked.body);
-  });
+    const text = await readText(body, maxBodyBytes);
+    // undici frees a connection one turn later; without this the next request would open another one.
+    await nextTurn();
+    return heardOf(statusCode, text, headers['retry-after'], busyRetryMs);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`answer of more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 function lostBy(error: unknown): Lost {
@@ -158,17 +187,18 @@ function lostBy(error: unknown): Lost {
 }
 
 /** 429 and 5xx are lost whatever their body says: a proxy may answer for a vendor that went on working. */
-function heardOf({ status, retryAfter, body }: Reply, busyRetryMs: number): Heard | Lost {
+function heardOf(
+  status: number,
+  body: string,
+  retryAfter: string | string[] | undefined,
+  busyRetryMs: number,
+): Heard | Lost {
   if (status !== 429 && status < 500) return { kind: 'heard', status, body };
-  const waits = status === 429 || status === 503;
-  return {
-    kind: 'lost',
-    detail: `HTTP ${status}`,
-    ...(waits ? { retryAfterMs: retryAfterMs(retryAfter, busyRetryMs) } : {}),
-  };
-}
-
-function retryAfterMs(header: string | undefined, otherwiseMs: number): number {
-  const seconds = header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) : undefined;
-  return seconds === undefined ? otherwiseMs : Math.min(Math.max(seconds * 1000, 1), LONGEST_RETRY_AFTER_MS);
+  const detail = `HTTP ${status}`;
+  if (status !== 429 && status !== 503) return { kind: 'lost', detail };
+  const isSeconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter);
+  const retryAfterMs = isSeconds
+    ? Math.min(Math.max(Number(retryAfter) * 1000, 1), LONGEST_RETRY_AFTER_MS)
+    : busyRetryMs;
+  return { kind: 'lost', detail, retryAfterMs };
 }

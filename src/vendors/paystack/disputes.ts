@@ -1,9 +1,8 @@
 /** Disputes at the vendor. Guarantee: a list that was not read to its end is never taken for a complete one. */
-import type { DisputeState } from '../../payments/dispute-rules.ts';
 import {
   GatewayUnavailable,
-  type ChargeLook,
-  type DisputeLook,
+  type GatewayCharge,
+  type GatewayDispute,
   type GatewayOutcome,
   type PaymentGateway,
 } from '../../payments/port.ts';
@@ -11,8 +10,9 @@ import type { Context } from './context.ts';
 import { rowsOf } from './lists.ts';
 import { unknown } from './map.ts';
 import { readDispute, type WireDispute } from './wire.ts';
+import type { DisputeState } from '../../payments/rules.ts';
 
-type FindCharge = (reference: string) => Promise<GatewayOutcome<ChargeLook | null>>;
+type FindCharge = (reference: string) => Promise<GatewayOutcome<GatewayCharge | null>>;
 
 /** Makes the disputes' part of the port. */
 export function createDisputes(
@@ -41,8 +41,8 @@ const disputes = ({ client }: Context, query: Readonly<Record<string, string>>) 
 /** A vendor that does not narrow its list by transaction is read to the end as well. */
 async function findDisputes(
   context: Context,
-  charge: ChargeLook,
-): Promise<GatewayOutcome<readonly DisputeLook[]>> {
+  charge: GatewayCharge,
+): Promise<GatewayOutcome<readonly GatewayDispute[]>> {
   if (charge.gatewayId === '') return unknown('the charge has no id to look for disputes by');
   const found: WireDispute[] = [];
   try {
@@ -58,7 +58,7 @@ async function findDisputes(
   return { outcome: 'done', value };
 }
 
-function lookOf({ id, status, resolution, createdAt }: WireDispute): DisputeLook {
+function lookOf({ id, status, resolution, createdAt }: WireDispute): GatewayDispute {
   const gatewayStatus = [status, resolution].filter((word) => word !== '').join(': ');
   return { disputeId: id, state: stateOf(status, resolution), gatewayStatus, openedAt: createdAt };
 }

@@ -4,7 +4,7 @@
  * caller did not give. Must not log keys, bodies or account numbers.
  */
 import type {
-  ChargeLook,
+  GatewayCharge,
   ChargeRequest,
   GatewayOutcome,
   PaymentGateway,
@@ -23,11 +23,10 @@ import {
   type OnUnknown,
 } from './context.ts';
 import { isReference, limitsOf, refusalOf } from './limits.ts';
-import { chargeLookOf, chargeStateOf, questionFailure, transferInstructionsOf, unknown } from './map.ts';
-import { paidChargesOf } from './paid-charges.ts';
+import { toGatewayCharge, chargeStateOf, questionFailure, transferInstructionsOf, unknown } from './map.ts';
 import { createDisputes } from './disputes.ts';
 import { createRefunds } from './refunds.ts';
-import { statementOf } from './statement.ts';
+import { statementOf, paidChargesOf } from './statement.ts';
 import { verifyEvent } from './webhook.ts';
 import { readCharge, readCheckout, readTransaction, type WireCharge } from './wire.ts';
 
@@ -199,7 +198,10 @@ async function instructionsAgain(
   });
 }
 
-async function findCharge(context: Context, reference: string): Promise<GatewayOutcome<ChargeLook | null>> {
+async function findCharge(
+  context: Context,
+  reference: string,
+): Promise<GatewayOutcome<GatewayCharge | null>> {
   if (!isReference(reference)) return { outcome: 'done', value: null };
   const answer = await context.client.get(`/transaction/verify/${encodeURIComponent(reference)}`);
   if (answer.kind === 'failed' && isNotFound(answer)) return { outcome: 'done', value: null };
@@ -208,7 +210,7 @@ async function findCharge(context: Context, reference: string): Promise<GatewayO
     const wire = readTransaction(answer.data);
     requireSameReference(reference, wire.reference);
     requireMode(context, wire.domain);
-    const look = chargeLookOf(wire);
+    const look = toGatewayCharge(wire);
     alertIfUnseen(context, { what: 'charge status', operation: 'verify' }, look);
     return { outcome: 'done', value: look };
   });

@@ -3,11 +3,11 @@
  * "unknown", never to a guess. Amounts stay bigint.
  */
 import type {
-  ChargeLook,
+  GatewayCharge,
   ChargeState,
   GatewayOutcome,
   PaymentInstructions,
-  RefundLook,
+  GatewayRefund,
   RefundState,
 } from '../../payments/port.ts';
 import type { Answer } from './client.ts';
@@ -57,7 +57,7 @@ export function refundStateOf(status: string): RefundState {
 }
 
 /** A transaction in our words. Without a requested amount, which older ones lack, what came is what was asked for. */
-export function chargeLookOf(wire: WireTransaction): ChargeLook {
+export function toGatewayCharge(wire: WireTransaction): GatewayCharge {
   const { amount, currency, fees } = wire;
   const requested = wire.requestedAmount ?? amount;
   return {
@@ -72,7 +72,7 @@ export function chargeLookOf(wire: WireTransaction): ChargeLook {
   };
 }
 
-export function refundLookOf(wire: WireRefund): RefundLook {
+export function toGatewayRefund(wire: WireRefund): GatewayRefund {
   return {
     refundId: wire.id,
     state: refundStateOf(wire.status),

@@ -4,10 +4,10 @@
  */
 import {
   GatewayUnavailable,
-  type ChargeLook,
+  type GatewayCharge,
   type GatewayOutcome,
   type PaymentGateway,
-  type RefundLook,
+  type GatewayRefund,
   type RefundRequest,
 } from '../../payments/port.ts';
 import {
@@ -20,14 +20,14 @@ import {
 } from './context.ts';
 import { isReference } from './limits.ts';
 import { rowsOf } from './lists.ts';
-import { refundLookOf, unknown } from './map.ts';
+import { toGatewayRefund, unknown } from './map.ts';
 import { readRefund, type WireRefund } from './wire.ts';
 
 /** Far above anything that could have been charged, and far below what a JSON number holds exactly. */
 const MAX_AMOUNT_MINOR = 100_000_000_000n;
 const REFUND_STATUS = { what: 'refund status', operation: 'refund' } as const;
 
-type FindCharge = (reference: string) => Promise<GatewayOutcome<ChargeLook | null>>;
+type FindCharge = (reference: string) => Promise<GatewayOutcome<GatewayCharge | null>>;
 
 /** Makes the refunds' part of the port. */
 export function createRefunds(
@@ -48,7 +48,7 @@ export function createRefunds(
 async function refund(
   context: Context,
   { reference, amount, refundKey }: RefundRequest,
-): Promise<GatewayOutcome<RefundLook>> {
+): Promise<GatewayOutcome<GatewayRefund>> {
   const detail = 'not sent: the gateway does not take this';
   if (!isReference(reference)) return { outcome: 'refused', reason: 'REQUEST_REFUSED', detail };
   if (amount.amountMinor <= 0n || amount.amountMinor > MAX_AMOUNT_MINOR)
@@ -74,9 +74,9 @@ async function refund(
  */
 async function findRefund(
   context: Context,
-  charge: ChargeLook,
+  charge: GatewayCharge,
   refundKey: string,
-): Promise<GatewayOutcome<RefundLook | null>> {
+): Promise<GatewayOutcome<GatewayRefund | null>> {
   if (charge.gatewayId === '') return unknown('the charge has no id to look for refunds by');
   const request = {
     path: '/refund',
@@ -98,8 +98,8 @@ async function findRefund(
   return failed === undefined ? { outcome: 'done', value: null } : done(context, failed);
 }
 
-function done(context: Context, wire: WireRefund): GatewayOutcome<RefundLook> {
-  const look = refundLookOf(wire);
+function done(context: Context, wire: WireRefund): GatewayOutcome<GatewayRefund> {
+  const look = toGatewayRefund(wire);
   alertIfUnseen(context, REFUND_STATUS, look);
   return { outcome: 'done', value: look };
 }

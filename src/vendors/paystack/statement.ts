@@ -2,12 +2,12 @@
  * The vendor's statement: what moved, from its lists of transactions and refunds. Guarantee: every line once, none for money that did not
  * move, none of the other mode; or GatewayUnavailable.
  */
-import type { StatementLine } from '../../payments/port.ts';
+import type { StatementLine, PaidCharges } from '../../payments/port.ts';
 import type { Client } from './client.ts';
 import { isNotFound } from './codes.ts';
 import { alertIfUnseen, isOtherMode, type Context } from './context.ts';
-import { answeredData, readable, rowsOf, windowQuery } from './lists.ts';
-import { chargeLookOf, chargeStateOf, refundStateOf } from './map.ts';
+import { answeredData, readable, rowsOf, windowQuery, pageOf } from './lists.ts';
+import { toGatewayCharge, chargeStateOf, refundStateOf } from './map.ts';
 import { readRefund, readTransaction, type WireRefund, type WireTransaction } from './wire.ts';
 
 const CHARGE_STATUS = { what: 'charge status', operation: 'statement' } as const;
@@ -67,7 +67,7 @@ function lineOf(kind: 'charge' | 'reversal', charge: WireTransaction): Statement
     kind,
     amount: { amountMinor, currency },
     feesMinor: fees ?? 0n,
-    feesOnTopMinor: chargeLookOf(charge).feesOnTopMinor,
+    feesOnTopMinor: toGatewayCharge(charge).feesOnTopMinor,
     gatewayId: charge.id,
     refundKey: '',
     openedAt,
@@ -128,4 +128,19 @@ async function refundedOf(context: Context, transactionId: string): Promise<bigi
       sum += refund.amount;
   }
   return sum;
+}
+
+const TRANSACTIONS_PATH = '/transaction';
+
+export async function paidChargesOf(
+  { client, mode }: Context,
+  from: Date,
+  to: Date,
+  page: number,
+): Promise<PaidCharges> {
+  const query = { status: 'success', ...windowQuery(from, to) };
+  const { rows, total, isLast } = await pageOf(client, { path: TRANSACTIONS_PATH, query, page });
+  const charges = readable(TRANSACTIONS_PATH, () => rows.map(readTransaction));
+  const ours = charges.filter(({ domain }) => !isOtherMode(domain, mode));
+  return { references: ours.map(({ reference }) => reference), count: rows.length, total, isLast };
 }

@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../../activities/deps.ts';
 import type { FailureReason } from '../../../src/domain/refusals.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../../src/domain/states.ts';
 import type { EngineAnswer } from '../../../src/payments/engine.ts';
-import type { FundingInput } from '../../../src/payments/funding-rules.ts';
+import type { FundingInput } from '../../../src/payments/rules.ts';
 import type { PurchaseEngine } from '../../../src/purchases/deps.ts';
 import type { PurchaseInput } from '../../../src/purchases/purchase.ts';
 import { TRANSFER_EXPIRES_AT } from './vendors.ts';
@@ -69,11 +69,11 @@ export function createTestEngine(
       });
       return withMark(input, answer);
     },
-    look: async ({ transactionId, purpose }) => {
+    check: async ({ transactionId, purpose }) => {
       const { state } = await gateway.lookAtPayment(transactionId, purpose);
       if (state === 'paid' && purpose === 'purchase') await deliver(transactionId);
     },
-    lookSoon: (payment) => engine.look(payment, 0),
+    checkSoon: (payment) => engine.check(payment, 0),
     expire: async (transactionId, purpose, reason = 'PAYMENT_EXPIRED') => {
       await orders.closeUnpaid(transactionId, purpose, reason);
     },

@@ -1,16 +1,7 @@
 /**
- * Watches the gateway's list for money that no event told of. One reading answers for all payments of a window; only what has changed is then looked
- * at by its own workflow. Where the list is away, payments are looked at one by one, slowly and fairly over accounts.
+ * Finds paid charges whose events were lost, by reading the gateway's list in windows. One read covers all payments of a window, and only payments that
+ * are not booked yet are checked by their own workflow. If the list does not answer, payments are checked one by one, slowly and fairly over accounts.
  */
-import {
-  APART_MS,
-  LIKELY_FOR_MS,
-  nextReadMs,
-  WATCHED_FOR_MS,
-  WINDOW_MS,
-  windowOf,
-  type MonitorPace,
-} from './watch-rules.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
 import { GatewayUnavailable, type PaymentGateway } from './port.ts';
@@ -19,43 +10,52 @@ import type { Pacer } from '../platform/rate-limiter.ts';
 import {
   claimWindow,
   findUnbooked,
-  findUnseen,
-  forgetWindow,
-  keepWindow,
+  findUncheckedPayments,
+  deleteWindow,
+  saveWindow,
   openWindows,
   postponeWindow,
   unpaidIn,
   unpaidSince,
-  watchLagMs,
+  monitorLagMs,
   type GatewayWindow,
-  type UnseenPayment,
+  type UncheckedPayment,
 } from './store/gateway-windows.ts';
-import { touchPayment } from './store/payments.ts';
+import { recordCheck } from './store/payments.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
+import {
+  CLOCK_SKEW_MS,
+  LIKELY_FOR_MS,
+  nextReadMs,
+  MONITORED_FOR_MS,
+  WINDOW_MS,
+  windowOf,
+  type MonitorPace,
+} from './rules.ts';
 
 export interface PaymentMonitorDeps {
   readonly db: WorldDb;
   readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;
-  readonly engine: Pick<PaymentEngine, 'lookSoon'>;
+  readonly engine: Pick<PaymentEngine, 'checkSoon'>;
   readonly clock: Clock;
   readonly events: Pick<Events, 'gatewayListFailed'>;
   readonly pace: MonitorPace;
   readonly pacer: Pacer;
 }
 
-/** Longer than any reading: another process takes the window over after that. */
+/** Longer than any read; after that another process may claim the window. */
 const CLAIMED_FOR_MS = 60_000;
-/** A turn begins no more readings after that, so that a stop does not wait for long. */
+/** A turn starts no more reads after that, so that a shutdown is quick. */
 const TURN_MS = 5_000;
-/** Single looks of one turn: at four requests a second they take five seconds. */
-const LOOKS_A_TURN = 20;
-/** How often we look for unpaid payments whose windows are missing, because nobody watched when they were opened. */
+/** At four requests a second these take five seconds. */
+const CHECKS_PER_TURN = 20;
+/** How often we add windows that are missing because no monitor ran when their payments were opened. */
 const OPEN_ALL_EVERY_MS = 3_600_000;
 
-/** Where no request is allowed within this time, the gateway counts as away. */
+/** If the rate limiter gives no slot within this time, the gateway counts as unavailable. */
 const SLOT_WITHIN_MS = 10_000;
 
-/** One turn of the watch, to be taken every second or so: reads all windows that are due. */
+/** Makes one turn of the monitor, to be run every second or so: it reads all windows that are due. */
 export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<void> {
   const { db, clock, pace } = deps;
   let openedAllAtMs = 0;
@@ -63,7 +63,7 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
   const open = async (now: Date): Promise<void> => {
     const isTimeForAll = now.getTime() - openedAllAtMs >= OPEN_ALL_EVERY_MS;
     if (!isTimeForAll && windowOf(now).getTime() === newestMs) return;
-    const from = isTimeForAll ? await unpaidSince(db, new Date(now.getTime() - WATCHED_FOR_MS), now) : now;
+    const from = isTimeForAll ? await unpaidSince(db, new Date(now.getTime() - MONITORED_FOR_MS), now) : now;
     await openWindows(db, from, now);
     newestMs = windowOf(now).getTime();
     if (isTimeForAll) openedAllAtMs = now.getTime();
@@ -76,12 +76,12 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
       if (!window || !(await readOrPostpone(deps, window))) break;
     }
     const now = clock.now();
-    const lagMs = (await watchLagMs(db, new Date(now.getTime() - LIKELY_FOR_MS), now)) ?? 0;
-    if (lagMs > pace.behindMs) await lookOneByOne(deps);
+    const lagMs = (await monitorLagMs(db, new Date(now.getTime() - LIKELY_FOR_MS), now)) ?? 0;
+    if (lagMs > pace.behindMs) await checkOneByOne(deps);
   };
 }
 
-/** `false`: the list is away. */
+/** `false`: the list is unavailable. */
 async function readOrPostpone(deps: PaymentMonitorDeps, window: GatewayWindow): Promise<boolean> {
   try {
     await readWindow(deps, window);
@@ -99,21 +99,21 @@ async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Prom
   const { startsAt } = window;
   const ageMs = clock.now().getTime() - startsAt.getTime();
   const unpaid = await unpaidIn(db, startsAt);
-  // Charges may still be opened in it, by a clock that is behind ours.
-  const mayGrow = ageMs < WINDOW_MS + APART_MS;
-  if (!mayGrow && (!unpaid.any || ageMs > WATCHED_FOR_MS + WINDOW_MS)) {
-    await forgetWindow(db, startsAt);
+  // A gateway clock that is behind ours may still open charges in it.
+  const mayGainCharges = ageMs < WINDOW_MS + CLOCK_SKEW_MS;
+  if (!mayGainCharges && (!unpaid.any || ageMs > MONITORED_FOR_MS + WINDOW_MS)) {
+    await deleteWindow(db, startsAt);
     return;
   }
-  const settledTotal = unpaid.any ? await follow(deps, window) : null;
+  const totalWhenAllBooked = unpaid.any ? await checkUnbooked(deps, window) : null;
   const nextAt = new Date(clock.now().getTime() + nextReadMs(ageMs, unpaid.transfers, pace));
-  await keepWindow(db, startsAt, { nextAt, settledTotal });
+  await saveWindow(db, startsAt, { nextAt, totalWhenAllBooked });
 }
 
-/** Has everything looked at that was paid and is not booked. Answers how many were paid, where all of them are booked. */
-async function follow(
+/** Requests a check of every charge that is paid and not booked. Returns how many are paid if all of them are booked, else null. */
+async function checkUnbooked(
   { db, gateway, engine, pacer }: PaymentMonitorDeps,
-  { startsAt, settledTotal }: GatewayWindow,
+  { startsAt, totalWhenAllBooked }: GatewayWindow,
 ): Promise<number | null> {
   const to = new Date(startsAt.getTime() + WINDOW_MS);
   let total: number | null = null;
@@ -123,11 +123,11 @@ async function follow(
     await takeSlot(pacer);
     const list = await gateway.paidCharges(startsAt, to, page);
     if (page === 1) ({ total } = list);
-    const news = await findUnbooked(db, list.references);
-    for (const payment of news) await engine.lookSoon(payment);
-    isSettled &&= news.length === 0;
-    // As many as when all of them were booked: none was paid since.
-    if (isSettled && page === 1 && total !== null && total === settledTotal) return total;
+    const unbooked = await findUnbooked(db, list.references);
+    for (const payment of unbooked) await engine.checkSoon(payment);
+    isSettled &&= unbooked.length === 0;
+    // The same number as when all were booked: no new payment since.
+    if (isSettled && page === 1 && total !== null && total === totalWhenAllBooked) return total;
     seen += list.count;
     if (list.isLast) break;
   }
@@ -136,28 +136,33 @@ async function follow(
 
 async function takeSlot(pacer: Pacer): Promise<void> {
   if (await pacer.takeSlot(SLOT_WITHIN_MS)) return;
-  throw new GatewayUnavailable('no place in what may be asked', { retryable: true });
+  throw new GatewayUnavailable('no slot within the rate limit', { retryable: true });
 }
 
-async function lookOneByOne(deps: PaymentMonitorDeps): Promise<void> {
+async function checkOneByOne(deps: PaymentMonitorDeps): Promise<void> {
   const { db, clock, pace, pacer } = deps;
   const now = clock.now();
-  const since = new Date(now.getTime() - WATCHED_FOR_MS);
-  const unseen = await findUnseen(db, { now, since, leastMs: pace.youngMs, limit: LOOKS_A_TURN });
+  const since = new Date(now.getTime() - MONITORED_FOR_MS);
+  const unseen = await findUncheckedPayments(db, {
+    now,
+    since,
+    leastMs: pace.youngMs,
+    limit: CHECKS_PER_TURN,
+  });
   for (const payment of unseen) {
     await takeSlot(pacer);
-    await lookAt(deps, payment);
+    await checkOne(deps, payment);
   }
 }
 
-/** A look without an answer counts too, so that the next payment has its turn. */
-async function lookAt(
+/** A check without an answer is recorded too, so that the next payment gets its turn. */
+async function checkOne(
   { db, gateway, engine, clock }: PaymentMonitorDeps,
-  payment: UnseenPayment,
+  payment: UncheckedPayment,
 ): Promise<void> {
   const askedAt = clock.now();
   const found = await gateway.findCharge(payment.reference);
   const state = found.outcome === 'done' ? found.value?.state : undefined;
-  if (state === 'paid' || state === 'reversed') await engine.lookSoon(payment);
-  else await touchPayment(db, payment.reference, askedAt);
+  if (state === 'paid' || state === 'reversed') await engine.checkSoon(payment);
+  else await recordCheck(db, payment.reference, askedAt);
 }

@@ -3,15 +3,31 @@
  * told about it is harmless. A browser has no key, so the worlds that are on are asked in turn.
  */
 import { z } from 'zod';
-import type { WorldUseCases } from '../../../platform/composition/use-cases.ts';
-import { DomainError } from '../../../domain/errors.ts';
-import { toJson } from '../../../platform/http/json.ts';
-import { canBeReference } from '../references.ts';
-import { defineRoute, type Route } from '../../../platform/http/route.ts';
-import { PAGE_HEADERS, refusalPage, renderStanding } from './page.ts';
-import { presentStanding } from './present.ts';
-import { referenceQuery, standingSchema } from './schema.ts';
-import type { PaymentStatusView } from '../../views.ts';
+import type { WorldUseCases } from '../../platform/composition/use-cases.ts';
+import { DomainError } from '../../domain/errors.ts';
+import { toJson, moneyJson, type Wire } from '../../platform/http/json.ts';
+import { defineRoute, type Route } from '../../platform/http/route.ts';
+import { PAGE_HEADERS, refusalPage, renderStanding } from './return-page.ts';
+import type { PaymentStatusView } from '../views.ts';
+import { canBeReference } from '../rules.ts';
+import { PURCHASE_STATUSES } from '../../domain/states.ts';
+import { money } from '../../platform/http/answer-fields.ts';
+
+/** The gateway says the reference twice. Anything may be written there, so whether it names something is decided later. */
+const referenceQuery = z.object({
+  reference: z.string().optional(),
+  trxref: z.string().optional(),
+});
+
+const standingSchema = z.object({
+  reference: z.string(),
+  purpose: z.enum(['purchase', 'funding']),
+  status: z.enum(PURCHASE_STATUSES),
+  reason: z.string().nullable(),
+  packageName: z.string().nullable(),
+  amount: money('What is asked from the buyer'),
+  currency: z.string(),
+});
 
 const PUBLIC = {
   method: 'GET',
@@ -66,4 +82,17 @@ async function findStanding(
     }
   }
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
+}
+
+export function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof standingSchema>> {
+  const { reference, purpose, status, reason, packageName, charge } = standing;
+  return {
+    reference,
+    purpose,
+    status,
+    reason,
+    packageName,
+    amount: moneyJson(charge.amountMinor),
+    currency: charge.currency,
+  };
 }
