@@ -94,7 +94,7 @@ export default {
       from: { path: '^src/platform/', pathNot: '^src/platform/composition/' },
       to: {
         path: '^src/(vendors|cli|dev|sandbox|accounts|catalogue|ledger|webhooks|esims|payments|purchases|operations|reconciliation)/',
-        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|[^/]*(rules|engine|workflow-states|pricing|amounts|purchase|people-views|roles)\\.ts$)`,
+        pathNot: `^src/${NOUN}/(store/(tables[^/]*|gateway-events)\\.ts$|[^/]*(rules|engine|ports|deps|pricing|purchase|sessions|authenticate|roles)\\.ts$)`,
       },
     },
     {

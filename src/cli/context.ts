@@ -28,7 +28,6 @@ export interface Cli {
   /** Set by a command that did not throw and yet has not done what was asked. */
   exitCode: ExitCode;
   /** Called when the command has ended. */
-  readonly atEnd: (() => void)[];
 }
 
 export function createCli(replaced: Partial<Cli> = {}): Cli {
@@ -42,7 +41,6 @@ export function createCli(replaced: Partial<Cli> = {}): Cli {
     },
     untilStopped,
     exitCode: 0,
-    atEnd: [],
     ...replaced,
   };
 }

@@ -22,8 +22,6 @@ export async function runCli(words: readonly string[], replaced: Partial<Cli> = 
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : first === 'finance' ? 2 : 1;
     cli.terminal.stderr(`${mistakeOf(error, first)}\n`);
     return 1;
-  } finally {
-    for (const end of cli.atEnd) end();
   }
 }
 

@@ -54,7 +54,9 @@ export async function listEsims(
     limit: MAX_REFRESHES_PER_LIST,
   });
   if (unseen.length > 0)
-    await orUndefined(deps.supplierReads.run(() => Promise.all(unseen.map((row) => refreshFromSupplier(deps, row)))));
+    await orUndefined(
+      deps.supplierReads.run(() => Promise.all(unseen.map((row) => refreshFromSupplier(deps, row)))),
+    );
   const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
   return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
 }

@@ -153,7 +153,11 @@ describe('key create with a webhook URL', () => {
       () => '--webhook-url http://10.0.0.1/hooks',
       ['webhook URL', 'public address'],
     ],
-    ['a name that points inside', () => '--webhook-url http://localhost/hooks', ['webhook URL', 'public hostname']],
+    [
+      'a name that points inside',
+      () => '--webhook-url http://localhost/hooks',
+      ['webhook URL', 'public hostname'],
+    ],
     ['another scheme', () => '--webhook-url ftp://127.0.0.1/hooks', ['webhook URL', 'http']],
   ])('%s: refused with the reason, no key is made', async (_what, flags, words) => {
     const before = await operator.everything();

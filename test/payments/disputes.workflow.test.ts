@@ -131,7 +131,9 @@ it('against the gateway’s word a second person must approve', async () => {
   expect(await movedBy(stack, transactionId)).toMatchObject({ 'suspense:USD': 230 });
   const moveId = 'moveId' in asked ? asked.moveId : '';
   expect(await operator.approve(moveId, 'ada')).toMatchObject({ code: 'SAME_PERSON' });
-  expect(await operator.approve(moveId, 'grace')).toMatchObject({ did: 'Dispute won: the money is ours again' });
+  expect(await operator.approve(moveId, 'grace')).toMatchObject({
+    did: 'Dispute won: the money is ours again',
+  });
   expect(await disputesOf(transactionId)).toEqual([{ gateway_state: 'open', outcome: 'WON' }]);
   expect(await differencesOf(transactionId)).toEqual(['dispute-differs']);
   await resolve(transactionId, 'declined');

@@ -4,7 +4,11 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createRedis, type RedisConnection } from '../../src/platform/redis/connection.ts';
-import { createRedisPacer, createInProcessPacer, createUnlimitedPacer } from '../../src/platform/redis/pacer.ts';
+import {
+  createRedisPacer,
+  createInProcessPacer,
+  createUnlimitedPacer,
+} from '../../src/platform/redis/pacer.ts';
 import { createInProcessJsonCache, createRedisJsonCache } from '../../src/platform/redis/rate-cache.ts';
 import { createRedisRateLimiter, createInProcessRateLimiter } from '../../src/platform/redis/rate-limiter.ts';
 import type { Pacer, RateLimiter } from '../../src/platform/rate-limiter.ts';

@@ -44,7 +44,7 @@ function packages(): string[] {
 describe('the workflow bundle', () => {
   it('holds the purchase and its pure decisions', () => {
     expect(ours()).toContain('workflows/purchases/purchase.ts');
-    expect(ours()).toContain('src/purchases/supplier-checks.ts');
+    expect(ours()).toContain('src/payments/rules.ts');
   });
 
   it('holds nothing of ours but workflows, the domain and pure files of the nouns', () => {

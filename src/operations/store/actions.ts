@@ -20,7 +20,14 @@ import {
 } from '../rules.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
 import { effectOf, findReplacement } from './effects.ts';
-import { findActionSubject, lockActionSubject, moneyOf, type Ended, type ActionSubject } from './subject.ts';
+import {
+  findActionSubject,
+  lockActionSubject,
+  moneyOf,
+  findEmail,
+  type Ended,
+  type ActionSubject,
+} from './subject.ts';
 import type { ActionRow } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -597,10 +604,4 @@ async function newRefunds(trx: WorldDb, transactionId: string, known: ReadonlySe
   return rows
     .filter((row) => row.status === 'DUE' || !known.has(row.refund_key))
     .map((row) => ({ amountMinor: row.amount_minor, currency: row.currency }));
-}
-
-async function findEmail(trx: WorldDb, accountId: string): Promise<string | null> {
-  const { rows } = await sql<{ email: string }>`
-    select email from accounts.accounts where id = ${accountId}`.execute(trx);
-  return rows[0]?.email ?? null;
 }

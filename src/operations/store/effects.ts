@@ -25,7 +25,12 @@ import {
   type ActionEffect,
 } from './subject.ts';
 import type { ActionRow } from './tables.ts';
-import { closeFundingPaid, closeFundingUnpaid, closePayment, type PaymentRow } from '../../payments/store/payments.ts';
+import {
+  closeFundingPaid,
+  closeFundingUnpaid,
+  closePayment,
+  type PaymentRow,
+} from '../../payments/store/payments.ts';
 import { closeUnpaid, failPurchaseIn } from '../../purchases/store/purchases.ts';
 import {
   creditRefundAs,

@@ -253,3 +253,9 @@ function earnedAtSource(payment: PaymentRow, refunds: readonly RefundRow[]): Mon
   const amountMinor = sendable < keptMinor ? sendable : keptMinor;
   return payment.paid_hold && amountMinor > 0n ? { amountMinor, currency: payment.charge_currency } : null;
 }
+
+export async function findEmail(trx: WorldDb, accountId: string): Promise<string | null> {
+  const { rows } = await sql<{ email: string }>`
+    select email from accounts.accounts where id = ${accountId}`.execute(trx);
+  return rows[0]?.email ?? null;
+}

@@ -15,7 +15,7 @@ export function bindAll<Deps, Cases extends Record<string, UseCase<Deps>>>(
 ): Bound<Cases> {
   const bound = Object.entries(cases).map(([name, useCase]) => [
     name,
-    async (...args: unknown[]) => useCase(deps, ...args),
+    (...args: unknown[]) => new Promise((resolve) => resolve(useCase(deps, ...args))),
   ]);
   return Object.fromEntries(bound) as Bound<Cases>;
 }

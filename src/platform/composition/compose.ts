@@ -186,24 +186,14 @@ export function composeWorkerWorld(
   const temporal = openTemporal(parts, world);
   const events = eventsOf(parts, world);
   const engine = createPurchaseEngine(temporal, world.timings);
-  const reconciliation = createReconciliation({
-    db,
-    gateway: gateway.port,
-    supplier,
-    clock: systemClock,
-    events,
-    settings: world.reconcile,
-  });
-  const watchOf = () =>
-    createPaymentMonitor({
-      db,
-      gateway: gateway.port,
-      engine,
-      clock: systemClock,
-      events,
-      pace: monitorPaceOf(world.timings),
-      pacer: shared.watchPacerFor(world.environment),
-    });
+  const ports = { db, gateway: gateway.port, clock: systemClock, events };
+  const reconciliation = createReconciliation({ ...ports, supplier, settings: world.reconcile });
+  const monitor = {
+    ...ports,
+    engine,
+    pace: monitorPaceOf(world.timings),
+    pacer: shared.watchPacerFor(world.environment),
+  };
   return {
     world,
     db,
@@ -234,7 +224,7 @@ export function composeWorkerWorld(
       check(`postgres ${world.environment}`, () => readRevisions(db)),
       check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
     ],
-    watchPayments: world.gateway && watchOf(),
+    watchPayments: world.gateway && createPaymentMonitor(monitor),
     stuck: () =>
       findStuck({
         db,

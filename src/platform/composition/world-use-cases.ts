@@ -26,7 +26,7 @@ export function createWorldUseCases(world: WorldDeps) {
     environment: world.environment,
     /** Changes whenever a listed price or region may have changed: a key for caches of rendered answers. No I/O. */
     catalogueRevision: () => priceRevision(world, world.catalogue.current()),
-    takeGatewayEvent: gatewayDoor.take,
+    takeGatewayEvent: (...event: Parameters<typeof gatewayDoor.take>) => gatewayDoor.take(...event),
     ...bindAll(deps, {
       listRegions,
       listPackages,

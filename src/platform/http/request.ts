@@ -10,9 +10,8 @@ import type { ErrorCode } from '../../domain/errors.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
 import { EMPTY_QUERY, type RawQuery } from './query.ts';
-import type { ReceivedBytes, Route } from './route.ts';
+import type { ReceivedBytes, Route, Match } from './route.ts';
 import type { Session } from '../../accounts/sessions.ts';
-import type { Match } from './middleware/find-route.ts';
 
 export interface RequestState {
   readonly startedAtMs: number;

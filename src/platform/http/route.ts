@@ -187,3 +187,8 @@ export function defineRoute<
     handle: definition.handle as Route['handle'],
   };
 }
+
+export type Match =
+  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
+  | { readonly kind: 'options' | 'wrong-method'; readonly allow: string }
+  | { readonly kind: 'unknown' };

@@ -5,8 +5,8 @@ import { isId } from '../../domain/ids.ts';
 import type { WorldDb } from '../database/tables.ts';
 import { noteTransaction } from '../telemetry/subject.ts';
 import { isStillRunning, keyInUse } from './refusals.ts';
-import { findIdempotencyKey, findKeyOrUsed, type IdempotencyRecord } from './store.ts';
-import type { IdempotencyTag, IdentifiedRequest } from './tag.ts';
+import { findIdempotencyKey, findKeyOrUsed } from './store.ts';
+import type { IdempotencyTag, IdentifiedRequest, IdempotencyRecord } from './tag.ts';
 import { keyedTransactionId, newTransactionId } from './transaction-id.ts';
 
 interface IdempotencyDeps {

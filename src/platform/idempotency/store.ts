@@ -2,16 +2,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
-import type { IdempotencyMark } from './tag.ts';
-
-export interface IdempotencyRecord {
-  readonly path: string;
-  readonly fingerprint: string;
-  readonly transactionId: string;
-  readonly refusal: Refusal | undefined;
-  readonly answer: { readonly statusCode: number; readonly body: string } | undefined;
-  readonly createdAt: Date;
-}
+import type { IdempotencyMark, IdempotencyRecord } from './tag.ts';
 
 export async function findIdempotencyKey(
   db: WorldDb,

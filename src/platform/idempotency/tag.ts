@@ -1,4 +1,4 @@
-import type { IdempotencyRecord } from './store.ts';
+import type { Refusal } from '../../domain/refusals.ts';
 
 /** A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and validated fields. */
 export interface IdempotencyMark {
@@ -27,4 +27,13 @@ export function markOf({ key, path, fingerprint }: IdempotencyTag): IdempotencyM
 export interface StoredAnswer {
   readonly statusCode: number;
   readonly body: string;
+}
+
+export interface IdempotencyRecord {
+  readonly path: string;
+  readonly fingerprint: string;
+  readonly transactionId: string;
+  readonly refusal: Refusal | undefined;
+  readonly answer: { readonly statusCode: number; readonly body: string } | undefined;
+  readonly createdAt: Date;
 }

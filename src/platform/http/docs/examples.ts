@@ -2,7 +2,7 @@
  * Examples of the reference: what a caller sends, and what comes back, by the case it is true for. A test holds each to its route's schemas.
  * All tell of one buyer, so that they fit each other; `SIM-OK` is a package of the sandbox, so that requests can be tried as they stand.
  */
-import { WEBHOOK_EXAMPLES } from './webhook-examples.ts';
+import { WEBHOOK_EXAMPLES, type OperationExamples, type Examples } from './webhook-examples.ts';
 
 const TRANSACTION = 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11';
 const ESIM = 'esim-0f8fad5bd9cb469fa16570867728950e';
@@ -307,13 +307,4 @@ function esimInUse() {
     isActive: true,
     updatedAt: DELIVERED,
   };
-}
-
-/** What examples of the reference are: values by the name of the case that each is true for. */
-export type Examples = Readonly<Record<string, unknown>>;
-
-export interface OperationExamples {
-  readonly request?: Examples;
-  /** By status. */
-  readonly answers: Readonly<Record<number, Examples>>;
 }

@@ -6,7 +6,8 @@ import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, Route } from '../route.ts';
 import { errorExamplesOf } from './error-examples.ts';
-import { EXAMPLES, type Examples } from './examples.ts';
+import { EXAMPLES } from './examples.ts';
+import type { Examples } from './webhook-examples.ts';
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';

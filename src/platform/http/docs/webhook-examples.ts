@@ -1,5 +1,4 @@
 /** Examples of the reference for webhook endpoints and messages. */
-import type { OperationExamples } from './examples.ts';
 
 const AT = '2026-01-31T09:30:00.000Z';
 const endpoint = {
@@ -97,3 +96,12 @@ export const WEBHOOK_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   },
   resendWebhookMessage: { answers: { 200: { 'on its way': fresh } } },
 };
+
+export interface OperationExamples {
+  readonly request?: Examples;
+  /** By status. */
+  readonly answers: Readonly<Record<number, Examples>>;
+}
+
+/** What examples of the reference are: values by the name of the case that each is true for. */
+export type Examples = Readonly<Record<string, unknown>>;

@@ -3,12 +3,7 @@ import Router from '@koa/router';
 import { DomainError } from '../../../domain/errors.ts';
 import { parseQuery } from '../query.ts';
 import type { Middleware, RequestKoa } from '../request.ts';
-import type { Route } from '../route.ts';
-
-export type Match =
-  | { readonly kind: 'route'; readonly route: Route; readonly params: Readonly<Record<string, string>> }
-  | { readonly kind: 'options' | 'wrong-method'; readonly allow: string }
-  | { readonly kind: 'unknown' };
+import type { Route, Match } from '../route.ts';
 
 /** A proxy may send the absolute form; only its path and query concern us. */
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
