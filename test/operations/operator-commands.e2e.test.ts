@@ -222,7 +222,7 @@ describe('bad input', () => {
     [
       'a website that does not answer',
       () => `key create --account ${ngn} ${operator.keyFlags().replace(operator.website.baseUrl, deaf)}`,
-      ['website', 'answered by a web server'],
+      ['website', 'a web server that answers'],
     ],
     [
       'a website inside another network',

@@ -7,7 +7,6 @@ import { controlOf, exchange, startInProcess, type Control, type Receiver } from
 
 export {
   exchange,
-  onCleanup,
   startReceiver,
   stopAll,
   tempFolder,

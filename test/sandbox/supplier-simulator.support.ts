@@ -5,7 +5,7 @@
 import { createSupplierSimulator, type SupplierSimulatorOptions } from '../../src/sandbox/supplier/index.ts';
 import { controlOf, exchange, startInProcess, type Control } from './simulator.support.ts';
 
-export { exchange, onCleanup, stopAll, tempFolder, until } from './simulator.support.ts';
+export { exchange, stopAll, tempFolder, until } from './simulator.support.ts';
 
 export const ACCESS_CODE = 'contract-access-code';
 export const GIGABYTE = 1_073_741_824;

@@ -34,7 +34,7 @@ import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
 import { sql } from 'kysely';
-import { sidesOf, creditOf } from '../../ledger/chart-of-accounts.ts';
+import { lastBooked, entriesSince, newRefunds, type PreviewEntry } from './preview.ts';
 
 /** `go`: the record is BEGUN or APPROVED, and the action is to be carried out. */
 export type BeginOutcome =
@@ -488,14 +488,6 @@ export function listPendingApprovals(db: WorldDb, now: Date): Promise<ActionRow[
     .execute();
 }
 
-/** One entry that would be booked. */
-export interface PreviewEntry {
-  readonly account: string;
-  readonly currency: string;
-  readonly debitMinor: bigint;
-  readonly creditMinor: bigint;
-}
-
 export type EffectPreview =
   | {
       readonly outcome: 'would-do';
@@ -569,39 +561,4 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
 function secondPersonFor(request: ActionRequest, amount: Money | null): 'always' | 'above-limit' | 'never' {
   if (request.overrides === true) return 'always';
   return amount === null ? 'never' : 'above-limit';
-}
-
-async function lastBooked(trx: WorldDb): Promise<bigint> {
-  const { rows } = await sql<{
-    id: bigint;
-  }>`select coalesce(max(id), 0)::int8 as id from ledger_transactions`.execute(trx);
-  return rows[0]?.id ?? 0n;
-}
-
-async function entriesSince(trx: WorldDb, transactionId: string, before: bigint): Promise<PreviewEntry[]> {
-  const rows = await trx
-    .selectFrom('ledger_transactions as t')
-    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
-    .select(['e.ledger_account_id as account', 'e.currency', 'e.amount_minor'])
-    .where('t.transaction_id', '=', transactionId)
-    .where('t.id', '>', before)
-    .orderBy('e.id')
-    .execute();
-  return rows.map(({ account, currency, amount_minor: storedMinor }) => ({
-    account,
-    currency,
-    ...sidesOf(creditOf(storedMinor, currency)),
-  }));
-}
-
-async function newRefunds(trx: WorldDb, transactionId: string, known: ReadonlySet<string>): Promise<Money[]> {
-  const rows = await trx
-    .selectFrom('refunds')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .where('closed_at', 'is', null)
-    .execute();
-  return rows
-    .filter((row) => row.status === 'DUE' || !known.has(row.refund_key))
-    .map((row) => ({ amountMinor: row.amount_minor, currency: row.currency }));
 }
