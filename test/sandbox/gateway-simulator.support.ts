@@ -5,14 +5,7 @@
 import { createGatewaySimulator, type GatewaySimulatorOptions } from '../../src/sandbox/gateway/index.ts';
 import { controlOf, exchange, startInProcess, type Control, type Receiver } from './simulator.support.ts';
 
-export {
-  exchange,
-  startReceiver,
-  stopAll,
-  tempFolder,
-  until,
-  type Receiver,
-} from './simulator.support.ts';
+export { exchange, startReceiver, stopAll, tempFolder, until, type Receiver } from './simulator.support.ts';
 
 export const SECRET_KEY = 'sk_test_simulator';
 export const MINUTE_MS = 60_000;
