@@ -1,6 +1,8 @@
-/** Outermost: sends each answer, turns whatever was thrown inside into the route's documented error, and reports every request once. */
+/**
+ * Outermost: turns whatever was thrown inside into the route's documented answer and reports every request once. Headers set on the
+ * way in (request id, rate limit) stay. Texts of unknown errors go to the log with the request id, never to the caller.
+ */
 import { causeText } from '../../telemetry/cause.ts';
-import type { HttpEvents } from '../../telemetry/events.ts';
 import { asRefusal, ClientGone, renderError, type Answer } from '../errors.ts';
 import {
   CLIENT_CLOSED_REQUEST,
@@ -10,35 +12,31 @@ import {
   type Middleware,
   type RequestKoa,
 } from '../request.ts';
+import { createResponseSender } from '../send-answers.ts';
+import type { HttpEvents } from '../../telemetry/events.ts';
 
 const UNAVAILABLE = 503;
 
 export function answerErrors(events: HttpEvents): Middleware {
+  const send = createResponseSender((ctx, { status }) => report(ctx, status, events));
   return async (ctx, next) => {
-    ctx.state = newRequestState(performance.now());
+    const state = newRequestState(performance.now());
+    ctx.state = state;
     try {
       await next();
-      ctx.state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
+      state.answer ??= refuse(ctx, new Error('a request was handled without an answer'), events);
     } catch (error) {
       if (error instanceof ClientGone) {
+        ctx.respond = false;
         report(ctx, CLIENT_CLOSED_REQUEST, events);
         return;
       }
-      ctx.state.answer = refuse(ctx, error, events);
+      state.answer = refuse(ctx, error, events);
     }
-    send(ctx, ctx.state.answer);
-    report(ctx, ctx.state.answer.status, events);
+    send(ctx, state.answer);
   };
 }
 
-/** Koa leaves the body out where there must be none (HEAD, 204). */
-function send(ctx: RequestKoa, { status, body, headers }: Answer): void {
-  ctx.status = status;
-  ctx.set({ ...ctx.state.headers, ...headers });
-  ctx.body = body;
-}
-
-/** Texts of unknown errors go to the log with the request id, never to the caller. */
 function refuse(ctx: RequestKoa, error: unknown, events: HttpEvents): Answer {
   const route = routeOf(ctx);
   const refusal = asRefusal(error, route?.faultCode);
