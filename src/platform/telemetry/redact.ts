@@ -40,16 +40,24 @@ export function redactText(line: string): string {
   return SECRET_MARKS.some((mark) => line.includes(mark)) ? line.replace(SECRET_TEXTS, CENSORED) : line;
 }
 
-/** Fields as they may be logged. */
-export function redactFields(fields: object, depth = MAX_DEPTH): Record<string, unknown> {
-  const safe: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields))
-    safe[name] = isSecretName(name) ? CENSORED : redactValue(value, depth - 1);
-  return safe;
+/** Adds fields to a line as they may be logged. */
+export function addRedacted(line: Record<string, unknown>, fields: object, depth = MAX_DEPTH): void {
+  for (const name of Object.keys(fields)) {
+    const value = (fields as Record<string, unknown>)[name];
+    line[name] = isSecretName(name) ? CENSORED : redactValue(value, depth - 1);
+  }
 }
 
+/** Field names come from our code and are few; past this many, names are checked each time. */
+const MAX_KNOWN_NAMES = 1_000;
+const knownNames = new Map<string, boolean>();
+
 function isSecretName(name: string): boolean {
-  return SECRET_NAMES.has(name.replace(/[-_]/g, '').toLowerCase());
+  const known = knownNames.get(name);
+  if (known !== undefined) return known;
+  const isSecret = SECRET_NAMES.has(name.replace(/[-_]/g, '').toLowerCase());
+  if (knownNames.size < MAX_KNOWN_NAMES) knownNames.set(name, isSecret);
+  return isSecret;
 }
 
 function redactValue(value: unknown, depth: number): unknown {
@@ -58,7 +66,9 @@ function redactValue(value: unknown, depth: number): unknown {
   if (value instanceof Error) return describeError(value, depth);
   if (depth <= 0) return '[deep]';
   if (Array.isArray(value)) return value.map((item) => redactValue(item, depth - 1));
-  return redactFields(value, depth);
+  const safe: Record<string, unknown> = {};
+  addRedacted(safe, value, depth);
+  return safe;
 }
 
 function describeError(error: Error, depth: number): Record<string, unknown> {
