@@ -1,9 +1,11 @@
 // The test run. Two groups: files that need no services, and files that share one Postgres, Temporal and Redis,
 // brought up only when such a file is among those that run.
 import { defineConfig } from 'vitest/config';
+import LongestFirst from './test/support/longest-first.ts';
 
 const WITHOUT_SERVICES = [
   'test/**/*.unit.test.ts',
+  'test/**/*.unit.promise.test.ts',
   'test/repository/**/*.test.ts',
   'test/dev/**/*.test.ts',
   'test/examples/**/*.test.ts',
@@ -19,6 +21,7 @@ export default defineConfig({
     maxWorkers: 3,
     // Files leave nothing behind in their process, and loading the Temporal SDK anew for each costs more than most of them take.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Ten times what anything takes on a quiet machine: a busy one is slow, not wrong.
     testTimeout: 120_000,
     hookTimeout: 120_000,
