@@ -32,7 +32,8 @@ import type { Pacer } from '../rate-limiter.ts';
 import type { RateSource } from '../../catalogue/port.ts';
 import { openDatabase } from '../database/database.ts';
 import { readRevisions } from '../../catalogue/store/revisions.ts';
-import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
+import type { AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
+import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import { monitorPaceOf } from '../../payments/rules.ts';
 
 export interface ProcessContext {
