@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { ensureSchedules } from '../../platform/temporal/schedules.ts';
-import { contextPropagation } from '../../platform/temporal/about-steps.ts';
+import { contextPropagation } from '../../platform/temporal/context-propagation.ts';
 import { bundleWorkflows, readBundle } from '../../platform/temporal/bundle.ts';
 import { installRuntime } from '../../platform/temporal/runtime.ts';
 import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../platform/temporal/workers.ts';

@@ -4,7 +4,7 @@ import { createEsimAccessSupplier, type EsimAccessSupplier } from '../../vendors
 import { createPaystackGateway } from '../../vendors/paystack/gateway.ts';
 import { createFixedRates } from '../../vendors/exchange-rates/fixed.ts';
 import { createOpenErApi } from '../../vendors/exchange-rates/open-er-api.ts';
-import { traceStarts } from '../temporal/about-steps.ts';
+import { traceStarts } from '../temporal/context-propagation.ts';
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
 import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';

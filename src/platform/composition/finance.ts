@@ -1,7 +1,6 @@
 /** Finance's commands work on the rows of one world, and on Temporal where its address is known. They know no vendor: the workers do. */
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
-import { createOperatorEngine } from '../temporal/operator-engine.ts';
-import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { createBooks } from '../../reconciliation/books.ts';

@@ -3,12 +3,9 @@
  * own metrics are served on a loopback port for whoever puts them beside ours.
  */
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
+import type { Logger } from '../telemetry/logger.ts';
 
-export interface RuntimeLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+type RuntimeLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 /** What the SDK has measured, in Prometheus's text format. */
 export type RuntimeMetrics = () => Promise<string>;

@@ -17,20 +17,15 @@ import {
   SUPPLIER_QUEUE,
   WEBHOOKS_QUEUE,
 } from '../../../workflows/contract.ts';
-import type { contextPropagation } from './about-steps.ts';
+import type { contextPropagation } from './context-propagation.ts';
 
-export interface QueueActivities {
-  readonly orders: object;
-  readonly supplier: object;
-  readonly gateway: object;
-  readonly webhooks: object;
-  readonly ops: object;
-}
+export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const;
+export type QueueName = (typeof QUEUE_NAMES)[number];
 
 export interface WorkersOptions {
   readonly address: string;
   readonly namespace: string;
-  readonly activities: QueueActivities;
+  readonly activities: Readonly<Record<QueueName, object>>;
   /** Names of queues to serve. */
   readonly queues: readonly QueueName[];
   readonly bundle: WorkflowBundleOption;
@@ -45,19 +40,9 @@ export interface WorkersOptions {
   readonly webhookAttempts: number;
 }
 
-export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const;
-export type QueueName = (typeof QUEUE_NAMES)[number];
+export type Workers = Awaited<ReturnType<typeof startWorkers>>;
 
-export interface Workers {
-  /** Whether all of them take tasks. */
-  arePolling(): boolean;
-  /** Resolves when all have stopped; rejects when one fails. */
-  readonly finished: Promise<void>;
-  /** Stops polling, lets running activities finish within the grace time. */
-  stop(): Promise<void>;
-}
-
-export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+export async function startWorkers(options: WorkersOptions) {
   const connection = await NativeConnection.connect({ address: options.address });
   const graceIsOver = new AbortController();
   const workers = await Promise.all(
@@ -67,8 +52,11 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   );
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
+    /** Resolves when all have stopped; rejects when one fails. */
     finished,
+    /** Whether all of them take tasks. */
     arePolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    /** Stops polling, lets running activities finish within the grace time. */
     stop: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const grace = setTimeout(
@@ -93,7 +81,7 @@ export function workerOptions(
     interceptors: {
       activity: [...(graceIsOver ? [endsWith(graceIsOver)] : []), ...(steps ? [steps.activity] : [])],
     },
-    ...(steps ? { sinks: steps.sinks } : {}),
+    sinks: steps?.sinks,
     namespace: options.namespace,
     identity: options.identity,
     shutdownGraceTime: options.shutdownGraceMs,

@@ -3,11 +3,10 @@
  * so. One that ended a moment ago may still be listed as open; the next look finds it.
  */
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
-import type { TemporalClient } from './connect.ts';
+import { requireConnection, type TemporalClient } from './connect.ts';
 import { rethrow, temporalFailure } from './errors.ts';
 import { FUND_WALLET_WORKFLOW, PURCHASE_WORKFLOW } from '../../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON } from '../../../workflows/search-attributes.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
 import type { WorkflowState, WorkflowStates } from '../../operations/engine.ts';
 
 /** Everything together: a list that takes longer is asked for again. */
@@ -95,8 +94,7 @@ function toState(info: Omit<WorkflowExecutionInfo, 'raw'>): WorkflowState {
 const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '')}'`;
 
 async function withinReach<T>(temporal: TemporalClient, ask: () => Promise<T>): Promise<T> {
-  if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
-    throw new EngineUnavailable('no connection to Temporal');
+  await requireConnection(temporal, CONNECT_WITHIN_MS);
   try {
     return await temporal.client.withDeadline(Date.now() + ASK_WITHIN_MS, ask);
   } catch (error) {
