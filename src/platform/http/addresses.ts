@@ -64,6 +64,13 @@ export function compileRanges(entries: readonly string[]): (address: string) => 
   };
 }
 
+/** The same for settings: throws RangeError on an entry that is neither address nor range, so that a typing error shows at start. */
+export function requireRanges(entries: readonly string[]): (address: string) => boolean {
+  for (const entry of entries)
+    if (!parseRange(entry)) throw new RangeError(`"${entry}" is no address and no CIDR range`);
+  return compileRanges(entries);
+}
+
 /**
  * The client's address: the socket's peer, unless that is a trusted proxy; then the first address from the right of X-Forwarded-For
  * that is none (all trusted: the leftmost). Undefined when the header, as far as it has to be read, is malformed.

@@ -96,18 +96,12 @@ export async function guardedRequest(request: OutboundRequest, outbound: Outboun
   try {
     const { statusCode = 0, headers } = await exchange(request, outbound, received, limit.signal);
     const waitMs = retryAfterMs(headers['retry-after'], clock.now());
-    return {
-      outcome: 'answered',
-      status: statusCode,
-      ...soFar(),
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    };
+    return { outcome: 'answered', status: statusCode, ...soFar(), retryAfterMs: waitMs };
   } catch (error) {
     const { reason, message } = limit.signal.aborted
       ? new RequestError('time-limit', `no complete answer within ${timeLimitMs} ms`)
       : toRequestError(error, 'connection-lost');
-    const status = received.status === undefined ? {} : { status: received.status };
-    return { outcome: 'failed', reason, detail: message, ...soFar(), ...status };
+    return { outcome: 'failed', reason, detail: message, ...soFar(), status: received.status };
   } finally {
     clearTimeout(timer);
     // Closes whatever is still open.
@@ -137,8 +131,8 @@ async function open({ target, addresses }: Located, network: Network, signal: Ab
   const secure = tlsConnect({
     socket: plain,
     host: target.host,
-    ...(target.isAddress ? {} : { servername: target.host }),
-    ...(network.certificates === undefined ? {} : { ca: network.certificates }),
+    servername: target.isAddress ? undefined : target.host,
+    ca: network.certificates,
     ALPNProtocols: ['http/1.1'],
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
     rejectUnauthorized: true,
