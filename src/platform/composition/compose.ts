@@ -25,7 +25,6 @@ import { createEvents, type Events } from '../telemetry/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics, WorldMetrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { NO_GATEWAY } from './no-gateway.ts';
 import type { PaymentGateway } from '../../payments/port.ts';
 import type { ReadinessCheck } from '../http/admin.ts';
 import type { Pacer } from '../rate-limiter.ts';
@@ -296,6 +295,28 @@ function composeGateway(
   });
   return { port, close: () => port.close() };
 }
+
+const noGateway = () =>
+  Promise.resolve({
+    outcome: 'refused' as const,
+    reason: 'METHOD_NOT_SERVED' as const,
+    detail: 'no payment gateway is configured',
+  });
+
+/** Where no gateway is configured: nothing can be paid from outside, and no event is valid. */
+const NO_GATEWAY: PaymentGateway = {
+  name: 'none',
+  limits: () => undefined,
+  charge: noGateway,
+  findCharge: noGateway,
+  refund: noGateway,
+  findRefund: noGateway,
+  paidCharges: () => Promise.resolve({ references: [], count: 0, total: 0, isLast: true }),
+  findDisputes: noGateway,
+  disputed: async function* () {},
+  statement: async function* () {},
+  verifyWebhook: () => undefined,
+};
 
 function composeRateSources(config: Config): RateSource[] {
   const fixed = createFixedRates({ ratesPerUsd: config.rates.fixed, clock: systemClock });

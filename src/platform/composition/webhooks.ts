@@ -35,7 +35,7 @@ export function composeWebhookEngine(
 ): WebhookEngine & WebhookSweeper {
   return createWebhookEngine({
     temporal,
-    whose: (messageIds) => findMessageSubjects(db, messageIds),
+    subjectsOf: (messageIds) => findMessageSubjects(db, messageIds),
     onNotHandedOver: (fields) => events.webhooksNotHandedOver(fields),
   });
 }
