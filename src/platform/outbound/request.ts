@@ -6,7 +6,7 @@ import { connect as tlsConnect } from 'node:tls';
 import type { Clock } from '../../domain/clock.ts';
 import { locate, type Located, type Network } from './network.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { Rules } from './target.ts';
+import type { Rules, UrlPolicy } from './target.ts';
 
 /** Published in docs/WEBHOOKS.md. */
 const TIME_LIMIT_MS = 15_000;
@@ -21,6 +21,11 @@ export interface Outbound {
   readonly clock: Clock;
   /** From the DNS query to the last byte of the answer. */
   readonly timeLimitMs?: number;
+}
+
+/** `policy`: createUrlGuard and createWebhookSender throw TypeError for one with an unreadable range. */
+export interface OutboundOptions extends Omit<Outbound, 'rules'> {
+  readonly policy: UrlPolicy;
 }
 
 export interface OutboundRequest {

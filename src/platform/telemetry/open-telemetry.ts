@@ -30,7 +30,7 @@ const SEND_EVERY_MS = 2_000;
 const SEND_WITHIN_MS = 5_000;
 const FAULTS_FROM = 500;
 
-export interface TracingOptions {
+interface TracingOptions {
   readonly endpoint: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly share: number;
@@ -112,7 +112,7 @@ const traceStep =
   };
 
 const traceRun =
-  ({ tracer }: Spans, ids: Ids): Tracing['workflowEnded'] =>
+  ({ tracer }: Spans, ids: ReturnType<typeof createIds>): Tracing['workflowEnded'] =>
   (run) => {
     const { workflowType, workflowId, outcome, startedAtMs: startTime } = run;
     const attributes = { 'simway.workflow_id': workflowId, 'simway.outcome': outcome, ...named(run.ids) };
@@ -158,18 +158,13 @@ function createProvider(options: TracingOptions, idGenerator: IdGenerator): Trac
   });
 }
 
-interface Ids {
-  readonly generator: IdGenerator;
-  /** Sets the id of the span that starts next. */
-  next(spanId: string): void;
-}
-
 /** Random ids, except for a workflow's span: its steps have referred to it already. */
-function createIds(): Ids {
+function createIds() {
   const random = new RandomIdGenerator();
   let wanted: string | undefined;
   return {
-    next: (spanId) => (wanted = spanId),
+    /** Sets the id of the span that starts next. */
+    next: (spanId: string) => void (wanted = spanId),
     generator: {
       generateTraceId: () => random.generateTraceId(),
       generateSpanId: () => {

@@ -76,6 +76,8 @@ export function workerOptions(
 ): Omit<WorkerOptions, 'connection'> {
   const { steps } = options;
   return {
+    taskQueue: TASK_QUEUES[queue],
+    activities: options.activities[queue],
     ...queueOptions(options, queue),
     ...versioning(options),
     interceptors: {
@@ -132,7 +134,7 @@ const FEW = { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 } as const
 
 const ACROSS_THE_NETWORK = {
   maxConcurrentActivityTaskExecutions: 100,
-  // Otherwise the SDK holds signs of life back for most of the time that their absence is waited for.
+  // Otherwise the SDK delays heartbeats for most of their timeout.
   maxHeartbeatThrottleInterval: '2s',
   activityTaskPollerBehavior: AUTOSCALING,
 } as const;
@@ -143,40 +145,41 @@ const DELIVERY_TASKS = 2 * ATTEMPTS_IN_TASKS;
 /** Most deliveries are over within their first task; those that wait are read back, which is quick. */
 const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;
 
-function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
+const TASK_QUEUES: Readonly<Record<QueueName, string>> = {
+  orders: ORDERS_QUEUE,
+  supplier: SUPPLIER_QUEUE,
+  gateway: GATEWAY_QUEUE,
+  webhooks: WEBHOOKS_QUEUE,
+  ops: OPS_QUEUE,
+};
+
+function queueOptions(options: WorkersOptions, queue: QueueName): Partial<WorkerOptions> {
   switch (queue) {
     case 'orders':
       return {
-        taskQueue: ORDERS_QUEUE,
         workflowBundle: options.bundle,
-        activities: options.activities.orders,
         maxCachedWorkflows: options.maxCachedWorkflows,
         maxConcurrentWorkflowTaskExecutions: 100,
         maxConcurrentLocalActivityExecutions: 100,
         workflowTaskPollerBehavior: AUTOSCALING,
       };
     case 'supplier':
-      return { taskQueue: SUPPLIER_QUEUE, activities: options.activities.supplier, ...ACROSS_THE_NETWORK };
     case 'gateway':
-      return { taskQueue: GATEWAY_QUEUE, activities: options.activities.gateway, ...ACROSS_THE_NETWORK };
+      return ACROSS_THE_NETWORK;
     case 'webhooks':
       return {
-        taskQueue: WEBHOOKS_QUEUE,
         workflowBundle: options.bundle,
-        activities: options.activities.webhooks,
         maxCachedWorkflows: Math.min(options.maxCachedWorkflows, CACHED_DELIVERIES),
         maxConcurrentWorkflowTaskExecutions: DELIVERY_TASKS,
         maxConcurrentLocalActivityExecutions: DELIVERY_TASKS,
         workflowTaskPollerBehavior: AUTOSCALING,
         ...ACROSS_THE_NETWORK,
-        // More than are ever under way, so that whoever finds no room is told so at once.
+        // More than ever run at once, so that an attempt without a permit is refused immediately.
         maxConcurrentActivityTaskExecutions: options.webhookAttempts + ROOM_TO_BE_TURNED_AWAY,
       };
     case 'ops':
       return {
-        taskQueue: OPS_QUEUE,
         workflowBundle: options.bundle,
-        activities: options.activities.ops,
         maxCachedWorkflows: 20,
         maxConcurrentActivityTaskExecutions: 10,
         workflowTaskPollerBehavior: FEW,
