@@ -1,4 +1,4 @@
-/** The one place that knows every concrete class: Config → accounts and a World per environment, for the API and for workers. */
+/** Puts everything together: accounts and worlds, for the API and for workers. */
 import { createActivities } from '../../../activities/index.ts';
 import { createEsimAccessSupplier, type EsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
 import { createPaystackGateway } from '../../vendors/paystack/gateway.ts';
@@ -40,9 +40,9 @@ export interface ProcessContext {
   readonly secrets: Secrets;
   readonly logger: Logger;
   readonly processName: 'api' | 'worker' | 'command';
-  /** Absent where nobody would read them: commands. */
+  /** Not in commands. */
   readonly metrics?: Metrics;
-  /** Absent unless somebody said where traces go. */
+  /** Only where traces are configured. */
   readonly tracing?: Tracing;
 }
 
@@ -339,7 +339,7 @@ function openTemporal({ config, tracing }: ProcessContext, { namespace }: WorldC
   return connectClient({ address: config.temporal.address, namespace, interceptor });
 }
 
-/** Tells how long the vendor's allowance was waited for. */
+/** Measures waits for the vendor's allowance. */
 function measured(pacer: Pacer, metrics: WorldMetrics | undefined): Pacer {
   if (!metrics) return pacer;
   return {

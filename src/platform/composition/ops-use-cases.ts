@@ -14,7 +14,7 @@ export interface OpsUseCases {
   readonly worlds: { readonly test: OpsWorld; readonly live?: OpsWorld };
 }
 
-/** Each world has connections of its own, so that no report makes a purchase wait. Opens lazily: where nobody signs in, nothing connects. */
+/** Each world has connections of its own, so that no report makes a purchase wait. Opens lazily: nothing connects before the first sign-in. */
 export function composeOps(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
   given: Omit<SessionDeps, 'passwords'>,

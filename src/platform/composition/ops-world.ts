@@ -130,7 +130,7 @@ async function replayPurchase(
   return (await replay(replayDeps, id, { by: person.email, reason, isDryRun: dryRun })) ?? notFound();
 }
 
-/** NOT_FOUND where the event is about a payment of ours, or was dismissed before. */
+/** NOT_FOUND where the event has a payment here, or was dismissed before. */
 async function dismissEvent(
   { replayDeps }: OpsWorldDeps,
   { person }: Session,

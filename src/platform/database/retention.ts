@@ -1,4 +1,4 @@
-/** Deletes old rows in batches, so that no statement holds its locks for long. What somebody may still need is never old. */
+/** Deletes old rows in batches, so that no statement holds its locks for long. */
 
 /** How long rows are kept. docs/OPERATIONS.md lists every table; a test compares it with the database. */
 const DAY_MS = 24 * 3_600_000;

@@ -1,6 +1,6 @@
 /**
- * Client addresses: who is really at the other end, and whether a key may be used from there. Everything here fails closed: a text
- * that is not plainly an address is no address, and a list entry that cannot be read matches nobody.
+ * Client addresses: where a request comes from, and whether a key may be used from there. Everything here fails closed: a text that is not plainly an
+ * address is none, and a list entry that cannot be read matches nothing.
  */
 import ipaddr from 'ipaddr.js';
 import { isIP, isIPv4, isIPv6 } from 'node:net';

@@ -61,7 +61,7 @@ export function newRequestState(startedAtMs: number) {
     answer: undefined as Answer | undefined,
     /** Code of the refusal that was sent, for metrics and the log. */
     errorCode: undefined as ErrorCode | undefined,
-    /** Why the caller was told to come back: for the log, never for the caller. */
+    /** Why the service was unavailable: for the log, never for the caller. */
     cause: undefined as string | undefined,
   };
 }

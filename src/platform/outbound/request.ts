@@ -62,7 +62,7 @@ export type RequestOutcome =
   | {
       readonly outcome: 'failed';
       readonly reason: RequestFailure;
-      /** For people; names no address of ours. */
+      /** For people; names no internal address. */
       readonly detail: string;
       readonly ms: number;
       /** Present when the answer began before it was cut off. */

@@ -11,13 +11,13 @@ const OPEN_FOR_MS = 1000;
 const LONGEST_RECONNECT_MS = 1000;
 /** Hygiene only, so that no command waits for ever; `attempt` has given up long before. */
 const COMMAND_TIMEOUT_MS = 1000;
-/** A connection that took commands and says nothing for this long is dead, though nobody closed it. */
+/** A connection that took commands and is silent for this long is dead, though not closed. */
 const SILENCE_MS = 5000;
 
 export interface RedisConnection {
   /** For use inside `attempt` only. */
   readonly client: Redis;
-  /** The call's value, or the stand-in's when Redis is gone, slow or says no. */
+  /** The call's value, or the stand-in's when Redis is gone, slow or refuses. */
   attempt<T>(call: (client: Redis) => Promise<T>, standIn: () => T | Promise<T>): Promise<T>;
   /** Whether it answers, waiting for it up to `withinMs`. */
   isReady(withinMs: number): Promise<boolean>;

@@ -1,5 +1,5 @@
 /**
- * One function per event: it writes the log line and counts. Other rooms call these instead of logging, so that the texts are the same everywhere.
+ * One function per event: it writes the log line and counts. Other code calls these instead of logging, so that the texts are the same everywhere.
  * Never pass a key, a secret, an activation code, a PIN or a PUK.
  */
 import type { Environment } from '../../domain/account.ts';
@@ -173,7 +173,7 @@ export function createHttpEvents({ logger, metrics }: { logger: Logger; metrics:
       metrics.answered(request);
       logger[request.cause === undefined ? 'info' : 'warn'](request, 'request answered');
     },
-    /** An unexpected error: a fault of ours. */
+    /** An unexpected error: our fault. */
     failed: (failure: Texts<'requestId' | 'route'> & { readonly error: unknown }) =>
       logger.error(failure, 'request failed'),
     /** The purchase was answered, but the answer could not be stored under its Idempotency-Key. */

@@ -23,8 +23,7 @@ class AskableConnection extends Connection {
 const TIMER_SLACK_MS = 10;
 
 /**
- * The SDK's retries, which can be ended: one that is begun on a closed connection throws where nobody can catch it, and would end the process
- * in the middle of its stop.
+ * The SDK's retries, with an end: a retry on a closed connection throws where nothing can catch it, and would end the process during its stop.
  */
 function endableRetries() {
   const usual = defaultGrpcRetryOptions();

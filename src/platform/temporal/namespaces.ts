@@ -24,7 +24,7 @@ const ALREADY_EXISTS = 6;
 /** The server's names of types; the place in this list is the number on its wire (temporal.api.enums.v1.IndexedValueType). */
 const TYPES = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
 
-/** Returns once every namespace knows our attributes; throws when one knows another type under such a name, or the server says no. */
+/** Returns once every namespace knows our attributes; throws when one has another type under such a name, or the server refuses. */
 export async function prepareNamespaces({
   address,
   namespaces,

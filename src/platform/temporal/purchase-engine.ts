@@ -47,11 +47,11 @@ import { currentRequestId } from '../telemetry/subject.ts';
 import { requireConnection, type TemporalClient } from './connect.ts';
 import { rethrow, temporalFailure } from './errors.ts';
 
-/** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
+/** How long a purchase waits for a connection to Temporal. After that nothing is started, and the caller may retry. */
 const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
 const DESCRIBE_WITHIN_MS = 1_000;
-/** How long a request that nobody waits for may take to reach Temporal. */
+/** How long a request without a waiting caller may take to reach Temporal. */
 const REQUEST_WITHIN_MS = 3_000;
 /** A worker that dies inside the first task costs the buyer this long; workflows/steps.ts keeps local activities under 80 % of it. */
 const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
@@ -289,7 +289,7 @@ async function outcomeOf(
     const refusal = ACTION_REFUSALS.find((code) => code === failure);
     if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
     if (failed === 'no-answer')
-      return { outcome: 'unknown', detail: 'nobody answered in time; the same move again tells' };
+      return { outcome: 'unknown', detail: 'no answer in time; repeat the same action to see its outcome' };
     return rethrow(error);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The native half of the SDK, one per process by its nature: its log lines go to ours, signals are left to the role's ordered stop, and its
- * own metrics are served on a loopback port for whoever puts them beside ours.
+ * The native half of the SDK, one per process: its log lines go to our log, signals are left to our own ordered stop, and its metrics are read from a
+ * loopback port.
  */
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Logger } from '../telemetry/logger.ts';

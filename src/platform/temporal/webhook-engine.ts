@@ -29,7 +29,7 @@ interface MessageSubject {
 
 /** The caller waits, and the sweep comes soon: a thousand messages or two fit in. */
 const WITHIN_MS = 3_000;
-/** Nobody waits for the sweep. */
+/** No caller waits for the sweep. */
 const SWEEP_WITHIN_MS = 10_000;
 const CONNECT_WITHIN_MS = 500;
 const AT_ONCE = 20;

@@ -1,6 +1,6 @@
 /**
- * Examples of the reference: what a caller sends, and what comes back, by the case it is true for. A test holds each to its route's schemas.
- * All tell of one buyer, so that they fit each other; `SIM-OK` is a package of the sandbox, so that requests can be tried as they stand.
+ * Examples of the reference: requests and answers by case. A test checks each against its route's schemas. All are about one buyer; `SIM-OK` is a
+ * package of the sandbox, so that requests can be tried as they stand.
  */
 import { presentPage } from '../page.ts';
 

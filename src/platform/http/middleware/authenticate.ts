@@ -58,7 +58,7 @@ async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promis
   return accounts.authenticate(header);
 }
 
-/** Wallet routes tell every failed authentication as UNAUTHORIZED. */
+/** Wallet routes answer every failed authentication with UNAUTHORIZED. */
 function walletWords(ctx: RequestKoa, error: unknown): unknown {
   const isWallet = routeOf(ctx)?.keyErrors === 'wallet';
   if (!isWallet || !(error instanceof DomainError) || error.code !== 'INVALID_TOKEN') return error;
@@ -126,7 +126,7 @@ export function checkScope(ops: UseCases['ops']): Middleware {
 async function checkRole(ctx: RequestKoa, ops: UseCases['ops']): Promise<void> {
   const { session, requestId, path } = ctx.state;
   const permission = routeOf(ctx)?.permission;
-  if (!ops || !session || permission === undefined) throw new Error('a route for people says no permission');
+  if (!ops || !session || permission === undefined) throw new Error('a route for people has no permission');
   if (permission === 'own') return;
   await ops.sessions.authorise(session, permission, { subject: `${ctx.method} ${path}`, requestId });
 }

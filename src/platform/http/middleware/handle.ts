@@ -24,7 +24,7 @@ export function handle(ops: UseCases['ops']): Middleware {
       }),
     );
     ctx.state.answer = answer;
-    // A route may tell a refusal in a shape of its own.
+    // A route may render a refusal in a shape of its own.
     if ('code' in answer) ctx.state.errorCode = answer.code;
   };
 }
