@@ -8,6 +8,7 @@ import { createOperatorActions } from '../../operations/actions.ts';
 import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { systemClock } from './shared.ts';
 import { composeWebhookEngine } from './webhooks.ts';
+import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { FinanceWorldConfig } from '../config/config.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import { createEvents } from '../telemetry/events.ts';
@@ -21,6 +22,8 @@ export interface FinanceAddresses {
   /** Without it nothing can be changed, and workflows are unknown. */
   readonly temporalAddress: string | undefined;
 }
+
+type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
 
 export type FinanceWorld = ReturnType<typeof composeFinance>;
 
@@ -56,7 +59,7 @@ export function composeFinance(addresses: FinanceAddresses, config: FinanceWorld
     books: createBooks({ db }),
     differences: createDifferences({ db, clock }),
     /** Done by the workers. */
-    reconcile: engines.reconcile.reconcile,
+    reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal?.close()]);
     },

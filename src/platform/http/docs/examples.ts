@@ -120,6 +120,36 @@ const listedEsim = {
 const coverage = { coverage: ['Nigeria'], networkProviders: ['MTN', 'Airtel'] };
 const sandboxCoverage = { coverage: ['Sandbox scenarios'], networkProviders: ['Sandbox Mobile'] };
 
+const esimInUse = {
+  ...listedEsim,
+  orderNo: 'B26013109300001',
+  esimTranNo: '26013109300001',
+  imsi: '234500102030405',
+  msisdn: null,
+  ac: LPA,
+  shortUrl: 'https://p.qrsim.net/1a2b3c',
+  smdpAddress: 'rsp.example.com',
+  matchingId: 'K2-1A2B3C-4D5E6F',
+  eid: '89049032000001000000012345678901',
+  smdpStatus: 'ENABLED',
+  activeType: '2',
+  durationUnit: 'DAY',
+  totalDuration: 7,
+  validity_usage_remain: 6,
+  pin: '1234',
+  puk: '12345678',
+  apn: 'internet',
+  smsStatus: 0,
+  dataType: 1,
+  packageDetails: { ...sandboxCoverage, dataType: 'Data only', speed: '3G/4G/5G' },
+  isActive: true,
+  updatedAt: DELIVERED,
+};
+
+const flag = (name: string, packageCount: number) => ({
+  flagUrl: `https://p.qrsim.net/img/flags/${name}.png`,
+  packageCount,
+});
 const nigeria = {
   locationName: 'Nigeria',
   locationCode: 'NG',
@@ -325,7 +355,7 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       },
     },
   },
-  getEsim: { 200: { 'in use': esimInUse() } },
+  getEsim: { 200: { 'in use': esimInUse } },
   getWalletBalance: {
     200: { balance: { success: true, data: { balance: 45880, currency: 'NGN', lastUpdated: OPENED } } },
   },
@@ -356,35 +386,3 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     },
   },
 };
-
-function flag(name: string, packageCount: number) {
-  return { flagUrl: `https://p.qrsim.net/img/flags/${name}.png`, packageCount };
-}
-
-function esimInUse() {
-  return {
-    ...listedEsim,
-    orderNo: 'B26013109300001',
-    esimTranNo: '26013109300001',
-    imsi: '234500102030405',
-    msisdn: null,
-    ac: LPA,
-    shortUrl: 'https://p.qrsim.net/1a2b3c',
-    smdpAddress: 'rsp.example.com',
-    matchingId: 'K2-1A2B3C-4D5E6F',
-    eid: '89049032000001000000012345678901',
-    smdpStatus: 'ENABLED',
-    activeType: '2',
-    durationUnit: 'DAY',
-    totalDuration: 7,
-    validity_usage_remain: 6,
-    pin: '1234',
-    puk: '12345678',
-    apn: 'internet',
-    smsStatus: 0,
-    dataType: 1,
-    packageDetails: { ...sandboxCoverage, dataType: 'Data only', speed: '3G/4G/5G' },
-    isActive: true,
-    updatedAt: DELIVERED,
-  };
-}
