@@ -1,8 +1,4 @@
-import {
-  KEEP_GATEWAY_EVENTS_MS,
-  KEEP_KEYS_MS,
-  KEEP_RATES_MS,
-} from '../src/platform/database/retention.ts';
+import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/platform/database/retention.ts';
 import { forgetRates } from '../src/catalogue/store/rates.ts';
 import { forgetGatewayEvents } from '../src/payments/store/gateway-events.ts';
 import { forgetOldKeys } from '../src/platform/idempotency/store.ts';
