@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { findKey, findKeysChangedSince, readDatabaseTime, type StoredKey } from './store/accounts.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { unavailableWhenAway } from '../platform/database/availability.ts';
+import { rethrow } from '../platform/database/errors.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
 
@@ -82,7 +82,7 @@ export function createAuthenticator({ db, clock, brand, onError }: AuthenticateO
   };
 
   return {
-    ...unavailableWhenAway({ authenticate }),
+    authenticate: (rawKey: string): Promise<Principal> => authenticate(rawKey).catch(rethrow),
     start: () => {
       poller = startPoller(poll, POLL_INTERVAL_MS, onError);
       poll().catch(onError);

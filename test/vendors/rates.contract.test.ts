@@ -24,7 +24,7 @@ describe('fixed rates', () => {
     nowMs = NOW.getTime();
   });
 
-  it.each([
+  it.each<Record<string, string>>([
     { NGN: '0' },
     { NGN: '-1600' },
     { NGN: 'NaN' },

@@ -65,7 +65,7 @@ export const changePersonBody = z
       description: 'true: signed out everywhere, and cannot sign in until it is false again',
     }),
   })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold name, role or disabled',
   })
   .meta({ id: 'ChangePersonRequest' });

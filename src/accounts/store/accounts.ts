@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { PLAN_REQUESTS_PER_MINUTE, type Account, type Principal } from '../../domain/account.ts';
-import type { AccountsDb, AccountsTable } from '../../platform/database/tables.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { AccountsTable } from './tables.ts';
 
 export interface StoredKey extends Principal {
   readonly sha256Hex: string;

@@ -1,5 +1,6 @@
 import { sql, type Selectable } from 'kysely';
-import type { PricingSettingsTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { PricingSettingsTable } from './tables.ts';
 import type { PricingSettings } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
 

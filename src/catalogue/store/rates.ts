@@ -1,5 +1,7 @@
-import type { Selectable } from 'kysely';
-import type { ExchangeRatesTable, WorldDb } from '../../platform/database/tables.ts';
+import { sql, type Selectable } from 'kysely';
+import { inBatches } from '../../platform/database/retention.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { ExchangeRatesTable } from './tables.ts';
 import type { Rate } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
 
@@ -154,4 +156,24 @@ export async function confirmQuarantined(
     await bumpRevision(trx, 'rates');
     return 'confirmed';
   });
+}
+
+/**
+ * Deletes older rates. Kept: the last good one of a currency, and those that an order refers to or a person confirmed. Orders are searched one rate at a
+ * time, by their index: for a join, Postgres would read all of them.
+ */
+export function forgetRates(db: WorldDb, createdBefore: Date, isOver?: () => boolean): Promise<number> {
+  return inBatches(async (limit) => {
+    const { numAffectedRows } = await sql`
+      delete from exchange_rates where id in (
+        select id from exchange_rates rate
+         where created_at < ${createdBefore} and confirmed_by is null
+           and (select rate_id from purchases where rate_id = rate.id::text limit 1) is null
+           and (status <> 'GOOD' or exists (
+             select from exchange_rates newer
+              where newer.currency = rate.currency and newer.status = 'GOOD'
+                and (newer.observed_at, newer.id) > (rate.observed_at, rate.id)))
+         order by created_at limit ${limit} for update skip locked)`.execute(db);
+    return Number(numAffectedRows ?? 0n);
+  }, isOver);
 }

@@ -62,7 +62,7 @@ const AT_ONCE = 8;
 
 export async function applyToTargets(batch: Batch): Promise<ExitCode> {
   const { out, id, filter, act, preview, isDryRun, verb } = batch;
-  const hasFilter = Object.values(filter).some((value) => value !== undefined);
+  const hasFilter = Object.values<unknown>(filter).some((value) => value !== undefined);
   if (id !== undefined && hasFilter) throw new UsageMistake('Give either an id or a filter, not both');
   if (id !== undefined) {
     const ended = await previewOne(batch, id);

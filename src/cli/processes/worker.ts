@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { ensureSchedules } from '../../platform/temporal/schedules.ts';
-import { contextPropagation } from '../../platform/temporal/about-steps.ts';
+import { contextPropagation } from '../../platform/temporal/context-propagation.ts';
 import { bundleWorkflows, readBundle } from '../../platform/temporal/bundle.ts';
 import { installRuntime } from '../../platform/temporal/runtime.ts';
 import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../platform/temporal/workers.ts';
@@ -8,10 +8,10 @@ import { startPoller } from '../../platform/poller.ts';
 import {
   composeWorkerWorld,
   worldConfigs,
-  type Check,
   type ProcessContext,
   type WorkerWorld,
 } from '../../platform/composition/compose.ts';
+import type { ReadinessCheck } from '../../platform/http/admin.ts';
 import { composeRedisServices, type RedisServices } from '../../platform/composition/shared.ts';
 import { createFigureGauges } from '../../operations/figures.ts';
 import { readFigures } from '../../operations/store/figures.ts';
@@ -110,7 +110,10 @@ interface Running {
   readonly workers: Workers;
 }
 
-async function checkAll(running: readonly Running[], redis: RedisServices): Promise<readonly Check[]> {
+async function checkAll(
+  running: readonly Running[],
+  redis: RedisServices,
+): Promise<readonly ReadinessCheck[]> {
   const polling = running.map(({ composed, workers }) => ({
     name: `workers ${composed.world.environment}`,
     ok: workers.arePolling(),

@@ -7,7 +7,8 @@ import { CLAIMS, type PaymentRow, type FundingRow } from '../../payments/store/p
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { RefundRow } from '../../payments/store/refunds.ts';
 import type { ActionRow } from './tables.ts';
-import type { HoldsTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { HoldsTable } from '../../ledger/store/tables.ts';
 
 export interface ActionSubject {
   readonly transactionId: string;

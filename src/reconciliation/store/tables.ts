@@ -1,8 +1,6 @@
 /** The tables of reconciliation as Kysely sees them. */
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DifferenceKind, Facts } from '../payment-rules.ts';
-
-type Json<T> = ColumnType<T, string, string>;
 
 /** A stretch of time that a run reads the other sides for: [from, to), ISO 8601. */
 export interface StoredSlice {
@@ -21,7 +19,7 @@ export interface ReconciliationRunsTable {
   /** What is asked about one by one is asked about once, from here on. */
   new_from_at: Date;
   settled_before: Date;
-  slices: Json<StoredSlice[]>;
+  slices: JSONColumnType<StoredSlice[]>;
   slices_read: Generated<number>;
   status: Generated<'RUNNING' | 'DONE' | 'ABANDONED'>;
   compared: ColumnType<Record<string, number>, string | undefined, string>;
@@ -60,8 +58,8 @@ export interface ReconciliationDifferencesTable {
   transaction_id: string | null;
   currency: string;
   amount_minor: bigint;
-  ours: Json<Facts> | null;
-  theirs: Json<Facts> | null;
+  ours: JSONColumnType<Facts> | null;
+  theirs: JSONColumnType<Facts> | null;
   /** Where on the other side's time it is found again. */
   dated_from: Date;
   dated_to: Date;
@@ -73,4 +71,10 @@ export interface ReconciliationDifferencesTable {
   closed_how: 'GONE' | 'BY_PERSON' | null;
   closed_by: string | null;
   close_reason: string | null;
+}
+
+export interface ReconciliationTables {
+  reconciliation_runs: ReconciliationRunsTable;
+  reconciliation_lines: ReconciliationLinesTable;
+  reconciliation_differences: ReconciliationDifferencesTable;
 }
