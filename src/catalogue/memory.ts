@@ -40,13 +40,6 @@ export interface CatalogueMemory {
   stop(): void;
 }
 
-interface CatalogueMemoryOptions {
-  readonly db: WorldDb;
-  readonly rateCache: JsonCache;
-  readonly onError: (error: unknown) => void;
-  readonly pollIntervalMs?: number;
-}
-
 const POLL_INTERVAL_MS = 1_000;
 /** The cache key carries the revision, so an entry is never wrong, only unused; an hour keeps the cache small. */
 const RATE_CACHE_TTL_MS = 3_600_000;
@@ -55,23 +48,31 @@ const RATE_CACHE_TTL_MS = 3_600_000;
  * Keeps one world's catalogue, markups and rates in memory, so that reads cost no query. A poll of the revision counters brings a change to
  * every process within a second. Without Postgres the last known state is served.
  */
-export function createCatalogueMemory(options: CatalogueMemoryOptions): CatalogueMemory {
+export function createCatalogueMemory({
+  db,
+  rateCache,
+  onError,
+}: {
+  readonly db: WorldDb;
+  readonly rateCache: JsonCache;
+  readonly onError: (error: unknown) => void;
+}): CatalogueMemory {
   let loaded: { revisions: Revisions; catalogue: Catalogue } | undefined;
   let poller: Poller | undefined;
 
   const refresh = async (): Promise<void> => {
-    const revisions = await readRevisions(options.db);
+    const revisions = await readRevisions(db);
     const before = loaded;
     if (isDeepStrictEqual(before?.revisions, revisions)) return;
     const offer =
       before && before.revisions.catalogue === revisions.catalogue
         ? before.catalogue
-        : arrange(await readCatalogue(options.db));
+        : arrange(await readCatalogue(db));
     const [settings, rates] = await Promise.all([
-      findPricingSettings(options.db),
+      findPricingSettings(db),
       before && before.revisions.rates === revisions.rates
         ? before.catalogue.rates
-        : readRates(options.db, options.rateCache, revisions.rates),
+        : readRates(db, rateCache, revisions.rates),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
     loaded = { revisions, catalogue: { ...offer, revision, settings, rates } };
@@ -84,16 +85,14 @@ export function createCatalogueMemory(options: CatalogueMemoryOptions): Catalogu
     },
     start: async () => {
       await refresh();
-      poller = startPoller(refresh, options.pollIntervalMs ?? POLL_INTERVAL_MS, options.onError);
+      poller = startPoller(refresh, POLL_INTERVAL_MS, onError);
     },
     refresh,
     stop: () => void poller?.stop(),
   };
 }
 
-type Offer = Pick<Catalogue, 'regions' | 'regionCodes' | 'byRegion' | 'byCode'>;
-
-function arrange({ regions, packages }: { regions: Region[]; packages: StoredPackage[] }): Offer {
+function arrange({ regions, packages }: Awaited<ReturnType<typeof readCatalogue>>) {
   const onSale = packages.filter((item) => !item.withdrawn && item.regionCode !== UNLISTED_REGION_CODE);
   const byRegion = Map.groupBy(onSale, (item) => item.regionCode);
   return {
