@@ -5,7 +5,7 @@
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 
-export interface ScryptCost {
+interface ScryptCost {
   readonly logN: number;
   readonly r: number;
   readonly p: number;

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Passwords } from './passwords.ts';
-import { may, rolesWith, describePermission, type Permission, type Role } from './roles.ts';
+import { may, rolesWith, describePermission, type Permission } from './roles.ts';
 import { writeAudit } from './store/audit.ts';
 import {
   countFailure,
@@ -25,12 +25,7 @@ export interface SessionDeps {
 }
 
 export interface Session {
-  readonly person: {
-    readonly personId: string;
-    readonly email: string;
-    readonly name: string;
-    readonly role: Role;
-  };
+  readonly person: { readonly personId: string } & Readonly<Pick<PersonRow, 'email' | 'name' | 'role'>>;
   /** The person signed in with a one-time password and can do nothing but choose another. */
   readonly mustChangePassword: boolean;
   readonly expiresAt: Date;
@@ -38,7 +33,7 @@ export interface Session {
 }
 
 /** What somebody tried, for the audit log. */
-export interface RefusedAttempt {
+interface RefusedAttempt {
   readonly subject: string;
   readonly requestId: string;
 }
@@ -100,13 +95,8 @@ async function open(
   const opening = { tokenSha256, personId: row.id, passwordHash: row.password_hash, address, now, expiresAt };
   const isOpen = await db.transaction().execute(async (trx) => {
     const opened = await openSession(trx, opening);
-    if (opened)
-      await writeAudit(trx, {
-        actor: row.email,
-        action: 'session.open',
-        subject: row.id,
-        detail: { address },
-      });
+    const entry = { actor: row.email, action: 'session.open', subject: row.id, detail: { address } };
+    if (opened) await writeAudit(trx, entry);
     return opened;
   });
   if (!isOpen) return undefined;
@@ -221,8 +211,6 @@ async function changePassword(
 function refuseWeak({ current, next }: { readonly current: string; readonly next: string }): void {
   const isShort = next.length < MIN_PASSWORD_CHARACTERS;
   if (!isShort && next !== current) return;
-  const problem = isShort
-    ? `must have at least ${MIN_PASSWORD_CHARACTERS} characters`
-    : 'must be another one';
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: ${problem}` });
+  const wanted = isShort ? `have at least ${MIN_PASSWORD_CHARACTERS} characters` : 'be another one';
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: must ${wanted}` });
 }
