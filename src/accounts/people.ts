@@ -24,12 +24,7 @@ export type PersonView = ReturnType<typeof toView>;
 type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-/** Returned once, when the password is made; only its hash is stored. */
-export interface OneTimePassword {
-  readonly person: PersonView;
-  readonly oneTimePassword: string;
-  readonly oneTimeUntil: Date;
-}
+export type OneTimePassword = Awaited<ReturnType<typeof withOneTimePassword>>;
 
 /** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
 const ONE_TIME_MS = 72 * 3_600_000;
@@ -111,12 +106,12 @@ export async function listPeople(
   return { ...page, items: page.items.map((row) => toView(row, clock)) };
 }
 
-/** Makes a password for a person, which `store` writes. */
+/** Makes a password for a person. `store` writes its hash; the password itself is returned this once. */
 async function withOneTimePassword(
   deps: PeopleDeps,
   id: string,
   store: (trx: AccountsDb, made: { readonly hash: string; readonly oneTimeUntil: Date }) => Promise<void>,
-): Promise<OneTimePassword> {
+) {
   const { db, clock, passwords } = deps;
   const password = oneTimePassword();
   const hash = await passwords.hash(password);

@@ -6,7 +6,7 @@ import type { JsonCache } from '../platform/json-cache.ts';
 import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
-import { readRevisions, type Revisions } from './store/revisions.ts';
+import { readRevisions } from './store/revisions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
 
@@ -30,15 +30,7 @@ export interface Catalogue {
   readonly rates: ReadonlyMap<string, Rate>;
 }
 
-export interface CatalogueMemory {
-  /** Throws before start() has finished. */
-  current(): Catalogue;
-  /** Reads once and keeps polling. Throws when the first read fails. */
-  start(): Promise<void>;
-  /** Reads what changed, now. */
-  refresh(): Promise<void>;
-  stop(): void;
-}
+export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
 
 const POLL_INTERVAL_MS = 1_000;
 /** The cache key carries the revision, so an entry is never wrong, only unused; an hour keeps the cache small. */
@@ -48,16 +40,13 @@ const RATE_CACHE_TTL_MS = 3_600_000;
  * Keeps one world's catalogue, markups and rates in memory, so that reads cost no query. A poll of the revision counters brings a change to
  * every process within a second. Without Postgres the last known state is served.
  */
-export function createCatalogueMemory({
-  db,
-  rateCache,
-  onError,
-}: {
+export function createCatalogueMemory(deps: {
   readonly db: WorldDb;
   readonly rateCache: JsonCache;
   readonly onError: (error: unknown) => void;
-}): CatalogueMemory {
-  let loaded: { revisions: Revisions; catalogue: Catalogue } | undefined;
+}) {
+  const { db, rateCache, onError } = deps;
+  let loaded: { revisions: Awaited<ReturnType<typeof readRevisions>>; catalogue: Catalogue } | undefined;
   let poller: Poller | undefined;
 
   const refresh = async (): Promise<void> => {
@@ -79,14 +68,17 @@ export function createCatalogueMemory({
   };
 
   return {
-    current: () => {
+    /** Throws before start() has finished. */
+    current: (): Catalogue => {
       if (!loaded) throw new Error('the catalogue is not loaded yet');
       return loaded.catalogue;
     },
-    start: async () => {
+    /** Reads once and keeps polling. Throws when the first read fails. */
+    start: async (): Promise<void> => {
       await refresh();
       poller = startPoller(refresh, POLL_INTERVAL_MS, onError);
     },
+    /** Reads what changed, now. */
     refresh,
     stop: () => void poller?.stop(),
   };

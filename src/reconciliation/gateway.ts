@@ -19,11 +19,12 @@ import {
   findUnlistedPayments,
   findUnlistedRefunds,
   type Cursor,
+  type OurChargeRow,
   type OurRefundRow,
 } from './store/payments.ts';
 import {
-  compareAsking,
   compareListed,
+  compareOneByOne,
   compareUnlisted,
   createListDoubter,
   keepListed,
@@ -60,7 +61,7 @@ function toLine(line: StatementLine): NewLine {
 
 /** Compares everything that was listed with ours, then what is ours and was not listed, then disputes. */
 export async function compareGateway(context: RunContext): Promise<void> {
-  const { db, runId } = context;
+  const { db, runId, rules } = context;
   await compareListed(context, 'gateway', (references) => comparePage(context, references));
   const refuted = createListDoubter("the gateway's statement");
   for (const slice of ownSlices(context)) {
@@ -68,13 +69,25 @@ export async function compareGateway(context: RunContext): Promise<void> {
       context,
       'gateway',
       (after: Cursor | undefined) => findUnlistedPayments(db, runId, { ...slice, after, limit: PAGE_ROWS }),
-      (references) => compareUnlistedPayments(context, references, refuted),
+      async (references) =>
+        compareOneByOne<OurChargeRow, GatewayLine>(await findOurCharges(db, references), {
+          compare: (ours, lines) => compareCharge(ours.reference, ours, lines, rules),
+          ask: (ours) => askForCharge(context, ours),
+          onFound: refuted,
+          at: (ours) => ours.createdAt,
+        }),
     );
     await compareUnlisted(
       context,
       'gateway',
       (after: Cursor | undefined) => findUnlistedRefunds(db, runId, { ...slice, after, limit: PAGE_ROWS }),
-      (refunds) => compareUnlistedRefunds(context, refunds, refuted),
+      (refunds) =>
+        compareOneByOne<OurRefundRow, GatewayLine>(refunds, {
+          compare: (refund, [line]) => compareRefund(refund, line, rules),
+          ask: (refund) => askForRefund(context, refund),
+          onFound: refuted,
+          at: (refund) => refund.askedAt ?? slice.from,
+        }),
     );
   }
   await compareAllDisputes(context);
@@ -136,23 +149,6 @@ function toGatewayLine(line: LineRow): GatewayLine {
   };
 }
 
-async function compareUnlistedPayments(
-  context: RunContext,
-  references: readonly string[],
-  refuted: () => void,
-): Promise<Dated[]> {
-  const dated: Dated[] = [];
-  for (const ours of await findOurCharges(context.db, references)) {
-    const verdict = await compareAsking(
-      (lines: readonly GatewayLine[]) => compareCharge(ours.reference, ours, lines, context.rules),
-      () => askForCharge(context, ours),
-      refuted,
-    );
-    dated.push(verdictAt(verdict, [ours.createdAt]));
-  }
-  return dated;
-}
-
 /** The gateway does not say how much of a reversed charge was refunded, so the booked amount is assumed. */
 async function askForCharge({ gateway }: RunContext, ours: OurCharge): Promise<GatewayLine[]> {
   const found = answered(await gateway.findCharge(ours.reference));
@@ -171,23 +167,6 @@ async function askForCharge({ gateway }: RunContext, ours: OurCharge): Promise<G
   const takenBackMinor = ours.moved.find((moved) => moved.currency === charge.currency)?.takenBackMinor ?? 0n;
   if (found.state === 'paid' || takenBackMinor === 0n) return [charge];
   return [charge, { ...charge, kind: 'reversal', amountMinor: takenBackMinor, feesOnTopMinor: 0n }];
-}
-
-async function compareUnlistedRefunds(
-  context: RunContext,
-  refunds: readonly OurRefundRow[],
-  refuted: () => void,
-): Promise<Dated[]> {
-  const dated: Dated[] = [];
-  for (const refund of refunds) {
-    const verdict = await compareAsking(
-      ([line]: readonly GatewayLine[]) => compareRefund(refund, line, context.rules),
-      () => askForRefund(context, refund),
-      refuted,
-    );
-    dated.push(verdictAt(verdict, [refund.askedAt ?? refund.lastMovedAt]));
-  }
-  return dated;
 }
 
 async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promise<GatewayLine[]> {

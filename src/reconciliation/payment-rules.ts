@@ -43,12 +43,6 @@ export interface Difference {
   readonly theirs: Facts | null;
 }
 
-/** How many differences of any age are open, of a kind. */
-export interface OpenCount {
-  readonly kind: DifferenceKind;
-  readonly count: number;
-}
-
 /** The result of a run, in plain values, since it travels through Temporal. Times are ISO 8601. */
 export interface ReconcileSummary {
   readonly runId: string;
@@ -58,7 +52,8 @@ export interface ReconcileSummary {
   readonly compared: Readonly<Record<string, number>>;
   readonly opened: number;
   readonly closed: number;
-  readonly open: readonly OpenCount[];
+  /** Open differences of any age. */
+  readonly open: readonly { readonly kind: DifferenceKind; readonly count: number }[];
 }
 
 /** The result of comparing one subject. */

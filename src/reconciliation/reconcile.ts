@@ -147,16 +147,15 @@ async function slicesOf(db: WorldDb, own: Slice, isRegular: boolean): Promise<Sl
   for (let atMs = fromMs; atMs < toMs; atMs += SLICE_MS)
     slices.push({ from: new Date(atMs), to: new Date(Math.min(atMs + SLICE_MS, toMs)) });
   if (!isRegular) return slices;
-  const cells = new Set<number>();
+  const startsMs = new Set<number>();
   for (const { from, to } of await findOldDates(db, own.from)) {
     const endMs = Math.min(to.getTime() + 1, own.from.getTime());
-    for (let cell = Math.trunc(from.getTime() / SLICE_MS); cell * SLICE_MS < endMs; cell += 1)
-      cells.add(cell);
+    for (let atMs = from.getTime() - (from.getTime() % SLICE_MS); atMs < endMs; atMs += SLICE_MS)
+      startsMs.add(atMs);
   }
-  const older = [...cells]
+  const older = [...startsMs]
     .toSorted((one, other) => one - other)
-    .map((cell) => new Date(cell * SLICE_MS))
-    .map((from) => ({ from, to: earlier(new Date(from.getTime() + SLICE_MS), own.from) }));
+    .map((atMs) => ({ from: new Date(atMs), to: earlier(new Date(atMs + SLICE_MS), own.from) }));
   return [...older, ...slices];
 }
 

@@ -103,17 +103,28 @@ export async function compareUnlisted<Row, Cursor>(
   }
 }
 
-/** Compares with an empty list; where that differs, with what the vendor holds when asked for this one. */
-export async function compareAsking<Line>(
-  compare: (lines: readonly Line[]) => Verdict,
-  ask: () => Promise<readonly Line[]>,
-  onFound: () => void,
-): Promise<Verdict> {
-  const unasked = compare([]);
-  if (unasked.differences.length === 0) return unasked;
-  const lines = await ask();
-  if (lines.length > 0) onFound();
-  return compare(lines);
+/** Compares our rows one by one with an empty list; where that differs, with what the vendor holds when asked for this row. */
+export async function compareOneByOne<Row, Line>(
+  rows: readonly Row[],
+  vendor: {
+    readonly compare: (row: Row, lines: readonly Line[]) => Verdict;
+    readonly ask: (row: Row) => Promise<readonly Line[]>;
+    readonly onFound?: (() => void) | undefined;
+    /** When the vendor would have listed it. */
+    readonly at: (row: Row) => Date;
+  },
+): Promise<Dated[]> {
+  const dated: Dated[] = [];
+  for (const row of rows) {
+    let verdict = vendor.compare(row, []);
+    if (verdict.differences.length > 0) {
+      const lines = await vendor.ask(row);
+      if (lines.length > 0) vendor.onFound?.();
+      verdict = vendor.compare(row, lines);
+    }
+    dated.push(verdictAt(verdict, [vendor.at(row)]));
+  }
+  return dated;
 }
 
 /** A verdict, and the stretch of the vendor's time in which its subject is listed. */

@@ -58,7 +58,14 @@ export function compareOrders(
     transactionId: ours ? subject : null,
     currency: UNIT,
     amountMinor: (theirCostUsdE4 ?? 0n) - bookedUsdE4,
-    ours: ours ? factsOfOurs(ours) : null,
+    ours: ours
+      ? {
+          status: ours.status,
+          packageCode: ours.packageCode,
+          agreedCostUsdE4: String(ours.agreedCostUsdE4),
+          bookedCostUsdE4: String(ours.bookedCostUsdE4),
+        }
+      : null,
     theirs: lines.length === 0 ? null : factsOfTheirs(lines),
   });
 }
@@ -84,15 +91,6 @@ function costOf(charged: readonly SupplierLine[], ours: OurOrder | undefined): b
     sum += cost;
   }
   return sum;
-}
-
-function factsOfOurs({ status, packageCode, agreedCostUsdE4, bookedCostUsdE4 }: OurOrder): Facts {
-  return {
-    status,
-    packageCode,
-    agreedCostUsdE4: String(agreedCostUsdE4),
-    bookedCostUsdE4: String(bookedCostUsdE4),
-  };
 }
 
 function factsOfTheirs(lines: readonly SupplierLine[]): Facts {

@@ -17,8 +17,8 @@ import {
   type OurOrderRow,
 } from './store/orders.ts';
 import {
-  compareAsking,
   compareListed,
+  compareOneByOne,
   compareUnlisted,
   createListDoubter,
   keepListed,
@@ -64,7 +64,7 @@ export async function compareSupplier(context: RunContext): Promise<void> {
     await compareUnlistedOf(context, 'BASE', slice, refuted);
     // The list goes by eSIMs, so top-ups of older eSIMs are asked for one by one, and only once.
     const fresh = { from: later(slice.from, context.newFrom), to: slice.to };
-    if (fresh.from < fresh.to) await compareUnlistedOf(context, 'TOPUP', fresh, () => undefined);
+    if (fresh.from < fresh.to) await compareUnlistedOf(context, 'TOPUP', fresh);
   }
   await compareOldTopUps(context);
 }
@@ -102,7 +102,7 @@ async function compareUnlistedOf(
   context: RunContext,
   packageType: PackageType,
   slice: Slice,
-  refuted: () => void,
+  onFound?: () => void,
 ): Promise<void> {
   const { db, runId } = context;
   const { fromId, toId } = await findLedgerRange(db, slice);
@@ -112,27 +112,15 @@ async function compareUnlistedOf(
     context,
     'supplier',
     (afterId: bigint = fromId - 1n) => findUnlistedDeliveries(db, runId, { ...range, afterId }),
-    (orders) => compareOneByOne(context, orders, (order) => order.bookedAt, refuted),
+    (orders) => compareOneByOne(orders, { ...asking(context), onFound, at: (order) => order.bookedAt }),
   );
 }
 
-async function compareOneByOne<Order extends OurOrderRow>(
-  context: RunContext,
-  orders: readonly Order[],
-  atOf: (order: Order) => Date,
-  onFound: () => void,
-): Promise<Dated[]> {
-  const dated: Dated[] = [];
-  for (const order of orders) {
-    const verdict = await compareAsking(
-      (lines: readonly SupplierLine[]) => compareOrders(order.transactionId, order, lines, context.rules),
-      () => askFor(context, order),
-      onFound,
-    );
-    dated.push(verdictAt(verdict, [atOf(order)]));
-  }
-  return dated;
-}
+const asking = (context: RunContext) => ({
+  compare: (order: OurOrderRow, lines: readonly SupplierLine[]) =>
+    compareOrders(order.transactionId, order, lines, context.rules),
+  ask: (order: OurOrderRow) => askFor(context, order),
+});
 
 /** Searches what was listed while the purchase's eSIM was being ordered; its top-ups are in the same list. */
 async function askFor(
@@ -158,12 +146,7 @@ async function compareOldTopUps(context: RunContext): Promise<void> {
     const orders = await findOurOrders(db, subjects.slice(from, from + PAGE_ROWS));
     const topUps = orders.filter((order) => order.packageType === 'TOPUP');
     await keepVerdicts(context, 'supplier', () =>
-      compareOneByOne(
-        context,
-        topUps,
-        (order) => order.lastMovedAt,
-        () => undefined,
-      ),
+      compareOneByOne(topUps, { ...asking(context), at: (order) => order.lastMovedAt }),
     );
   }
 }

@@ -33,7 +33,7 @@ export async function keepLines(db: WorldDb, runId: bigint, lines: readonly NewL
   await sql`
     insert into reconciliation_lines (run_id, part, reference, line_id, currency, amount_minor, fees_minor, fees_on_top_minor, refund_key,
            package_code, is_refunded, opened_at, at)
-    select ${runId}::bigint, line.* from jsonb_to_recordset(${JSON.stringify([...once.values()], digits)}::jsonb) as line (
+    select ${runId}::bigint, line.* from jsonb_to_recordset(${toJson([...once.values()])}::jsonb) as line (
            part text, reference text, line_id text, currency text, amount_minor bigint, fees_minor bigint, fees_on_top_minor bigint,
            refund_key text, package_code text, is_refunded boolean, opened_at timestamptz, at timestamptz)
     on conflict (run_id, reference, part, line_id) do update
@@ -42,9 +42,9 @@ export async function keepLines(db: WorldDb, runId: bigint, lines: readonly NewL
            is_refunded = excluded.is_refunded, opened_at = excluded.opened_at, at = excluded.at`.execute(db);
 }
 
-function digits(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
-}
+/** For jsonb_to_recordset: a bigint becomes its digits. */
+export const toJson = (rows: readonly object[]): string =>
+  JSON.stringify(rows, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 
 /** References that a run has lines of, in order. */
 export async function nextReferences(

@@ -5,7 +5,7 @@ import { attemptKeys } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { findLines, type Slice, type Unlisted } from './lines.ts';
 
-type OurChargeRow = OurCharge & { readonly createdAt: Date };
+export type OurChargeRow = OurCharge & { readonly createdAt: Date };
 
 /**
  * Payments as the ledger has them: what moved on the gateway's account under a payment's reference, or under one of its refunds' keys except for

@@ -4,9 +4,9 @@
  */
 import { sql, type Insertable, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
-import type { Difference, DifferenceKind, OpenCount } from '../payment-rules.ts';
+import type { Difference, DifferenceKind, ReconcileSummary } from '../payment-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { Side, Slice } from './lines.ts';
+import { toJson, type Side, type Slice } from './lines.ts';
 import type { ReconciliationRunsTable } from './tables.ts';
 
 export type RunRow = Selectable<ReconciliationRunsTable>;
@@ -164,9 +164,9 @@ const ofSide = (side: Side) => sql<boolean>`(kind like 'supplier-%') = ${side ==
 async function openDifferences(trx: WorldDb, { runId, now, found }: Compared): Promise<void> {
   await sql`
     with found as (
-      select * from jsonb_to_recordset(${JSON.stringify(found.map(toRecord))}::jsonb) as found (
-        kind text, subject text, transaction_id text, currency text, amount_minor bigint, ours jsonb, theirs jsonb,
-        dated_from timestamptz, dated_to timestamptz)
+      select * from jsonb_to_recordset(${toJson(found)}::jsonb) as found (
+        kind text, subject text, "transactionId" text, currency text, "amountMinor" bigint, ours jsonb, theirs jsonb,
+        "datedFrom" timestamptz, "datedTo" timestamptz)
     )
     insert into reconciliation_differences (kind, subject, transaction_id, currency, amount_minor, ours, theirs, dated_from, dated_to,
            first_run_id, last_run_id, first_seen_at, last_seen_at)
@@ -181,21 +181,6 @@ async function openDifferences(trx: WorldDb, { runId, now, found }: Compared): P
            ours = excluded.ours, theirs = excluded.theirs, dated_from = excluded.dated_from, dated_to = excluded.dated_to,
            last_run_id = greatest(reconciliation_differences.last_run_id, excluded.last_run_id),
            last_seen_at = excluded.last_seen_at`.execute(trx);
-}
-
-/** A side that knows nothing is left out, since jsonb has a null of its own. */
-function toRecord(found: Compared['found'][number]): Record<string, unknown> {
-  return {
-    kind: found.kind,
-    subject: found.subject,
-    transaction_id: found.transactionId,
-    currency: found.currency,
-    amount_minor: String(found.amountMinor),
-    ours: found.ours ?? undefined,
-    theirs: found.theirs ?? undefined,
-    dated_from: found.datedFrom,
-    dated_to: found.datedTo,
-  };
 }
 
 async function touchUndecided(trx: WorldDb, { runId, side, undecided }: Compared): Promise<void> {
@@ -275,7 +260,7 @@ export function listOpenDifferences(
 }
 
 /** How many are open of each kind; also read for metrics. */
-export async function countOpenDifferences(db: WorldDb): Promise<OpenCount[]> {
+export async function countOpenDifferences(db: WorldDb): Promise<ReconcileSummary['open']> {
   const rows = await selectOpen(db)
     .select(['kind', (eb) => eb.fn.countAll<bigint>().as('count')])
     .groupBy('kind')
