@@ -51,7 +51,7 @@ function refuseOneself({ person }: Session, personId: string): void {
     throw new DomainError('FORBIDDEN', 'Nobody changes their own role, disables or resets themselves');
 }
 
-/** Throws VALIDATION_ERROR where somebody already has the e-mail address. */
+/** Throws VALIDATION_ERROR where the e-mail address is taken. */
 export function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<OneTimePassword> {
   const id = makeId('person', randomBytes(16).toString('hex'));
   const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };

@@ -32,7 +32,7 @@ export interface Session {
   readonly tokenSha256: Buffer;
 }
 
-/** What somebody tried, for the audit log. */
+/** For the audit log. */
 interface RefusedAttempt {
   readonly subject: string;
   readonly requestId: string;
@@ -59,7 +59,7 @@ export const sessionUseCases = { signIn, authenticate, authorise, signOut, chang
 
 /**
  * Returns the token, for the only time. Throws UNAUTHORIZED. An unknown person, a wrong password, a locked and a disabled person get the same
- * answer after the same work, so that nobody can probe for addresses.
+ * answer after the same work, so that addresses cannot be probed.
  */
 async function signIn(
   deps: SessionDeps,
@@ -69,7 +69,7 @@ async function signIn(
   const email = request.email.toLowerCase();
   const row = await findPerson(db, { email });
   const isRight = await passwords.isRight(row?.password_hash, request.password);
-  // No further query for somebody who is locked out: the right password would then take longer than a wrong one.
+  // No further query for a person who is locked out: the right password would then take longer than a wrong one.
   const opened = row && isRight && maySignIn(row, clock.now()) && (await open(deps, row, request.address));
   if (opened) return opened;
   await recordFailure(deps, { email, personId: row?.id, address: request.address });

@@ -36,8 +36,6 @@ interface ReconcileRequest {
   readonly range?: Slice;
   /** The same key resumes the same run; absent: a new run. */
   readonly runKey?: string;
-  /** Instead of the setting. */
-  readonly settleMs?: number;
   /** Aborted: the run throws, and can be resumed. */
   readonly signal?: AbortSignal;
   /** Called after each slice of time that was read. */
@@ -88,7 +86,7 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
   await dropOldLines(deps);
   const row = await beginOrResume(deps, request);
   if (!row) return null;
-  if (row.status === 'ABANDONED') throw new Error(`run ${row.id} was given up: begin another`);
+  if (row.status === 'ABANDONED') throw new Error(`run ${row.id} was abandoned: start another`);
   if (row.status === 'DONE') return summaryOf(deps, row);
   const context = contextOf(deps, row, request.signal);
   await read(context, row, request);
@@ -135,7 +133,7 @@ async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Pr
     from_at: own.from,
     to_at: own.to,
     new_from_at: isRegular && last ? last.settled_before : own.from,
-    settled_before: new Date(now.getTime() - (request.settleMs ?? settings.settleMs)),
+    settled_before: new Date(now.getTime() - settings.settleMs),
     slices: JSON.stringify(await slicesOf(db, own, isRegular)),
   });
 }

@@ -6,7 +6,7 @@ import type { PeopleTable, SessionsTable } from './tables.ts';
 
 export type PersonRow = Selectable<PeopleTable>;
 
-/** False: somebody already has this e-mail address. */
+/** False: the e-mail address is taken. */
 export async function insertPerson(db: AccountsDb, person: Insertable<PeopleTable>): Promise<boolean> {
   const result = await db
     .insertInto('people')
@@ -114,7 +114,7 @@ export async function countFailure(
   return rows[0]?.is_locked === true ? rows[0].id : undefined;
 }
 
-/** Ended sessions are kept so that an inquiry can see when somebody was signed in. */
+/** Ended sessions are kept so that an inquiry can see who was signed in when. */
 const KEEP_ENDED_MS = 30 * 24 * 3_600_000;
 
 /**

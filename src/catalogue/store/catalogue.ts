@@ -33,17 +33,17 @@ export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; p
   return { regions, packages: packages.map(toPackage) };
 }
 
-/** The last list that the supplier gave for a BASE package; undefined when it was never asked. */
+/** The last list that the supplier gave for a BASE package; undefined when it was never fetched. */
 export async function readTopUps(
   db: WorldDb,
   packageCode: string,
 ): Promise<{ lookedAt: Date; packages: StoredPackage[] } | undefined> {
-  const look = await db
+  const fetched = await db
     .selectFrom('package_top_up_looks')
     .select('looked_at')
     .where('package_code', '=', packageCode)
     .executeTakeFirst();
-  if (!look) return undefined;
+  if (!fetched) return undefined;
   const rows = await db
     .selectFrom('package_top_ups')
     .innerJoin('packages', 'packages.package_code', 'package_top_ups.top_up_code')
@@ -51,7 +51,7 @@ export async function readTopUps(
     .where('package_top_ups.package_code', '=', packageCode)
     .orderBy('package_top_ups.position')
     .execute();
-  return { lookedAt: look.looked_at, packages: rows.map(toPackage) };
+  return { lookedAt: fetched.looked_at, packages: rows.map(toPackage) };
 }
 
 /** A top-up from any stored list, whatever its code looks like. */

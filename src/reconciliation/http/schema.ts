@@ -162,7 +162,7 @@ export const merchantsSchema = dataSchema(
         accountId: z
           .string()
           .nullable()
-          .meta({ description: 'null: booked for nobody’s purchase or funding' }),
+          .meta({ description: 'null: booked without a purchase or funding' }),
         email: z.string().nullable(),
         packageType,
         ...earned,
