@@ -7,11 +7,11 @@ import type { AccountsDb } from '../database/tables.ts';
 import type { ActionInput } from '../../operations/actions.ts';
 import { bindAll } from './bind.ts';
 import type { FinanceWorld } from './finance.ts';
-import type { BooksRange } from '../../reconciliation/books.ts';
 import { inTime } from '../circuit-breaker.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
 import type { OpenDifference } from '../../reconciliation/reconcile.ts';
+import type { Slice } from '../../reconciliation/store/lines.ts';
 import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
 import type { Page } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -75,8 +75,8 @@ export function createOpsWorld(deps: OpsWorldDeps) {
       declineMove: ({ actions }, { person }: Session, moveId: string) =>
         actions.decline(moveId, person.email),
       readTrialBalance: ({ books }) => books.trialBalance(),
-      readDaily: ({ books }, range: BooksRange) => books.daily(range),
-      readByMerchant: ({ books }, range: BooksRange) => books.byMerchant(range),
+      readDaily: ({ books }, range: Slice) => books.daily(range),
+      readByMerchant: ({ books }, range: Slice) => books.byMerchant(range),
       readWaiting: ({ books }) => books.waiting(),
     }),
     toCsv: deps.books.toCsv,

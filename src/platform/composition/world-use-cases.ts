@@ -1,6 +1,6 @@
 import type { Environment } from '../../domain/account.ts';
 import { getPackage, listPackages, listRegions, listTopUps } from '../../catalogue/browse.ts';
-import { exchangeRateView, priceRevision } from '../../catalogue/prices.ts';
+import { nairaRate, priceRevision } from '../../catalogue/prices.ts';
 import { createTopUps } from '../../catalogue/top-ups.ts';
 import { getEsim, listEsims } from '../../esims/read-esims.ts';
 import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts';
@@ -34,7 +34,7 @@ export function createWorldUseCases(
       listPackages,
       listTopUps,
       getPackage,
-      getExchangeRate: () => exchangeRateView(deps, world.catalogue.current()),
+      getExchangeRate: () => nairaRate(deps, world.catalogue.current()),
       listEsims,
       getEsim,
       getWallet,

@@ -1,12 +1,7 @@
-/** The tables of reconciliation as Kysely sees them. */
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DifferenceKind, Facts } from '../payment-rules.ts';
 
-/** A stretch of time that a run reads the other sides for: [from, to), ISO 8601. */
-export interface StoredSlice {
-  readonly from: string;
-  readonly to: string;
-}
+
 
 export interface ReconciliationRunsTable {
   id: Generated<bigint>;
@@ -16,15 +11,16 @@ export interface ReconciliationRunsTable {
   is_regular: boolean;
   from_at: Date;
   to_at: Date;
-  /** What is asked about one by one is asked about once, from here on. */
+  /** No earlier run has compared from here on; what is asked for one by one is asked for once. */
   new_from_at: Date;
   settled_before: Date;
-  slices: JSONColumnType<StoredSlice[]>;
+  /** The time that vendors' lists are read for: [from, to), ISO 8601. */
+  slices: JSONColumnType<{ from: string; to: string }[]>;
   slices_read: Generated<number>;
   status: Generated<'RUNNING' | 'DONE' | 'ABANDONED'>;
   compared: ColumnType<Record<string, number>, string | undefined, string>;
   supplier_balance_usd_e4: bigint | null;
-  /** Balance and use together, as agreed on after this run: somewhere from here to there, since purchases go on meanwhile. */
+  /** Balance and use together, as agreed on after this run: a range, since purchases go on meanwhile. */
   supplier_sum_from_usd_e4: bigint | null;
   supplier_sum_to_usd_e4: bigint | null;
   differences_opened: Generated<number>;
@@ -34,7 +30,7 @@ export interface ReconciliationRunsTable {
   finished_at: Date | null;
 }
 
-/** What the gateway's statement and the supplier's list say, while a run compares. */
+/** What vendors listed, kept while a run compares. */
 export interface ReconciliationLinesTable {
   run_id: bigint;
   part: 'charge' | 'reversal' | 'refund' | 'order';
@@ -60,7 +56,7 @@ export interface ReconciliationDifferencesTable {
   amount_minor: bigint;
   ours: JSONColumnType<Facts> | null;
   theirs: JSONColumnType<Facts> | null;
-  /** Where on the other side's time it is found again. */
+  /** The stretch of the vendor's time in which it is listed. */
   dated_from: Date;
   dated_to: Date;
   first_run_id: bigint;
