@@ -95,34 +95,28 @@ function readGatewayEvents(db: WorldDb, transactionId: string) {
   return db
     .selectFrom('gateway_events')
     .innerJoin('payments', 'payments.reference', 'gateway_events.reference')
-    .select([
-      'gateway_events.id',
-      'gateway_events.type',
-      'gateway_events.received_at',
-      'gateway_events.applied_at',
-      'gateway_events.note',
-    ])
+    .select(['gateway_events.id', 'type', 'received_at', 'applied_at', 'note'])
     .where('payments.transaction_id', '=', transactionId)
     .orderBy('gateway_events.id')
     .execute();
 }
 
-export interface TimelineEntry {
-  readonly operation_key: string;
-  readonly kind: string;
-  readonly at: Date;
-  readonly account: string;
-  readonly currency: string;
-  readonly amount_minor: bigint;
-}
-
-async function readEntries(db: WorldDb, transactionId: string): Promise<TimelineEntry[]> {
-  const { rows } = await sql<TimelineEntry>`
-    select booked.operation_key, booked.kind, booked.created_at as at, entry.ledger_account_id as account, entry.currency, entry.amount_minor
-      from ledger_transactions booked join ledger_entries entry on entry.ledger_transaction_id = booked.id
-     where booked.transaction_id = ${transactionId}
-     order by booked.id, entry.id`.execute(db);
-  return rows;
+function readEntries(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('ledger_transactions as booked')
+    .innerJoin('ledger_entries as entry', 'entry.ledger_transaction_id', 'booked.id')
+    .select([
+      'operation_key',
+      'kind',
+      'created_at as at',
+      'ledger_account_id as account',
+      'currency',
+      'amount_minor',
+    ])
+    .where('booked.transaction_id', '=', transactionId)
+    .orderBy('booked.id')
+    .orderBy('entry.id')
+    .execute();
 }
 
 function readMessages(db: WorldDb, transactionId: string) {
@@ -150,14 +144,7 @@ function readAttempts(db: WorldDb, transactionId: string) {
   return db
     .selectFrom('webhook_attempts')
     .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_attempts.message_id')
-    .select([
-      'webhook_attempts.message_id',
-      'webhook_attempts.attempt',
-      'webhook_attempts.at',
-      'webhook_attempts.ms',
-      'webhook_attempts.outcome',
-      'webhook_attempts.status',
-    ])
+    .select(['message_id', 'attempt', 'at', 'ms', 'outcome', 'webhook_attempts.status'])
     .where('webhook_messages.subject', '=', transactionId)
     .orderBy('webhook_attempts.id')
     .execute();
