@@ -234,7 +234,7 @@ const story: Timeline = {
   currency: 'USD',
   attention: { reason: 'SUPPLIER_NEVER_ALLOCATED', since: AT },
   package: { packageCode: 'NG-5GB-30D', name: 'Nigeria 5GB', type: 'BASE' as const },
-  quote: null,
+  quote: { costUsdE4: 10_000n, settingsId: '1', rateId: null },
   hold: { status: 'HELD', amountMinor: 1_250n, currency: 'USD' },
   payments: [
     {
