@@ -85,10 +85,8 @@ type Table = 'payments' | 'purchases' | 'fundings' | 'refunds';
 
 /** Its rows in one table. */
 export function rowsOf<T extends Table>(db: WorldDb, table: T, transactionId: string, isLocked = false) {
-  const rows = db
-    .selectFrom(table as Table)
-    .selectAll()
-    .where('transaction_id', '=', transactionId);
+  const anyTable: Table = table;
+  const rows = db.selectFrom(anyTable).selectAll().where('transaction_id', '=', transactionId);
   const query = isLocked ? rows.forNoKeyUpdate() : rows;
   return query as unknown as SelectQueryBuilder<WorldDatabase, T, Selectable<WorldDatabase[T]>>;
 }

@@ -1,9 +1,10 @@
 /**
- * Everything that our rows know of one purchase or funding, of one moment. Columns are named one by one: activation codes, PIN, PUK, bank
- * details, message bodies and what merchants answered stay where they are. Reads only.
+ * All rows of one purchase or funding, read in one snapshot. Where a table holds secrets (activation codes, PIN, PUK, bank details, message
+ * bodies, answers of merchants) the columns are named one by one. Reads only.
  */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { rowsOf } from './subject.ts';
 
 export type TimelineRows = Awaited<ReturnType<typeof readRows>>;
 
@@ -19,19 +20,10 @@ export async function readTimeline(db: WorldDb, transactionId: string): Promise<
 }
 
 async function readRows(db: WorldDb, transactionId: string) {
-  const purchase = await db
-    .selectFrom('purchases')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirst();
-  const funding = await db
-    .selectFrom('fundings')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirst();
+  const purchase = await rowsOf(db, 'purchases', transactionId).executeTakeFirst();
   return {
     purchase,
-    funding,
+    funding: await rowsOf(db, 'fundings', transactionId).executeTakeFirst(),
     esim: purchase && (await readEsim(db, purchase.esim_id)),
     hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
     events: await db
@@ -41,12 +33,7 @@ async function readRows(db: WorldDb, transactionId: string) {
       .orderBy('id')
       .execute(),
     payments: await readPayments(db, transactionId),
-    refunds: await db
-      .selectFrom('refunds')
-      .selectAll()
-      .where('transaction_id', '=', transactionId)
-      .orderBy('created_at')
-      .execute(),
+    refunds: await rowsOf(db, 'refunds', transactionId).orderBy('created_at').execute(),
     gatewayEvents: await readGatewayEvents(db, transactionId),
     entries: await readEntries(db, transactionId),
     messages: await readMessages(db, transactionId),
