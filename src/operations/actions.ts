@@ -207,7 +207,6 @@ function previewOf(subject: ActionSubject) {
     status,
     state: situationOf(facts),
     attentionReason,
-    facts,
     fits: availableActions(facts),
     /** The steps that `replay` would make now. */
     replay: replaySteps(facts),
