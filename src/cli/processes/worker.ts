@@ -13,7 +13,7 @@ import {
 } from '../../platform/composition/compose.ts';
 import type { ReadinessCheck } from '../../platform/http/admin.ts';
 import { composeRedisServices, type RedisServices } from '../../platform/composition/shared.ts';
-import { createFigureGauges } from '../../operations/figures.ts';
+import { createFigureGauges, stuckFigures } from '../../operations/figures.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
 import { readEnvironment } from '../../catalogue/store/revisions.ts';
@@ -134,23 +134,27 @@ function showFigures(
   lifecycle: Lifecycle,
   { figuresEveryMs = FIGURES_EVERY_MS, stuckEveryMs = STUCK_EVERY_MS }: WorkerOptions,
 ): void {
-  const gauges = createFigureGauges(metrics.registry);
+  const show = createFigureGauges(metrics.registry);
   for (const { composed } of running) {
     const { environment } = composed.world;
     poll(lifecycle, figuresEveryMs, {
       read: async () => {
         const figures = await readFigures(composed.db);
-        gauges.show(environment, { ...figures, differences: await countOpenDifferences(composed.db) });
+        const open = await countOpenDifferences(composed.db);
+        const differences = open.map(
+          ({ kind, count }) => ({ figure: 'differences', label: kind, value: count }) as const,
+        );
+        show(environment, 'rows', [...figures, ...differences]);
       },
       failed: (error) => {
-        gauges.show(environment, undefined);
+        show(environment, 'rows', undefined);
         logger.warn({ environment, error }, 'figures could not be read');
       },
     });
     poll(lifecycle, stuckEveryMs, {
-      read: async () => gauges.showStuck(environment, (await composed.stuck()).items),
+      read: async () => show(environment, 'stuck', stuckFigures((await composed.stuck()).items)),
       failed: (error) => {
-        gauges.showStuck(environment, undefined);
+        show(environment, 'stuck', undefined);
         logger.warn({ environment, error }, 'the stuck list could not be read');
       },
     });

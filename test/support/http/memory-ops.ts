@@ -233,8 +233,8 @@ const story: Timeline = {
   amountMinor: 1_250n,
   currency: 'USD',
   attention: { reason: 'SUPPLIER_NEVER_ALLOCATED', since: AT },
-  package: { packageCode: 'NG-5GB-30D', name: 'Nigeria 5GB', type: 'BASE' },
-  quote: null,
+  package: { packageCode: 'NG-5GB-30D', name: 'Nigeria 5GB', type: 'BASE' as const },
+  quote: { costUsdE4: 10_000n, settingsId: '1', rateId: null },
   hold: { status: 'HELD', amountMinor: 1_250n, currency: 'USD' },
   payments: [
     {
@@ -268,7 +268,13 @@ const story: Timeline = {
       asked_at: null,
     } as Timeline['refunds'][number],
   ],
-  supplier: { asks: 1, orderNo: 'B1', esimId: `esim-${'0'.repeat(32)}`, esimStatus: 'PENDING', iccid: null },
+  supplier: {
+    asks: 1,
+    orderNo: 'B1',
+    esimId: `esim-${'0'.repeat(32)}`,
+    esimStatus: 'PENDING' as const,
+    iccid: null,
+  },
   messages: [
     {
       id: `msg-${'0'.repeat(32)}`,
