@@ -59,9 +59,9 @@ describe('a charge on a hosted page', () => {
     await server.gateway().charge(byCard);
     expect(Object.keys(sentBody(server.calls[0]))).toEqual([
       'email',
-      'amount',
       'currency',
       'reference',
+      'amount',
       'channels',
     ]);
   });
