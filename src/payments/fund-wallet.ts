@@ -2,15 +2,23 @@ import type { Principal } from '../domain/account.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
 import { askEngine, ifReachable, requireAccepted } from './engine.ts';
-import { markOf } from '../platform/idempotency/tag.ts';
+import { markOf, type IdempotencyTag } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import type { PaymentDeps } from './deps.ts';
 import type { FundingInput } from './rules.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 import { findFunding, type FundingRow } from './store/payments.ts';
-import { findPaymentView, type FundCommand, type FundingView } from './views.ts';
+import { findPaymentView, type FundingView } from './views.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 
-/** Opens a payment into one's own wallet and tells how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
+interface FundCommand {
+  /** In the wallet's currency. */
+  readonly amountMinor: bigint;
+  readonly paymentMethod: OutsideMethod;
+  readonly idempotency?: IdempotencyTag;
+}
+
+/** Opens a payment into one's own wallet and returns how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
 export async function fundWallet(
   deps: PaymentDeps,
   principal: Principal,

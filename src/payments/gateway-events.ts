@@ -2,7 +2,7 @@
  * Gateway events are verified, saved, acknowledged and then applied. Applying one only requests a check of the payment, so applying it twice changes
  * nothing. An event that could not be applied stays in the inbox.
  */
-import type { GatewayEvent } from './port.ts';
+import type { PaymentGateway } from './port.ts';
 import { bookDispute, enqueuePaymentReturned } from './store/disputes.ts';
 import {
   UNMATCHED_EVENT,
@@ -25,15 +25,8 @@ const RUNS_FOR_MS = 60_000;
 /** How long a dispute waits for a check of a payment that is not booked yet. */
 const CHECK_WITHIN_MS = 8_000;
 
-export interface GatewayInbox {
-  take(
-    rawBody: Uint8Array,
-    headers: Readonly<Record<string, string | undefined>>,
-  ): Promise<'kept' | 'refused'>;
-}
-
 /** Saves events and tries to apply them in the background at once; what exceeds MAX_AT_ONCE is left to the scheduled run. */
-export function createGatewayInbox(deps: EventDeps): GatewayInbox {
+export function createGatewayInbox(deps: EventDeps) {
   const keepEvent = createEventWriter(deps.db);
   let applying = 0;
   const applyAside = (event: InboxEvent, id: bigint | undefined): void => {
@@ -46,24 +39,21 @@ export function createGatewayInbox(deps: EventDeps): GatewayInbox {
       .finally(() => (applying -= 1));
   };
   return {
-    take: async (rawBody, headers) => {
+    take: async (...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>) => {
       const verified = deps.gateway.verifyWebhook(rawBody, headers);
       if (!verified) {
         deps.events.gatewayEventRefused({ bytes: rawBody.byteLength });
-        return 'refused';
+        return 'refused' as const;
       }
-      const event = toKept(deps.gateway.name, verified);
+      const { eventKey, type, about } = verified;
+      const [reference, email] = [storable(verified.reference), storable(verified.email)];
+      const event = { gateway: deps.gateway.name, eventKey, type, about, reference, email };
       const id = await keepEvent(event);
-      deps.events.gatewayEventKept({ type: event.type, reference: event.reference });
+      deps.events.gatewayEventKept({ type, reference });
       applyAside(event, id);
-      return 'kept';
+      return 'kept' as const;
     },
   };
-}
-
-function toKept(gateway: string, event: GatewayEvent): InboxEvent {
-  const { eventKey, type, about, reference, email } = event;
-  return { gateway, eventKey, type, about, reference: storable(reference), email: storable(email) };
 }
 
 /** Postgres text cannot hold NUL, and no value of ours contains it. */
@@ -84,7 +74,9 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
     const waiting = await findUnappliedEvents(deps.db, { afterId, limit: MAX_AT_ONCE });
     const last = waiting.at(-1);
     if (!last) break;
-    const ended = await Promise.allSettled(waiting.map((event) => applyKept(deps, event)));
+    const ended = await Promise.allSettled(
+      waiting.map(async (row) => markEventApplied(deps.db, row.id, await applyGatewayEvent(deps, row))),
+    );
     const failed = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
     const unavailable = failed.find((error) => error instanceof EngineUnavailable);
     if (unavailable) throw unavailable;
@@ -95,10 +87,6 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
   if (failures.length > 0)
     throw new Error(`${failures.length} gateway events are left`, { cause: failures[0] });
   return applied;
-}
-
-async function applyKept(deps: EventDeps, row: GatewayEventRow): Promise<void> {
-  await markEventApplied(deps.db, row.id, await applyGatewayEvent(deps, row));
 }
 
 /** Applies a saved event without marking its row, which the caller does. Returns what was done. Idempotent. */

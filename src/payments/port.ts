@@ -1,42 +1,33 @@
 /**
- * The payment gateway that takes money from buyers outside of their wallets. As with the supplier every effect ends as done, refused or
- * unknown; unknown is asked about with its find-twin, never assumed. Only what the gateway answers when asked counts as money: an event
- * is a reason to ask, never a proof.
+ * The payment gateway that takes money from buyers outside of their wallets. Every effect ends as done, refused or unknown; after unknown we
+ * ask with its find-twin and never assume. Only what the gateway answers when asked counts as money: an event is a reason to ask, never a proof.
+ * Amounts are minor units (hundredths) of any currency that the gateway takes.
  */
+import type { Money } from '../domain/money.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 import type { DisputeState } from './rules.ts';
 
-export const GATEWAY_REFUSALS = [
-  'AMOUNT_NOT_SERVED',
-  'CURRENCY_NOT_SERVED',
-  'METHOD_NOT_SERVED',
-  'CREDENTIALS_REFUSED',
-  'ALREADY_REFUNDED',
-  'REFERENCE_TAKEN',
-  'REQUEST_REFUSED',
-] as const;
 /** Final refusals. Anything that may pass by itself (limited, 5xx, HTML, time-out) is unknown instead. */
-export type GatewayRefusal = (typeof GATEWAY_REFUSALS)[number];
+export type GatewayRefusal =
+  | 'AMOUNT_NOT_SERVED'
+  | 'CURRENCY_NOT_SERVED'
+  | 'METHOD_NOT_SERVED'
+  | 'CREDENTIALS_REFUSED'
+  | 'ALREADY_REFUNDED'
+  | 'REFERENCE_TAKEN'
+  | 'REQUEST_REFUSED';
 
 export type GatewayOutcome<T> = AnyOutcome<T, GatewayRefusal>;
 
 /** A read that could not be answered. */
 export class GatewayUnavailable extends Unavailable {}
 
-export const GATEWAY_METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
-export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
-
-/** Minor units (hundredths) of an ISO 4217 currency; unlike the ledger's money this may be any currency that the gateway takes. */
-export interface GatewayAmount {
-  readonly amountMinor: bigint;
-  readonly currency: string;
-}
-
 export interface ChargeRequest {
   /** Ours, one-shot at the gateway, and its only way to notice a repeat: letters, digits and `-` only. */
   readonly reference: string;
-  readonly method: GatewayMethod;
-  readonly amount: GatewayAmount;
+  readonly method: OutsideMethod;
+  readonly amount: Money;
   readonly email: string;
   /** Where the hosted page sends the buyer back to; the gateway adds the reference to its query. */
   readonly returnUrl?: string;
@@ -69,9 +60,9 @@ export interface GatewayCharge {
   readonly state: ChargeState;
   /** The vendor's own word, for alerts and timelines. */
   readonly gatewayStatus: string;
-  readonly requested: GatewayAmount;
+  readonly requested: Money;
   /** What the gateway received, fees that the buyer bears included. Meaningful for `paid` and `reversed` only. */
-  readonly received: GatewayAmount;
+  readonly received: Money;
   /** The part of `received` that is the gateway's fee, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
   readonly paidAt: Date | null;
@@ -82,7 +73,7 @@ export interface GatewayCharge {
 export interface RefundRequest {
   /** The charge that the money came by. */
   readonly reference: string;
-  readonly amount: GatewayAmount;
+  readonly amount: Money;
   /** Ours: stands in the refund's note, so that findRefund recognises it. */
   readonly refundKey: string;
 }
@@ -94,7 +85,7 @@ export interface GatewayRefund {
   readonly refundId: string;
   readonly state: RefundState;
   readonly gatewayStatus: string;
-  readonly amount: GatewayAmount;
+  readonly amount: Money;
 }
 
 /** A dispute as the gateway holds it. */
@@ -118,7 +109,7 @@ export interface GatewayEvent {
   readonly reference: string | null;
   /** Where it carries none: whom it concerns, to correlate by. */
   readonly email: string | null;
-  readonly amount: GatewayAmount | null;
+  readonly amount: Money | null;
 }
 
 /** One line of the gateway's statement: money that moved. The amount is positive, `kind` says which way. */
@@ -127,7 +118,7 @@ export interface StatementLine {
   readonly reference: string;
   /** `reversal`: received, and taken back by other ways than a refund; the gateway gives no date of its own, so `at` is the charge's. */
   readonly kind: 'charge' | 'refund' | 'reversal';
-  readonly amount: GatewayAmount;
+  readonly amount: Money;
   readonly feesMinor: bigint;
   /** The part of the amount that is the gateway's fee, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
@@ -153,11 +144,9 @@ export interface PaidCharges {
 
 export interface PaymentGateway {
   readonly name: string;
-  /**
-   * The least and the most that a method takes in a currency, or undefined where the gateway does not serve it. Known without asking.
-   */
+  /** The least and the most that a method takes in a currency; undefined where the gateway does not serve it. No I/O. */
   limits(
-    method: GatewayMethod,
+    method: OutsideMethod,
     currency: string,
   ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
   /**

@@ -3,7 +3,7 @@
  * test/fixtures/paystack), and what deviates from them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayMethod } from '../../src/payments/port.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 import {
   byCard,
   byTransfer,
@@ -277,7 +277,7 @@ describe('a charge that is not sent', () => {
 
   it('is one outside of the limits, which are known without asking', () => {
     const gateway = server.gateway();
-    const least = (method: GatewayMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
+    const least = (method: OutsideMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
     expect(
       ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF', 'EUR'].map((currency) => least('CARD', currency)),
     ).toEqual([50_00n, 2_00n, 10n, 1_00n, 3_00n, 1_00n, undefined]);

@@ -2,7 +2,9 @@
  * What the vendor serves: which method in which currency, the least and the most it takes, and under which references. Facts of its pages (payment channels;
  * errors), known without asking; what one account has switched on, only the vendor's answers tell.
  */
-import type { GatewayAmount, GatewayMethod, GatewayRefusal } from '../../payments/port.ts';
+import type { Money } from '../../domain/money.ts';
+import type { OutsideMethod } from '../../domain/states.ts';
+import type { GatewayRefusal } from '../../payments/port.ts';
 
 interface Limits {
   readonly minMinor: bigint;
@@ -24,7 +26,7 @@ const MIN_MINOR = new Map<string, bigint>([
 /** Pay with transfer starts higher than the rest. */
 const MIN_TRANSFER_MINOR = 100_00n;
 
-const CURRENCIES: Readonly<Record<GatewayMethod, readonly string[]>> = {
+const CURRENCIES: Readonly<Record<OutsideMethod, readonly string[]>> = {
   CARD: ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF'],
   // All markets but South Africa.
   APPLE_PAY: ['NGN', 'USD', 'GHS', 'KES', 'XOF'],
@@ -33,7 +35,7 @@ const CURRENCIES: Readonly<Record<GatewayMethod, readonly string[]>> = {
 };
 
 /** The least and the most that a method takes in a currency; undefined where it does not serve it. */
-export function limitsOf(method: GatewayMethod, currency: string): Limits | undefined {
+export function limitsOf(method: OutsideMethod, currency: string): Limits | undefined {
   const minMinor = MIN_MINOR.get(currency);
   // Stryker disable next-line ConditionalExpression: no method has a currency that is not in the list above
   if (minMinor === undefined || !CURRENCIES[method].includes(currency)) return undefined;
@@ -42,8 +44,8 @@ export function limitsOf(method: GatewayMethod, currency: string): Limits | unde
 
 /** Why an amount cannot be charged by a method; undefined when it can. */
 export function refusalOf(
-  method: GatewayMethod,
-  { amountMinor, currency }: GatewayAmount,
+  method: OutsideMethod,
+  { amountMinor, currency }: Money,
 ): GatewayRefusal | undefined {
   const limits = limitsOf(method, currency);
   if (limits === undefined) return MIN_MINOR.has(currency) ? 'METHOD_NOT_SERVED' : 'CURRENCY_NOT_SERVED';

@@ -5,7 +5,8 @@
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import type { GatewayAmount, GatewayEvent } from '../../payments/port.ts';
+import type { Money } from '../../domain/money.ts';
+import type { GatewayEvent } from '../../payments/port.ts';
 import { isOtherMode, type Mode } from './answers.ts';
 import { currencyOrBlank, lenient, minorOrNull, parseJson, read, text } from './wire.ts';
 
@@ -84,7 +85,7 @@ function referenceOf(about: GatewayEvent['about'], data: EventData): string {
 }
 
 /** A rejected transfer's amount is left out: the vendor does not say in which unit it is. */
-function amountOf(about: GatewayEvent['about'], data: EventData): GatewayAmount | null {
+function amountOf(about: GatewayEvent['about'], data: EventData): Money | null {
   if (about === 'other' || about === 'transfer-rejected') return null;
   const { [about === 'dispute' ? 'refund_amount' : 'amount']: amountMinor, currency } = data;
   return amountMinor === null || currency === '' ? null : { amountMinor, currency };
