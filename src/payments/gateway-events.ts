@@ -9,7 +9,6 @@ import {
   createEventWriter,
   findUnappliedEvents,
   markEventApplied,
-  type GatewayEventRow,
   type InboxEvent,
 } from './store/gateway-events.ts';
 import { findPayment, type PaymentRow } from './store/payments.ts';
@@ -32,7 +31,7 @@ export function createGatewayInbox(deps: EventDeps) {
   const applyAside = (event: InboxEvent, id: bigint | undefined): void => {
     if (applying >= MAX_AT_ONCE) return;
     applying += 1;
-    void applyEvent(deps, event)
+    void applyGatewayEvent(deps, event)
       .then((note) => (id === undefined ? undefined : markEventApplied(deps.db, id, note)))
       // It stays in the inbox; the scheduled run tries again and reports failures.
       .catch(() => undefined)
@@ -47,7 +46,7 @@ export function createGatewayInbox(deps: EventDeps) {
       }
       const { eventKey, type, about } = verified;
       const [reference, email] = [storable(verified.reference), storable(verified.email)];
-      const event = { gateway: deps.gateway.name, eventKey, type, about, reference, email };
+      const event = { gateway: deps.gateway.name, event_key: eventKey, type, about, reference, email };
       const id = await keepEvent(event);
       deps.events.gatewayEventKept({ type, reference });
       applyAside(event, id);
@@ -89,17 +88,12 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
   return applied;
 }
 
-/** Applies a saved event without marking its row, which the caller does. Returns what was done. Idempotent. */
-export function applyGatewayEvent(deps: ApplyDeps, row: GatewayEventRow): Promise<string> {
-  const { gateway, type, about, reference, email, event_key: eventKey } = row;
-  return applyEvent(deps, { gateway, eventKey, type, about, reference, email });
-}
-
 type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 
-async function applyEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
+/** Applies an event without marking its row, which the caller does. Returns what was done. Idempotent. */
+export async function applyGatewayEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
   if (event.about === 'transfer-rejected') {
-    return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.eventKey)} payments`;
+    return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.event_key)} payments`;
   }
   const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
   if (!payment) return UNMATCHED_EVENT;

@@ -69,17 +69,22 @@ async function* ofOurMode<T extends Row>(
 
 const refunds = (context: Context, query: Query) => ofOurMode(context, '/refund', wire.refund, query);
 
+const withoutFees = ({ id, amount: amountMinor, currency }: wire.WireTransaction | wire.WireRefund) => ({
+  gatewayId: id,
+  amount: { amountMinor, currency },
+  feesMinor: 0n,
+  feesOnTopMinor: 0n,
+  refundKey: '',
+});
+
 function lineOf(kind: 'charge' | 'reversal', charge: wire.WireTransaction): StatementLine {
-  const { reference, amount: amountMinor, currency, fees } = charge;
   const openedAt = charge.created_at ?? charge.paid_at ?? new Date(0);
   return {
-    reference,
+    ...withoutFees(charge),
     kind,
-    amount: { amountMinor, currency },
-    feesMinor: fees ?? 0n,
+    reference: charge.reference,
+    feesMinor: charge.fees ?? 0n,
     feesOnTopMinor: toGatewayCharge(charge).feesOnTopMinor,
-    gatewayId: charge.id,
-    refundKey: '',
     openedAt,
     at: charge.paid_at ?? openedAt,
   };
@@ -103,21 +108,11 @@ async function refundLine(
   refund: wire.WireRefund,
   referenceById: ReadonlyMap<string, string>,
 ): Promise<StatementLine> {
-  const { amount: amountMinor, currency, transaction } = refund;
-  const reference =
-    refund.reference || (referenceById.get(transaction.id) ?? (await referenceOf(client, transaction.id)));
+  const { id } = refund.transaction;
+  const reference = refund.reference || (referenceById.get(id) ?? (await referenceOf(client, id)));
   const openedAt = refund.created_at ?? refund.refunded_at ?? new Date(0);
-  return {
-    reference,
-    kind: 'refund',
-    amount: { amountMinor, currency },
-    feesMinor: 0n,
-    feesOnTopMinor: 0n,
-    gatewayId: refund.id,
-    refundKey: refund.merchant_note,
-    openedAt,
-    at: refund.refunded_at ?? openedAt,
-  };
+  const at = refund.refunded_at ?? openedAt;
+  return { ...withoutFees(refund), kind: 'refund', reference, refundKey: refund.merchant_note, openedAt, at };
 }
 
 async function referenceOf(client: Client, transactionId: string): Promise<string> {
