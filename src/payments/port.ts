@@ -24,7 +24,7 @@ export type GatewayOutcome<T> = AnyOutcome<T, GatewayRefusal>;
 export class GatewayUnavailable extends Unavailable {}
 
 export interface ChargeRequest {
-  /** Ours, one-shot at the gateway, and its only way to notice a repeat: letters, digits and `-` only. */
+  /** Ours, used once: the gateway's only way to notice a repeat. Letters, digits and `-` only. */
   readonly reference: string;
   readonly method: OutsideMethod;
   readonly amount: Money;
@@ -49,12 +49,11 @@ export type PaymentInstructions =
     };
 
 /**
- * `waiting`: the buyer is busy, or money is on its way. `abandoned`: nobody pays right now, and it may still be paid. `failed`: this try was
- * declined; it may still be followed by a success. `unknown`: a word never seen before.
+ * `waiting`: the buyer is paying, or money is on its way. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a word never seen
+ * before.
  */
 export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
 
-/** One charge as the gateway holds it. */
 export interface GatewayCharge {
   readonly reference: string;
   readonly state: ChargeState;
@@ -63,7 +62,7 @@ export interface GatewayCharge {
   readonly requested: Money;
   /** What the gateway received, fees that the buyer bears included. Meaningful for `paid` and `reversed` only. */
   readonly received: Money;
-  /** The part of `received` that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  /** The gateway's fee inside `received`, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
   readonly paidAt: Date | null;
   /** The gateway's own id: digits, up to 64 bits. */
@@ -71,7 +70,7 @@ export interface GatewayCharge {
 }
 
 export interface RefundRequest {
-  /** The charge that the money came by. */
+  /** Of the charge. */
   readonly reference: string;
   readonly amount: Money;
   /** Ours: stands in the refund's note, so that findRefund recognises it. */
@@ -88,7 +87,6 @@ export interface GatewayRefund {
   readonly amount: Money;
 }
 
-/** A dispute as the gateway holds it. */
 export interface GatewayDispute {
   /** The gateway's own id. */
   readonly disputeId: string;
@@ -98,7 +96,7 @@ export interface GatewayDispute {
   readonly openedAt: Date | null;
 }
 
-/** A verified event, reduced to what it is a reason to look at. */
+/** A verified event, reduced to what it is a reason to check. */
 export interface GatewayEvent {
   /** SHA-256 of the raw body, hexadecimal: the gateway gives its events no id. */
   readonly eventKey: string;
@@ -107,7 +105,7 @@ export interface GatewayEvent {
   readonly about: 'charge' | 'refund' | 'dispute' | 'transfer-rejected' | 'other';
   /** The charge's reference, where the event carries one. */
   readonly reference: string | null;
-  /** Where it carries none: whom it concerns, to correlate by. */
+  /** The buyer's, for events without a reference. */
   readonly email: string | null;
   readonly amount: Money | null;
 }
@@ -120,11 +118,11 @@ export interface StatementLine {
   readonly kind: 'charge' | 'refund' | 'reversal';
   readonly amount: Money;
   readonly feesMinor: bigint;
-  /** The part of the amount that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  /** The gateway's fee inside the amount, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
   /** The gateway's own id of the charge or the refund; "" where it tells none. */
   readonly gatewayId: string;
-  /** The key that a refund was asked for under; "" for one made by other hands, and for charges. */
+  /** Our key of a refund; "" for one that we did not make, and for charges. */
   readonly refundKey: string;
   /** When the charge or the refund was opened: what statements go by. */
   readonly openedAt: Date;
@@ -135,7 +133,7 @@ export interface StatementLine {
 export interface PaidCharges {
   /** Of this page; those of the other mode are left out. */
   readonly references: readonly string[];
-  /** Rows of the page, those that were left out counted in. */
+  /** All rows of the page. */
   readonly count: number;
   /** Of all pages together; null where the gateway does not tell. */
   readonly total: number | null;
@@ -150,8 +148,8 @@ export interface PaymentGateway {
     currency: string,
   ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
   /**
-   * Opens a charge. A repeat with the same reference never opens a second one: it gives the same instructions where the gateway tells them
-   * again (bank transfer), else REFERENCE_TAKEN (hosted pages, whose address is told only once).
+   * Opens a charge. A repeat with the same reference never opens a second one: it gives the same instructions for bank transfers, and
+   * REFERENCE_TAKEN for hosted pages, whose address the gateway sends only once.
    */
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The truth about a charge; null: the gateway holds none. Never creates one. */
@@ -166,14 +164,11 @@ export interface PaymentGateway {
   paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
   /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */
   findDisputes(reference: string): Promise<GatewayOutcome<readonly GatewayDispute[]>>;
-  /** References of charges that were disputed in [from, to). Throws GatewayUnavailable, and then what it gave before is a part only. */
+  /** References of charges disputed in [from, to). Throws GatewayUnavailable, perhaps after some references. */
   disputed(from: Date, to: Date): AsyncIterable<string>;
-  /**
-   * What moved among the charges and refunds that were opened in [from, to), as they stand now. Throws GatewayUnavailable, and then what
-   * it gave before is a part only.
-   */
+  /** What moved among the charges and refunds opened in [from, to), as they stand now. Throws GatewayUnavailable, perhaps after some lines. */
   statement(from: Date, to: Date): AsyncIterable<StatementLine>;
-  /** Verifies over the raw bytes and fails closed: undefined for whatever is not certainly the gateway's word in this mode. */
+  /** Verifies over the raw bytes and fails closed: undefined unless it is certainly the gateway's event in this mode. */
   verifyWebhook(
     rawBody: Uint8Array,
     headers: Readonly<Record<string, string | undefined>>,

@@ -6,11 +6,6 @@ import type { Money } from '../../domain/money.ts';
 import type { OutsideMethod } from '../../domain/states.ts';
 import type { GatewayRefusal } from '../../payments/port.ts';
 
-interface Limits {
-  readonly minMinor: bigint;
-  readonly maxMinor: bigint;
-}
-
 /** 10,000,000.00 of every currency; the page does not say of which unit, and this reading is the stricter one. */
 const MAX_MINOR = 1_000_000_000n;
 
@@ -35,7 +30,7 @@ const CURRENCIES: Readonly<Record<OutsideMethod, readonly string[]>> = {
 };
 
 /** The least and the most that a method takes in a currency; undefined where it does not serve it. */
-export function limitsOf(method: OutsideMethod, currency: string): Limits | undefined {
+export function limitsOf(method: OutsideMethod, currency: string) {
   const minMinor = MIN_MINOR.get(currency);
   // Stryker disable next-line ConditionalExpression: no method has a currency that is not in the list above
   if (minMinor === undefined || !CURRENCIES[method].includes(currency)) return undefined;
@@ -52,9 +47,7 @@ export function refusalOf(
   return amountMinor < limits.minMinor || amountMinor > limits.maxMinor ? 'AMOUNT_NOT_SERVED' : undefined;
 }
 
-const REFERENCE = /^(?!\.+$)[A-Za-z0-9.=-]{1,100}$/;
-
 /** Whether the vendor can hold anything under this reference: its alphabet, and nothing that means something else in a path. */
 export function isReference(reference: string): boolean {
-  return REFERENCE.test(reference);
+  return /^(?!\.+$)[A-Za-z0-9.=-]{1,100}$/.test(reference);
 }
