@@ -1,7 +1,4 @@
-/**
- * Steps at the payment gateway. Every reference is on record before the gateway is asked. Only lookAtPayment books what the gateway has. Bank
- * details and e-mail addresses stay in rows: workflows get ids and outcomes.
- */
+/** Steps at the payment gateway. Bank details and e-mail addresses stay in rows: workflows get ids and outcomes. */
 import { sleep } from '@temporalio/activity';
 import { asFailureReason, type FailureReason } from '../../src/domain/refusals.ts';
 import type { GatewayRefusal } from '../../src/payments/port.ts';

@@ -1,7 +1,6 @@
 /**
- * Refunds at the gateway, one step at a time. The request is on record before it is sent. The gateway takes a repeat as another refund, so after
- * an unknown outcome only findRefund decides, once nothing sent earlier can still arrive. Each retry by an operator is an attempt under a key of its
- * own, and we search for all of them.
+ * Refunds at the gateway, one step at a time. The gateway takes a repeat as another refund, so after an unknown outcome only findRefund decides, once
+ * nothing sent earlier can still arrive. Each retry by an operator is an attempt under a key of its own, and we search for all of them.
  */
 import type { GatewayRefund } from '../../src/payments/port.ts';
 import { findClaim, findPayment } from '../../src/payments/store/payments.ts';
@@ -100,8 +99,8 @@ async function keep(deps: RefundStepDeps, refund: RefundRow, look: GatewayRefund
 }
 
 /**
- * The gateway will not send it. The refund ends if a bank has taken the payment back, since the buyer has the money then. Else it is credited to
- * the wallet, if `mayCredit` and the gateway still has the money, or waits for a person.
+ * The gateway will not send it. If a bank has taken the payment back, the buyer has the money and the refund ends. Else it is credited to the
+ * wallet, if `mayCredit` and the gateway still has the money, or waits for a person.
  */
 async function settleUnsent(
   { db, gateway, events, written }: RefundStepDeps,

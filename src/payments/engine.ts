@@ -29,18 +29,15 @@ export interface PaymentEngine {
   /** Starts the funding, or attaches to it, as `PurchaseEngine.purchase` does. */
   fundWallet(input: FundingInput, deadlineMs: number): Promise<EngineAnswer>;
   /**
-   * Asks the gateway about a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money.
-   * Resolves when that is done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
+   * Checks a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money. Resolves when that is
+   * done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
    */
   check(payment: PaymentSubject, deadlineMs: number): Promise<void>;
   /** The same without waiting for the result: resolves once the engine has accepted the request. */
   checkSoon(payment: PaymentSubject): Promise<void>;
 }
 
-/**
- * Asks the engine. In doubt only the rows prove that it runs: without one PROCESSING or PENDING would promise what may never have begun.
- * SERVICE_UNAVAILABLE when nothing was started, or nobody knows.
- */
+/** Asks the engine. In doubt only the rows prove that it runs. SERVICE_UNAVAILABLE when nothing was started, or we cannot know. */
 export async function askEngine(
   transactionId: string,
   ask: (deadlineMs: number) => Promise<EngineAnswer>,

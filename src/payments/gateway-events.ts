@@ -1,7 +1,4 @@
-/**
- * Gateway events are verified, saved, acknowledged and then applied. Applying one only requests a check of the payment, so applying it twice changes
- * nothing. An event that could not be applied stays in the inbox.
- */
+/** Gateway events are verified, saved, acknowledged and then applied, which only requests a check. One that could not be applied stays in the inbox. */
 import type { PaymentGateway } from './port.ts';
 import { bookDispute, enqueuePaymentReturned } from './store/disputes.ts';
 import {
@@ -60,10 +57,7 @@ function storable(text: string | null): string | null {
   return text?.includes('\0') === true ? null : text;
 }
 
-/**
- * Applies the events left in the inbox, oldest first, and returns how many. It goes on after an event that fails, and throws for it at the end; it stops
- * at once if the engine is unavailable.
- */
+/** Applies the events left in the inbox, oldest first; returns how many. Throws at the end for events that failed, at once if the engine is unavailable. */
 export async function applyInbox(deps: EventDeps): Promise<number> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;
   const failures: unknown[] = [];

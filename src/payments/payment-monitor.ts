@@ -1,6 +1,6 @@
 /**
- * Finds paid charges whose events were lost, by reading the gateway's list in windows. One read covers all payments of a window, and only payments that
- * are not booked yet are checked by their own workflow. If the list does not answer, payments are checked one by one, slowly and fairly over accounts.
+ * Finds paid charges whose events were lost, by reading the gateway's list in windows: one read covers all payments of a window. If the list does
+ * not answer, payments are checked one by one, slowly and fairly over accounts.
  */
 import type { Events } from '../platform/telemetry/events.ts';
 import type { PaymentDeps } from './deps.ts';

@@ -1,7 +1,6 @@
 /**
- * The payment gateway that takes money from buyers outside of their wallets. Every effect ends as done, refused or unknown; after unknown we
- * ask with its find-twin and never assume. Only what the gateway answers when asked counts as money: an event is a reason to ask, never a proof.
- * Amounts are minor units (hundredths) of any currency that the gateway takes.
+ * The payment gateway that takes money from buyers outside of their wallets. After an unknown outcome we ask with the find-twin and never assume.
+ * Only its answers count as money: an event is a reason to ask, never a proof. Amounts are minor units (hundredths) of any currency that it takes.
  */
 import type { Money } from '../domain/money.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
@@ -48,10 +47,7 @@ export type PaymentInstructions =
       readonly expiresAt: Date;
     };
 
-/**
- * `waiting`: the buyer is paying, or money is on its way. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a word never seen
- * before.
- */
+/** `waiting`: the buyer is paying, or money is on its way. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a new word. */
 export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
 
 export interface GatewayCharge {
@@ -148,8 +144,8 @@ export interface PaymentGateway {
     currency: string,
   ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
   /**
-   * Opens a charge. A repeat with the same reference never opens a second one: it gives the same instructions for bank transfers, and
-   * REFERENCE_TAKEN for hosted pages, whose address the gateway sends only once.
+   * Opens a charge. A repeat with the same reference never opens a second one: bank transfers give the same instructions, hosted pages REFERENCE_TAKEN,
+   * since the gateway sends their address only once.
    */
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The truth about a charge; null: the gateway holds none. Never creates one. */

@@ -172,9 +172,8 @@ const POLL_SHARE = 10;
 const CHECKOUT_PHASE = { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 };
 
 /**
- * The longest pause while money is likely, counted from the opening. It lets us deliver within the 90 s (hosted page), 60 s (mobile money) and
- * 5 min (transfer) of promise G2; the rest is for one answer of the gateway and the delivery. A page is nearly always paid within minutes or not at
- * all, so its checks may grow rare after two hours; a transfer account lives 8 hours at most.
+ * The longest pause while money is likely, counted from the opening. With one answer of the gateway and the delivery it keeps promise G2: 90 s (hosted
+ * page), 60 s (mobile money), 5 min (transfer). A page is nearly always paid within minutes or not at all; a transfer account lives 8 hours at most.
  */
 const POLLING_PHASES: Readonly<Record<OutsideMethod, typeof CHECKOUT_PHASE>> = {
   CARD: CHECKOUT_PHASE,

@@ -1,6 +1,6 @@
 /**
- * Handles what happens to a purchase or funding after it is closed: late money, refunds that an operator sends, claims that a person must settle.
- * There is one such workflow for each purchase or funding. It ends when all refunds are sent and no claim is left.
+ * What happens after a purchase or funding is closed: late money, refunds that an operator sends, claims that a person must settle. One workflow for
+ * each purchase or funding; it ends when all refunds are sent and no claim is left.
  */
 import {
   allHandlersFinished,

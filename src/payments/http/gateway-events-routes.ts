@@ -1,7 +1,4 @@
-/**
- * The payment gateway's events, one path for each world. The body stays unparsed: its signature is over the bytes. Answers 200 only for a saved
- * event; the gateway sends any other again.
- */
+/** The payment gateway's events. The body stays unparsed: its signature is over the bytes. The gateway repeats events that were not answered with 200. */
 import { z } from 'zod';
 import { ENVIRONMENTS } from '../../domain/account.ts';
 import { DomainError } from '../../domain/errors.ts';

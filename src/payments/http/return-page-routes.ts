@@ -1,6 +1,6 @@
 /**
- * Where a buyer's browser comes back to after a hosted checkout, and what that page asks. Public: the reference is unguessable, and the answer
- * holds nothing secret. A browser has no key, so we search every world that is on.
+ * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the answer holds nothing secret. A browser
+ * has no key, so we search every world that is on.
  */
 import { z } from 'zod';
 import type { WorldUseCases } from '../../platform/composition/use-cases.ts';

@@ -1,6 +1,6 @@
 /**
- * The page that a buyer comes back to after a hosted checkout. Style and script are part of it and named by hash in a content policy that allows
- * nothing else. It renews itself with a script, and without one by reloading.
+ * The page that a buyer comes back to after a hosted checkout. A content policy names its style and script by hash and allows nothing else. It renews
+ * itself with the script, and without it by reloading.
  */
 import { createHash } from 'node:crypto';
 import { formatMinor } from '../../domain/money.ts';

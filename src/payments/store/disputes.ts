@@ -8,7 +8,7 @@ import type { DisputeRow } from './tables.ts';
 import type { GatewayDispute } from '../port.ts';
 
 /**
- * Books a disputed payment's money as at risk and calls a person, once per dispute. Events carry no dispute id; without one only the first dispute of a
+ * Books a disputed payment's money as at risk, once per dispute, and flags it. Events carry no dispute id: without one only the first dispute of a
  * payment is booked, and a check finds the others.
  */
 export async function bookDispute(db: WorldDb, reference: string, disputeId = ''): Promise<string> {
@@ -177,10 +177,7 @@ export async function closeDispute(
     .execute();
 }
 
-/**
- * What was earned by it; where nothing was, the money lies in the wallet or is still held, and the gateway will keep as much of what it owes
- * us.
- */
+/** What was earned by it; before that, the gateway will keep as much of what it owes us. */
 async function amountAtRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
   const hold = await trx
     .selectFrom('holds')

@@ -15,10 +15,7 @@ export type InboxEvent = Pick<
 /** Far more than arrive during one commit. */
 const MOST_AT_ONCE = 500;
 
-/**
- * Saves events in batches: those that arrive during one commit share the next. An event is durable once its promise resolves: with
- * the row's id, or undefined for a repeat of the same bytes.
- */
+/** Saves events in batches: those that arrive during one commit share the next. Resolves once the event is durable; undefined: a repeat of the same bytes. */
 export function createEventWriter(db: WorldDb): (event: InboxEvent) => Promise<bigint | undefined> {
   const waiting: { event: InboxEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
   let isWriting = false;

@@ -87,8 +87,8 @@ export async function findUnbooked(db: WorldDb, references: readonly string[]): 
 export type UncheckedPayment = PaymentSubject & { readonly reference: string };
 
 /**
- * Unpaid payments to check one by one while the list is unavailable: those not checked for a tenth of their age, one minute at most. Accounts take turns,
- * the one that waited longest first, so that an account with many payments does not delay the others.
+ * Unpaid payments to check one by one: those not checked for a tenth of their age, one minute at most. Accounts take turns, the longest waiting first,
+ * so that an account with many payments does not delay the others.
  */
 export async function findUncheckedPayments(
   db: WorldDb,

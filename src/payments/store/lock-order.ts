@@ -13,22 +13,9 @@
 import type { PaymentRow } from './payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** Each table with its place in the order. */
-export const LOCK_ORDER = {
-  operator_moves: 1,
-  payments: 2,
-  purchases: 3,
-  fundings: 3,
-  refunds: 4,
-  disputes: 4,
-  esims: 4,
-  holds: 4,
-  wallets: 5,
-} as const;
-
 /**
- * One try and what it is for, locked for booking what came of it. The weaker lock: a refund that is being written at the same time points at these
- * rows, and neither must wait for the other. `isAwaited`: the purchase or funding still waits for its money.
+ * One attempt and its purchase or funding, locked for booking. The weaker lock: a refund that is being written points at these rows, and neither must
+ * wait for the other. `isAwaited`: the purchase or funding still waits for its money.
  */
 export async function lockPayment(
   trx: WorldDb,

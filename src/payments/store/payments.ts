@@ -129,10 +129,7 @@ export function findPaymentsToClose(
     .execute();
 }
 
-/**
- * Whether the gateway has confirmed this charge before. If it then does not find the charge, that says nothing about the money: most likely our key
- * belongs to another integration.
- */
+/** Whether the gateway has confirmed this charge before. If it then does not find the charge, our key most likely belongs to another integration. */
 export function isKnownToGateway({ instructions, gateway_id }: PaymentRow): boolean {
   return instructions !== null || gateway_id !== null;
 }
@@ -144,10 +141,7 @@ export async function recordCheck(db: WorldDb, reference: string, askedAt: Date)
   );
 }
 
-/**
- * Whether a caller may have a closed payment checked: the first may, then one per `freshMs`. Checks from other sources do not count, so a caller who has
- * just paid late is served at once.
- */
+/** Whether a caller may have a closed payment checked: once per `freshMs`. Checks from other sources do not count, so a late payer is served at once. */
 export async function takeCheckSlot(
   db: WorldDb,
   transactionId: string,

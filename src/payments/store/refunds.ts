@@ -1,7 +1,4 @@
-/**
- * Refunds. The money waits in suspense until the gateway says that it is sent; if the gateway cannot send it, it is credited to the wallet. A row is
- * written before the gateway is asked, and is closed once.
- */
+/** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { atLockedRate } from '../rules.ts';
@@ -58,10 +55,7 @@ export async function findStuckRefunds(db: WorldDb, transactionId: string): Prom
   return open.filter(({ status }) => status === 'STUCK');
 }
 
-/**
- * Records the request before it is sent, so that the next step knows that a refund may be under way. `false`: another process has begun since the row was
- * read; the gateway would take both requests for refunds.
- */
+/** Records the request before it is sent. `false`: another process has begun since the row was read; the gateway would take both requests for refunds. */
 export async function beginRefund(
   db: WorldDb,
   refund: Pick<RefundRow, 'refund_key' | 'attempt' | 'asked_at'>,
@@ -219,10 +213,7 @@ export async function creditRefundAs(
   return true;
 }
 
-/**
- * The bank or the gateway took the payment back before the refund was sent. The buyer has the money, so the refund ends and its amount in suspense is
- * booked as reversed. Idempotent.
- */
+/** The payment was taken back before the refund was sent: the buyer has the money, so the amount in suspense is booked as reversed. Idempotent. */
 export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);

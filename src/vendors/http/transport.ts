@@ -1,7 +1,4 @@
-/**
- * One HTTP exchange with a vendor: kept-alive connections, one time limit over the whole exchange, a size limit on the answer. An answer that is not
- * complete is "lost", and callers must treat that as unknown. Bodies and headers are never logged.
- */
+/** One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer as unknown. Bodies and headers are never logged. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildConnector, errors, Pool } from 'undici';
 
@@ -84,10 +81,7 @@ export function createTransport({
   };
 }
 
-/**
- * Connections that know whether one broke that had answered before: a kept-alive one, closed by the vendor before it saw the request. undici does not
- * say this of a reset.
- */
+/** Connections that know whether one broke that had answered before: closed by the vendor before it saw the request. undici does not say it of a reset. */
 function createConnections() {
   const connectTo = buildConnector({});
   const stale = new WeakSet<Error>();
@@ -102,21 +96,14 @@ function createConnections() {
   return {
     connect,
     wasStale: (error: unknown): boolean =>
-      error instanceof BrokenBeforeAnswer &&
-      (stale.has(error.cause) ||
-        (error.cause instanceof errors.SocketError && (error.cause.socket?.bytesRead ?? 0) > 0)),
+      error instanceof Error &&
+      brokenBeforeAnswer.has(error) &&
+      (stale.has(error) || (error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0)),
   };
 }
 
-/** A fault before the vendor's answer began. */
-class BrokenBeforeAnswer extends Error {
-  override readonly cause: Error;
-
-  constructor(cause: Error) {
-    super(lostBy(cause).detail);
-    this.cause = cause;
-  }
-}
+/** Faults before the vendor's answer began. */
+const brokenBeforeAnswer = new WeakSet<Error>();
 
 /** One request and its whole answer. Rejects on any transport fault, an answer that is too long, and the time limit. */
 async function exchange(
@@ -146,7 +133,8 @@ async function exchange(
         signal: abort.signal,
       })
       .catch((error: unknown) => {
-        throw new BrokenBeforeAnswer(error as Error);
+        brokenBeforeAnswer.add(error as Error);
+        throw error;
       });
     const text = await readText(body, maxBodyBytes);
     // undici frees a connection one turn later; without this the next request would open another one.

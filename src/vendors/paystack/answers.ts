@@ -1,6 +1,6 @@
 /**
- * How the vendor's answers are read: an answer about another charge or of the other mode proves nothing about ours, and words never seen
- * before raise an alert. Lists give every row once, or GatewayUnavailable; a list that does not end, or repeats a page, is never complete.
+ * How answers are read: one about another charge or of the other mode proves nothing about ours, and words never seen before raise an alert. A list
+ * that does not end, or repeats a page, is never complete.
  */
 import type { z } from 'zod';
 import { GatewayUnavailable, type GatewayOutcome } from '../../payments/port.ts';

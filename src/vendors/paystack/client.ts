@@ -1,7 +1,6 @@
 /**
- * The vendor's side of the shared transport: JSON with a bearer key. Guarantee: never throws and never guesses; any answer that is not
- * clearly the vendor's own is "lost", which callers must treat as unknown. Must not log keys or bodies: they hold people's addresses
- * and account numbers, which are cut out of the messages passed on, too.
+ * JSON with a bearer key. Any answer that is not clearly the vendor's own is "lost", which callers must treat as unknown. Must not log keys or bodies:
+ * they hold people's addresses and account numbers, which are cut out of the messages passed on, too.
  */
 import { createTransport, type Heard, type HttpRequest, type Lost } from '../http/transport.ts';
 import { BUSY_RETRY_MS, type No } from './codes.ts';

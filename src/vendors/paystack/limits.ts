@@ -1,6 +1,6 @@
 /**
- * What the vendor serves: which method in which currency, the least and the most it takes, and under which references. Facts of its pages (payment channels;
- * errors), known without asking; what one account has switched on, only the vendor's answers tell.
+ * What the vendor serves, from its pages (payment channels; errors): which method in which currency, amounts and references. What one account has
+ * switched on, only the vendor's answers say.
  */
 import type { Money } from '../../domain/money.ts';
 import type { OutsideMethod } from '../../domain/states.ts';

@@ -1,7 +1,4 @@
-/**
- * The vendor's words for charges and refunds → ours. Pure and total: every input has an answer, and what was never seen before maps to
- * "unknown", never to a guess. Amounts stay bigint.
- */
+/** The vendor's words for charges and refunds → ours. A word never seen before maps to "unknown", never to a guess. */
 import type {
   GatewayCharge,
   ChargeState,

@@ -1,7 +1,4 @@
-/**
- * Refunds and disputes. A refund is known by our key in its note alone. "None" is said only after the whole list was read: a vendor that
- * does not narrow its list by transaction costs time and gives no wrong answer.
- */
+/** Refunds and disputes. A refund is known by our key in its note alone. "None" is said only after the whole list was read, narrowed or not. */
 import {
   GatewayUnavailable,
   type GatewayDispute,

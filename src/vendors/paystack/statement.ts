@@ -1,7 +1,4 @@
-/**
- * The vendor's statement: what moved, from its lists of transactions and refunds. Guarantee: every line once, none for money that did not
- * move, none of the other mode; or GatewayUnavailable.
- */
+/** The vendor's statement, from its lists of transactions and refunds: every line once, none for money that did not move, none of the other mode. */
 import { z } from 'zod';
 import type { StatementLine, PaidCharges } from '../../payments/port.ts';
 import type { Client } from './client.ts';
@@ -21,10 +18,7 @@ import * as wire from './wire.ts';
 
 const TRANSACTIONS = '/transaction';
 
-/**
- * Charges first, then refunds, then what was taken back by other ways: the rest of a charge that is reversed, where refunds do not make
- * up for all of it. Throws GatewayUnavailable.
- */
+/** Charges, then refunds, then reversals: what was taken back of a reversed charge by other ways than refunds. Throws GatewayUnavailable. */
 export async function* statementOf(context: Context, from: Date, to: Date): AsyncGenerator<StatementLine> {
   const window = windowQuery(from, to);
   const referenceById = new Map<string, string>();

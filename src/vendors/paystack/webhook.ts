@@ -1,7 +1,6 @@
 /**
- * The vendor's events: verified over the raw bytes, then reduced to what they are a reason to look at. Guarantee: fails closed, so that
- * whatever is not signed with one of our keys, is too long, of the other mode or no event at all is undefined; never throws. There is
- * no protection against replays on this wire: an event must never count as proof, and its key lets a repeat be noticed.
+ * The vendor's events, verified over the raw bytes. Fails closed, never throws. This wire has no protection against replays: an event must never
+ * count as proof, and its key lets us notice a repeat.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';

@@ -1,7 +1,6 @@
 /**
- * The vendor's answers: leniently read where its own pages disagree (numbers and booleans as text, two names for a date or an error's
- * category), strictly where a wrong guess would cost money. Every number arrives as the text it was written as, so that ids of 64 bits and
- * amounts lose nothing.
+ * The vendor's answers: leniently read where its own pages disagree, strictly where a wrong guess would cost money. Every number arrives as the text
+ * it was written as, so that ids of 64 bits and amounts lose nothing.
  */
 import { z } from 'zod';
 import { UnreadableAnswer, parseWithNumbersAsText } from '../http/json.ts';
