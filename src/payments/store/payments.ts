@@ -227,18 +227,13 @@ export async function findClaim(db: WorldDb, transactionId: string): Promise<Cla
 /** Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. */
 export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<void> {
   const isClaim = CLAIMS.some((claim) => claim === reason);
-  for (const table of ['purchases', 'fundings'] as const) {
-    await db
-      .updateTable(table)
-      .set({ needs_attention_since: sql`now()`, attention_reason: reason, updated_at: sql`now()` })
-      .where('transaction_id', '=', transactionId)
-      .where((eb) =>
-        eb.or([
-          eb('needs_attention_since', 'is', null),
-          ...(isClaim ? [eb('attention_reason', 'not in', CLAIMS)] : []),
-        ]),
-      )
-      .execute();
+  for (const table of ['purchases', 'fundings']) {
+    await sql`
+      update ${sql.table(table)} set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
+       where transaction_id = ${transactionId}
+         and (needs_attention_since is null or ${isClaim} and attention_reason <> all(${[...CLAIMS]}))`.execute(
+      db,
+    );
   }
 }
 

@@ -285,20 +285,12 @@ export async function closeRefund(
 
 /** Clears the attention flag once the last open refund has ended. */
 async function unflagRefunds(trx: WorldDb, transactionId: string): Promise<void> {
-  for (const table of ['purchases', 'fundings'] as const) {
-    await trx
-      .updateTable(table)
-      .set({ needs_attention_since: null, attention_reason: null, updated_at: sql`now()` })
-      .where('transaction_id', '=', transactionId)
-      .where('attention_reason', 'in', ['REFUND_NEEDS_ATTENTION', 'REFUND_STUCK'])
-      .where((eb) => {
-        const open = eb
-          .selectFrom('refunds')
-          .select('refund_key')
-          .where('transaction_id', '=', transactionId)
-          .where('closed_at', 'is', null);
-        return eb.not(eb.exists(open));
-      })
-      .execute();
+  for (const table of ['purchases', 'fundings']) {
+    await sql`
+      update ${sql.table(table)} set needs_attention_since = null, attention_reason = null, updated_at = now()
+       where transaction_id = ${transactionId} and attention_reason in ('REFUND_NEEDS_ATTENTION', 'REFUND_STUCK')
+         and not exists (select from refunds where transaction_id = ${transactionId} and closed_at is null)`.execute(
+      trx,
+    );
   }
 }
