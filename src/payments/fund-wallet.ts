@@ -22,47 +22,38 @@ interface FundCommand {
 export async function fundWallet(
   deps: PaymentDeps,
   principal: Principal,
-  command: FundCommand,
-  context: RequestContext,
+  { amountMinor, paymentMethod, idempotency: tag }: FundCommand,
+  { requestId }: RequestContext,
 ): Promise<FundingView> {
-  const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
-  const written = earlier && (await findFunding(deps.db, transactionId));
+  const { db, engine } = deps;
+  const { transactionId, earlier } = await identifyRequest(deps, principal, tag);
+  const written = earlier && (await findFunding(db, transactionId));
   if (written) return fundingView(deps, written);
-  const input = freeze(deps, principal, command, { ...context, transactionId });
-  const answer = await askEngine(
-    input.transactionId,
-    (deadlineMs) => deps.engine.fundWallet(input, deadlineMs),
-    input.timings.answerWithinMs,
-    async () => (await ifReachable(() => findFunding(deps.db, input.transactionId))) !== undefined,
-  );
-  requireAccepted(answer, command.idempotency);
-  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
-  const view = await ifReachable(async () => {
-    const row = await findFunding(deps.db, input.transactionId);
-    return row && fundingView(deps, row);
-  });
-  return view ?? notWrittenYet(input);
-}
-
-function freeze(
-  deps: PaymentDeps,
-  { account }: Principal,
-  command: FundCommand,
-  request: RequestContext & { readonly transactionId: string },
-): FundingInput {
-  const amount = { amountMinor: command.amountMinor, currency: account.currency };
-  const tag = command.idempotency;
-  return {
-    transactionId: request.transactionId,
-    accountId: account.id,
-    paymentMethod: command.paymentMethod,
-    amountMinor: String(command.amountMinor),
-    currency: account.currency,
-    charge: quoteCharge(deps, deps.catalogue.current(), command.paymentMethod, amount),
-    requestId: request.requestId,
+  const { id: accountId, currency } = principal.account;
+  const input: FundingInput = {
+    transactionId,
+    accountId,
+    paymentMethod,
+    amountMinor: String(amountMinor),
+    currency,
+    charge: quoteCharge(deps, deps.catalogue.current(), paymentMethod, { amountMinor, currency }),
+    requestId,
     timings: deps.settings.timings,
     ...(tag ? { idempotency: markOf(tag) } : {}),
   };
+  const answer = await askEngine(
+    transactionId,
+    (deadlineMs) => engine.fundWallet(input, deadlineMs),
+    input.timings.answerWithinMs,
+    async () => (await ifReachable(() => findFunding(db, transactionId))) !== undefined,
+  );
+  requireAccepted(answer, tag);
+  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(db, input));
+  const view = await ifReachable(async () => {
+    const row = await findFunding(db, transactionId);
+    return row && fundingView(deps, row);
+  });
+  return view ?? notWrittenYet(input);
 }
 
 /** A funding as it now stands. */
