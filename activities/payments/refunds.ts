@@ -29,23 +29,23 @@ type RefundStepDeps = ActivityDeps & { readonly written: PendingMessages };
 type Step = 'closed' | 'open' | AttentionReason;
 
 export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundStand> {
-  const moving: RefundStepDeps = { ...deps, written: newPendingMessages() };
+  const written = newPendingMessages();
   let open = 0;
   let needsPerson: AttentionReason | null = null;
   for (const refund of await findOpenRefunds(deps.db, transactionId)) {
-    const step = await moveOn(moving, refund);
+    const step = await advance({ ...deps, written }, refund);
     if (step !== 'closed') open += 1;
     if (step !== 'closed' && step !== 'open') needsPerson = step;
   }
   const claim = open === 0 ? await findClaim(deps.db, transactionId) : undefined;
-  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(moving.written) };
+  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(written) };
 }
 
-async function moveOn(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
+async function advance(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
   const { reference } = refund;
   const found = await findAttempt(deps, refund);
   if (found === 'unknown') return 'open';
-  if (found !== null) return keep(deps, refund, found);
+  if (found !== null) return record(deps, refund, found);
   const refundKey = attemptKey(refund, refund.attempt);
   const now = deps.clock.now();
   if (refund.status === 'STUCK') return settleUnsent(deps, refund, refund.gateway_status ?? '', false);
@@ -58,9 +58,9 @@ async function moveOn(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
     amount: { amountMinor: refund.amount_minor, currency: refund.currency },
   });
   if (asked.outcome === 'unknown') return 'open';
-  if (asked.outcome === 'done') return keep(deps, refund, asked.value);
+  if (asked.outcome === 'done') return record(deps, refund, asked.value);
   deps.events.refundRefused({ refundKey, reason: asked.reason, detail: asked.detail });
-  // What the gateway says went back already we do not give a second time.
+  // Money that went back already is not credited as well.
   return settleUnsent(deps, refund, asked.detail, asked.reason !== 'ALREADY_REFUNDED');
 }
 
@@ -72,16 +72,15 @@ async function findAttempt(
   for (const [before, refundKey] of attemptKeys(refund).entries()) {
     const found = await gateway.findRefund({ reference: refund.reference, refundKey });
     if (found.outcome !== 'done') return 'unknown';
-    const isOut = found.value !== null && (before === 0 || found.value.state !== 'failed');
-    if (isOut) return found.value;
+    if (found.value !== null && (before === 0 || found.value.state !== 'failed')) return found.value;
   }
   return null;
 }
 
-async function keep(deps: RefundStepDeps, refund: RefundRow, look: GatewayRefund): Promise<Step> {
-  const { refundId, gatewayStatus } = look;
+async function record(deps: RefundStepDeps, refund: RefundRow, found: GatewayRefund): Promise<Step> {
+  const { refundId, gatewayStatus } = found;
   const refundKey = refund.refund_key;
-  switch (look.state) {
+  switch (found.state) {
     case 'done':
       await closeRefundDone(deps.db, refund, { refundId, gatewayStatus }, deps.written);
       deps.events.refundEnded({ refundKey, end: 'sent back' });

@@ -20,7 +20,7 @@ export type PurchaseAnswer = (
   | { readonly status: 'SUCCESS' | 'PROCESSING' | 'PENDING' }
   | { readonly status: 'REFUSED'; readonly refusal: Refusal }
 ) & {
-  /** Of the request that opened the purchase: a retry with another body is told so. */
+  /** Of the request that opened the purchase: a retry with another body is refused. */
   readonly fingerprint?: string;
 };
 
@@ -58,7 +58,7 @@ export async function askEngine(
   );
 }
 
-/** What a read finds, or undefined where the database is away for a moment: who has begun something needs its id more than an error. */
+/** What a read finds, or undefined while the database is away: a caller whose purchase has begun needs its id more than an error. */
 export async function ifReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -93,7 +93,7 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   PAYMENT_FAILED: 'The payment could not be started',
 };
 
-/** What a caller may know of a refusal: our detail is for logs and operators. */
+/** A refusal for the caller. Its detail is for logs and operators. */
 export function refused(refusal: Refusal): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
   return new DomainError(code, REFUSAL_MESSAGES[code], { details: `${refusal.reason}: no money was taken` });

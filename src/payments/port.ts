@@ -108,7 +108,7 @@ export interface GatewayEvent {
 
 /** One line of the gateway's statement: money that moved. The amount is positive, `kind` says which way. */
 export interface StatementLine {
-  /** The charge's; "" for a refund of a charge that the gateway does not tell. */
+  /** The charge's; "" for a refund of a charge that the gateway does not name. */
   readonly reference: string;
   /** `reversal`: received, and taken back by other ways than a refund; the gateway gives no date of its own, so `at` is the charge's. */
   readonly kind: 'charge' | 'refund' | 'reversal';
@@ -116,7 +116,7 @@ export interface StatementLine {
   readonly feesMinor: bigint;
   /** The gateway's fee inside the amount, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
-  /** The gateway's own id of the charge or the refund; "" where it tells none. */
+  /** The gateway's own id of the charge or the refund; "" where it gives none. */
   readonly gatewayId: string;
   /** Our key of a refund; "" for one that we did not make, and for charges. */
   readonly refundKey: string;
@@ -131,7 +131,7 @@ export interface PaidCharges {
   readonly references: readonly string[];
   /** All rows of the page. */
   readonly count: number;
-  /** Of all pages together; null where the gateway does not tell. */
+  /** Of all pages together; null where the gateway does not say. */
   readonly total: number | null;
   readonly isLast: boolean;
 }

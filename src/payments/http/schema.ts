@@ -48,7 +48,7 @@ const oneName = (description: string) =>
     .transform((text) => text ?? undefined)
     .meta({ description });
 
-// Whether a text can be one of ours is no matter of form: an impossible one is simply not found.
+// An id that cannot exist is well-formed here and simply not found.
 export const confirmBody = z
   .object({
     transactionId: oneName('What buy or fund answered'),

@@ -68,7 +68,7 @@ async function openRiskMinor(
   const keys = known.flatMap((one) =>
     one.settled_at === null && one.operation_key !== null ? [one.operation_key] : [],
   );
-  // What is at risk out of what the gateway owes us is part of that no more.
+  // Money at risk is no longer part of what the gateway owes us.
   if (keys.length === 0) return 0n;
   const { rows } = await sql<{ total: bigint }>`
     select coalesce(sum(e.amount_minor), 0)::int8 as total
@@ -205,7 +205,7 @@ export async function enqueuePaymentReturned(
 ): Promise<number> {
   if (email === null) return 0;
   return db.transaction().execute(async (trx) => {
-    // Locked before we look for the line: another process may apply the same event.
+    // Locked before we search for the line: another process may apply the same event.
     const { rows } = await sql<{ transaction_id: string }>`
       select purchases.transaction_id
         from purchases

@@ -1,13 +1,13 @@
 /**
- * The one order in which transactions lock rows about money, so that two which meet wait for each other and never in a circle (a deadlock):
+ * The one order in which transactions lock rows about money, so that two which meet wait for each other and never deadlock:
  *
- * 1. `operator_moves`: the line of the action.
- * 2. `payments`: one try, or all tries of a purchase, oldest first.
+ * 1. `operator_moves`: the row of the action.
+ * 2. `payments`: one attempt, or all attempts of a purchase, oldest first.
  * 3. `purchases` or `fundings`: what the payment is for. Several purchases in the order of their ids.
- * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so whoever locks them holds its row in 3 already.
+ * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
  * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes what it holds already.
  *
- * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A statement by itself that changes one row is free.
+ * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single statement that changes one row is free.
  * test/platform/lock-order.store.test.ts holds every transaction to this order.
  */
 import type { PaymentRow } from './payments.ts';
@@ -36,7 +36,7 @@ export async function lockPayment(
   return { payment, isAwaited: subject?.status === 'PENDING' };
 }
 
-/** All tries of a purchase, oldest first. The caller's next statement locks the purchase. */
+/** All attempts of a purchase, oldest first. The caller's next statement locks the purchase. */
 export function lockPayments(trx: WorldDb, transactionId: string): Promise<PaymentRow[]> {
   return trx
     .selectFrom('payments')

@@ -76,7 +76,7 @@ function instructionsIn(context: Context, request: ChargeRequest, held: wire.Wir
   requireSameReference(request.reference, held.reference);
   const state = chargeStateOf(held.status);
   alertIfUnseen(context, 'charge status', 'charge', { state, gatewayStatus: held.status });
-  // It came without an account, so nobody can pay into this one any more.
+  // It came without an account, so it cannot be paid any more.
   if (state === 'failed')
     return { outcome: 'refused', reason: 'REQUEST_REFUSED', detail: 'the charge failed at once' };
   const detail = `the charge is ${held.status.slice(0, 40)}`;
@@ -85,7 +85,7 @@ function instructionsIn(context: Context, request: ChargeRequest, held: wire.Wir
   return value ? { outcome: 'done', value } : unknown(`${detail}, without an account`, PENDING_RETRY_MS);
 }
 
-/** A reference that was used before: by us, when it is the same charge and the vendor tells its account again. */
+/** A reference that was used before: by us, if it is the same charge and the vendor gives its account again. */
 async function instructionsAgain(context: Context, request: ChargeRequest): Promise<Charged> {
   const answer = await context.client.get(`/charge/${encodeURIComponent(request.reference)}`);
   if (answer.kind !== 'answered') return questionFailure(answer);

@@ -21,7 +21,7 @@ export interface No {
 
 /** No rate limits are published: what a busy service usually needs. */
 export const BUSY_RETRY_MS = 5_000;
-/** The vendor says "a few minutes" where it limits us; somebody has to top up a balance: asking more often changes nothing. */
+/** The vendor says "a few minutes" where it limits us; a balance that is too low must be topped up. */
 const LATER: NoMeaning = { kind: 'unknown', retryAfterMs: 60_000 };
 
 const refused = (reason: GatewayRefusal): NoMeaning => ({ kind: 'refused', reason });

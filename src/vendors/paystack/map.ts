@@ -11,7 +11,7 @@ import type { NotAnswered } from './client.ts';
 import { meaningOf } from './codes.ts';
 import type { WireCharge, WireRefund, WireTransaction } from './wire.ts';
 
-/** Those of verify, charge and lists together. A transaction that nobody opened yet is called abandoned too. */
+/** Those of verify, charge and lists together. A page that was never opened is abandoned, too. */
 export const CHARGE_STATES = new Map<string, ChargeState>([
   ['success', 'paid'],
   ['failed', 'failed'],
@@ -95,7 +95,7 @@ export function effectFailure(answer: NotAnswered): NotDone {
 
 /**
  * What a failed question means: always unknown. That the vendor would not answer says nothing about what was asked, so a wrong key
- * must never look like "no such charge". A no is named by its code, its category or its HTTP status.
+ * must never look like "no such charge". The detail names a no by its code, its category or its HTTP status.
  */
 export function questionFailure(answer: NotAnswered): Unknown {
   if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);

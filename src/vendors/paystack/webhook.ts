@@ -14,7 +14,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 const SIGNATURE_HEADER = 'x-paystack-signature';
 const SIGNATURE = /^[0-9a-f]{128}$/;
 const EVENT_TYPE = /^[a-z][\w.-]{0,99}$/i;
-/** Longer than any reference or address; what goes beyond is nobody's. */
+/** Longer than any reference or address of ours. */
 const MAX_TEXT = 320;
 
 /** Some events carry a list as `data`; none of those is about a payment. */
@@ -50,7 +50,7 @@ export function verifyEvent(
   }
 }
 
-/** Compares with every key, in a time that tells nothing about how much of a signature was right. */
+/** Compares with every key, in constant time. */
 function isSigned(rawBody: Uint8Array, signature: unknown, secretKeys: readonly string[]): boolean {
   if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return false;
   const given = Buffer.from(signature, 'hex');
