@@ -2,7 +2,7 @@
  * What the gateway adapter makes of the answers to a charge: every example on the vendor's pages (facts typed anew under
  * test/fixtures/paystack), and what deviates from them.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 import {
   byCard,
@@ -12,14 +12,10 @@ import {
   no,
   yes,
   startAnsweringGateway,
-  type AnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json, type Call } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });

@@ -1,5 +1,5 @@
 /** What the gateway adapter makes of the answers about refunds: every example on the vendor's pages, and what deviates from them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { REFUND_STATES } from '../../src/vendors/paystack/map.ts';
 import {
   example,
@@ -9,14 +9,10 @@ import {
   transaction,
   yes,
   startAnsweringGateway,
-  type AnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json, type Call } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
