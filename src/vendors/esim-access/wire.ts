@@ -6,7 +6,10 @@ import { z } from 'zod';
 import { UnreadableAnswer } from '../http/json.ts';
 
 /** Absent, null and what is no scalar are "". */
-const text = z.union([z.string(), z.number(), z.boolean()]).transform(String).catch('');
+const text = z
+  .unknown()
+  .optional()
+  .transform((given) => (['string', 'number', 'boolean'].includes(typeof given) ? String(given) : ''));
 const textOrNull = text.transform((given) => (given === '' ? null : given));
 const requiredText = text.refine((given) => given !== '', 'is missing');
 
