@@ -30,11 +30,11 @@ import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
-const GOODS = profileItem(esimFacts(), NOW);
+const GOODS = profileItem(profileFacts(), NOW);
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
 
