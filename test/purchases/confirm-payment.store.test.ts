@@ -110,7 +110,7 @@ it('a purchase from the wallet is not looked at, so it is answered also where no
     purchase: { transaction_id: transactionId, status: 'PROCESSING' },
   });
   isAway = true;
-  expect(await confirm(accountId, transactionId)).toMatchObject({ purchase: { transactionId } });
+  expect(await confirm(accountId, transactionId)).toMatchObject({ purchase: { transaction_id: transactionId } });
   expect(looked).toEqual([]);
 });
 
