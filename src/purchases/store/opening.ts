@@ -4,7 +4,7 @@
  */
 import { sql, type Insertable, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
-import type { PurchaseInput } from '../purchase.ts';
+import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey } from '../../platform/idempotency/store.ts';
@@ -26,8 +26,6 @@ export interface OpenOptions {
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
 }
-
-type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
 
 const OPENED: Opened = { opened: true };
 const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
