@@ -2,14 +2,12 @@
  * Names and types that workflows, activities and the Temporal client share. Workflow, activity, update and signal names, and JSON fields, are part of
  * every open purchase's history: never change one.
  */
-import type { AttentionReason } from '../src/domain/states.ts';
-import type { FundingInput } from '../src/payments/rules.ts';
-import type { ChargeQuote, RefundTimings } from '../src/payments/rules.ts';
+import type { AttentionReason, OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
+import type { ChargeQuote, FundingInput, RefundTimings } from '../src/payments/rules.ts';
 import type { ActionOutcome, ActionRefusal, ActionRequest } from '../src/operations/rules.ts';
-import type { PurchaseInput } from '../src/purchases/purchase.ts';
+import type { Opened, PurchaseInput } from '../src/purchases/purchase.ts';
 import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { FailureReason, Refusal } from '../src/domain/refusals.ts';
-import type { OutsideMethod, PaymentPurpose } from '../src/domain/states.ts';
 
 export const PURCHASE_WORKFLOW = 'purchase';
 export const FUND_WALLET_WORKFLOW = 'fundWallet';
@@ -119,10 +117,6 @@ export type DeliverOutcome =
   /** An earlier run was cancelling the order when it stopped. */
   | { readonly outcome: 'withdrawing' };
 
-export type OpenOutcome = (
-  { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal }
-) & { readonly messages?: NewMessages };
-
 /** A payment through a gateway. Amounts are decimal digits; the account's e-mail address is read where it is needed. */
 export interface PaymentRequest {
   readonly transactionId: string;
@@ -141,20 +135,17 @@ export interface PaymentRequest {
 /** Money claimed back from us; only a person can settle it. */
 export type Claim = 'PAYMENT_DISPUTED' | 'PAYMENT_REVERSED';
 
-/** `looks`: begins with a payment check of its own. */
-export interface AfterClosingInput {
-  readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
-  readonly isFromOutside: boolean;
-  readonly timings: RefundTimings;
-  readonly looks?: boolean;
-}
-
-/** Of earlier builds. */
+/** Input of `latePayment`, which earlier builds started. */
 export interface LatePaymentInput {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
   readonly timings: RefundTimings;
+}
+
+/** `looks`: begins with a payment check of its own. */
+export interface AfterClosingInput extends LatePaymentInput {
+  readonly isFromOutside: boolean;
+  readonly looks?: boolean;
 }
 
 export type OpenedPayment =
@@ -211,27 +202,25 @@ export type Withdrawal =
   | { readonly left: 'perhaps-something' | 'delivered'; readonly detail: string };
 
 /** A closed payment that needs an `afterClosing` workflow. */
-export interface LateMoney extends LatePaymentInput {
-  readonly isClaim?: true;
-}
+export type LateMoney = LatePaymentInput & { readonly isClaim?: true };
 
-/** Of earlier builds. */
-export interface RepairInput {
+/** Input of `repair`, which earlier builds started for each operator action. */
+export interface RepairInput extends Omit<AfterClosingInput, 'transactionId' | 'looks'> {
   readonly wish: ActionRequest;
-  readonly purpose: PaymentPurpose;
-  readonly isFromOutside: boolean;
-  readonly timings: RefundTimings;
 }
 
+/** `range`: ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. */
 export interface ReconcileInput {
   readonly askedBy: string;
-  /** ISO 8601; includes `from`, excludes `to`. Absent: since the last regular run. */
   readonly range?: { readonly from: string; readonly to: string };
 }
 
 /** Steps in our database, run as local activities. */
 export interface OrderActivities {
-  readonly openPurchase: (input: PurchaseInput, startedAt: string) => Promise<OpenOutcome>;
+  readonly openPurchase: (
+    input: PurchaseInput,
+    startedAt: string,
+  ) => Promise<Opened & { readonly messages?: NewMessages }>;
   /** One quick attempt at the supplier inside the purchase's first workflow task. */
   readonly tryDelivering: (transactionId: string, graceMs?: number) => Promise<DeliverOutcome>;
   /** `open`: nothing was written, since another order was sent after `asks` attempts, or the purchase was delivered. */
@@ -253,7 +242,7 @@ export interface OrderActivities {
   ) => Promise<ClosedUnpaid>;
   readonly openFunding: (input: FundingInput) => Promise<void>;
   /** Checks an operator's request against the database and records it. */
-  readonly beginMove: (wish: ActionRequest) => Promise<BegunMove>;
+  readonly beginMove: (request: ActionRequest) => Promise<BegunMove>;
   /** Performs a recorded action: its effect and its record in one transaction. */
   readonly makeMove: (moveId: string, stage: MoveStage) => Promise<MadeMove>;
   /** Records the result of an action that changes nothing in our database. */

@@ -11,6 +11,7 @@ import {
   TemporalFailure,
   upsertSearchAttributes,
   workflowInfo,
+  type ActivityOptions,
 } from '@temporalio/workflow';
 import { nextOwnTryMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
@@ -19,6 +20,7 @@ import {
   OPS_QUEUE,
   SUPPLIER_QUEUE,
   type DeliverOutcome,
+  type DeliverRequest,
   type GatewayActivities,
   type MadeMove,
   type MoveStage,
@@ -127,12 +129,8 @@ const makeMoveStep = databaseStep('makeMove', 'Operator: perform the action');
 
 /** A permanent database error becomes a refusal for the operator. */
 export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMove> {
-  try {
-    return await makeMoveStep(moveId, stage);
-  } catch (error) {
-    if (!(error instanceof TemporalFailure)) throw error;
-    return closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the ledger refuses it' });
-  }
+  const made = await orElse(makeMoveStep(moveId, stage), undefined);
+  return made ?? closeMove(moveId, { refusal: 'DOES_NOT_FIT', detail: 'the ledger refuses it' });
 }
 
 /** Opening (2.5 s) and this attempt end before the SDK must extend the 5 s workflow task. */
@@ -157,61 +155,48 @@ export function tryDelivering(input: PurchaseInput): Promise<DeliverOutcome> {
   return unknownOnFailure(tryOnce(input.transactionId, input.timings.doubtMs));
 }
 
+const supplierSteps = (options: ActivityOptions): SupplierActivities =>
+  proxyActivities<SupplierActivities>({
+    taskQueue: SUPPLIER_QUEUE,
+    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+    ...options,
+  });
+
+function requestOf({ transactionId, timings }: PurchaseInput, budgetMs: number): DeliverRequest {
+  const { lookFirstMs, lookMaxMs, doubtMs: graceMs } = timings;
+  return { transactionId, budgetMs, lookFirstMs, lookMaxMs, graceMs };
+}
+
 /** As many attempts as fit before the buyer must be answered. Every failure means: outcome unknown. */
 export function deliverWhileBuyerWaits(input: PurchaseInput, elapsedMs: number): Promise<DeliverOutcome> {
-  const { answerWithinMs, lookFirstMs, lookMaxMs } = input.timings;
-  const limitMs = Math.max(ANSWER_MARGIN_MS, answerWithinMs - elapsedMs - ANSWER_MARGIN_MS);
-  const { deliver } = proxyActivities<SupplierActivities>({
-    taskQueue: SUPPLIER_QUEUE,
+  const leftMs = input.timings.answerWithinMs - elapsedMs - ANSWER_MARGIN_MS;
+  const limitMs = Math.max(ANSWER_MARGIN_MS, leftMs);
+  const { deliver } = supplierSteps({
     scheduleToCloseTimeout: limitMs,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: '250ms', backoffCoefficient: 2, maximumInterval: '2s' },
     summary: 'Deliver and settle: order at the supplier and fetch the profile',
   });
-  return unknownOnFailure(
-    deliver({
-      transactionId: input.transactionId,
-      budgetMs: Math.max(0, limitMs - ANSWER_MARGIN_MS),
-      lookFirstMs,
-      lookMaxMs,
-      graceMs: input.timings.doubtMs,
-    }),
-  );
+  return unknownOnFailure(deliver(requestOf(input, Math.max(0, limitMs - ANSWER_MARGIN_MS))));
 }
+
+const ONE_CHECK = { startToCloseTimeout: SUPPLIER_CHECK_MS, retry: { maximumAttempts: 1 } } as const;
 
 /** One later attempt; it orders again under the same id where the order's outcome is unknown. */
 export function deliverOnce(input: PurchaseInput): Promise<DeliverOutcome> {
-  const { deliver } = proxyActivities<SupplierActivities>({
-    taskQueue: SUPPLIER_QUEUE,
-    startToCloseTimeout: SUPPLIER_CHECK_MS,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts: 1 },
-    summary: 'Check the supplier again, and settle',
-  });
-  const { lookFirstMs, lookMaxMs, doubtMs: graceMs } = input.timings;
-  return unknownOnFailure(
-    deliver({ transactionId: input.transactionId, budgetMs: 0, lookFirstMs, lookMaxMs, graceMs }),
-  );
+  const { deliver } = supplierSteps({ ...ONE_CHECK, summary: 'Check the supplier again, and settle' });
+  return unknownOnFailure(deliver(requestOf(input, 0)));
 }
 
 /** For purchases that were refused under an earlier build. */
-export const { withdrawOrder } = proxyActivities<SupplierActivities>({
-  taskQueue: SUPPLIER_QUEUE,
+export const { withdrawOrder } = supplierSteps({
   startToCloseTimeout: '5m',
-  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 3 },
   summary: 'Undo: make sure that the supplier holds no order',
 });
 
 /** Only reads at the supplier; orders nothing. */
 export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
-  const steps = proxyActivities<SupplierActivities>({
-    taskQueue: SUPPLIER_QUEUE,
-    startToCloseTimeout: SUPPLIER_CHECK_MS,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-    retry: { maximumAttempts: 1 },
-    summary: 'Check the supplier, for an operator',
-  });
+  const steps = supplierSteps({ ...ONE_CHECK, summary: 'Check the supplier, for an operator' });
   return orElse(steps.lookAtSupplier(transactionId), { did: 'the supplier does not say' });
 }
 
@@ -221,21 +206,19 @@ export function lookAtSupplier(transactionId: string): Promise<SupplierCheck> {
  */
 export async function withdrawForMove(input: PurchaseInput, isVouchedFor: boolean): Promise<Withdrawal> {
   const { doubtMs: graceMs } = input.timings;
-  const steps = proxyActivities<SupplierActivities>({
-    taskQueue: SUPPLIER_QUEUE,
+  const steps = supplierSteps({
     // Waits for the last order, and for a cancellation of its own without an answer.
     startToCloseTimeout: 2 * graceMs + 2 * SUPPLIER_CHECK_MS,
-    heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '10s', maximumAttempts: 3 },
     summary: 'Operator: make sure that the order can no longer arrive',
   });
-  try {
-    return await steps.withdrawForMove(input.transactionId, isVouchedFor, graceMs);
-  } catch (error) {
-    if (!(error instanceof TemporalFailure)) throw error;
-    await reopenDelivery(input);
-    return { left: 'perhaps-something', detail: 'the supplier could not be asked' };
-  }
+  const withdrawal = await orElse(
+    steps.withdrawForMove(input.transactionId, isVouchedFor, graceMs),
+    undefined,
+  );
+  if (withdrawal) return withdrawal;
+  await reopenDelivery(input);
+  return { left: 'perhaps-something', detail: 'the supplier could not be asked' };
 }
 
 /** Opens a purchase again after a withdrawal that cancelled nothing, once a cancellation that timed out can no longer arrive. */
@@ -268,10 +251,8 @@ export async function openPayment(request: PaymentRequest, budgetMs: number): Pr
 /** Checks the payment at the gateway and books the result. */
 export async function lookAtPayment(transactionId: string, purpose: PaymentPurpose): Promise<PaymentStand> {
   const steps = gatewaySteps('Check the payment at the gateway', GATEWAY_CHECK_MS);
-  const stand = await orElse(steps.lookAtPayment(transactionId, purpose), {
-    state: 'unknown',
-    isKnown: false,
-  });
+  const unknown: PaymentStand = { state: 'unknown', isKnown: false };
+  const stand = await orElse(steps.lookAtPayment(transactionId, purpose), unknown);
   await startDeliveries(stand.messages, transactionId);
   return stand;
 }
@@ -279,7 +260,8 @@ export async function lookAtPayment(transactionId: string, purpose: PaymentPurpo
 /** Sends refunds to the gateway, or checks their progress. */
 export async function moveRefunds(transactionId: string): Promise<RefundStand> {
   const steps = gatewaySteps('Refund: send the money back, or check its progress', GATEWAY_CHECK_MS);
-  const stand = await orElse(steps.moveRefunds(transactionId), { open: 1, needsPerson: null });
+  const unknown: RefundStand = { open: 1, needsPerson: null };
+  const stand = await orElse(steps.moveRefunds(transactionId), unknown);
   await startDeliveries(stand.messages, transactionId);
   return stand;
 }
@@ -297,7 +279,7 @@ function unknownOnFailure(outcome: Promise<DeliverOutcome>): Promise<DeliverOutc
   return orElse(outcome, { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' });
 }
 
-async function orElse<T>(step: Promise<T>, failed: T): Promise<T> {
+async function orElse<T, F extends T | undefined>(step: Promise<T>, failed: F): Promise<T | F> {
   try {
     return await step;
   } catch (error) {

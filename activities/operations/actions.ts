@@ -1,5 +1,4 @@
 /** A check orders nothing. A refund or a replacement comes only after nothing of the first order can be delivered any more. */
-import { esimFactsOf } from '../../src/esims/rules.ts';
 import {
   countOrderAttempt,
   keepOrderNo,
@@ -124,7 +123,7 @@ async function refreshDelivered(
   const look = await supplier.profile({ esimTranNo: delivery.esimTranNo });
   if (look.outcome !== 'done' || look.value.state !== 'ready')
     return { did: 'the supplier does not say how the eSIM stands' };
-  const row = await refreshEsim(db, delivery.esimId, esimFactsOf(look.value.profile), lookedAt);
+  const row = await refreshEsim(db, delivery.esimId, look.value.profile, lookedAt);
   return { did: `the eSIM is ${row?.status ?? look.value.profile.supplierStatus}` };
 }
 

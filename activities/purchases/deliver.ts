@@ -4,7 +4,7 @@
  * attempt can still be accepted, or be accepted and not yet listed.
  */
 import { sleep } from '@temporalio/activity';
-import { esimFactsOf, type TopUpTotals } from '../../src/esims/rules.ts';
+import type { TopUpTotals } from '../../src/esims/rules.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { SupplierProfile, SupplierRefusal, TopUpRequest } from '../../src/esims/port.ts';
 import {
@@ -183,7 +183,7 @@ export async function deliverProfile(
   delivery: Delivery,
   profile: SupplierProfile,
 ): Promise<DeliverOutcome> {
-  const item = profileItem(esimFactsOf(profile), deps.clock.now());
+  const item = profileItem(profile, deps.clock.now());
   return settle(deps, delivery.transactionId, profile.iccid, { ...item, supplierId: delivery.supplierId });
 }
 

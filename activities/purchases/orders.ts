@@ -2,18 +2,14 @@
 import { reopenDelivery } from '../../src/purchases/store/deliveries.ts';
 import { flagMoney, closeFundingUnpaid, openFunding } from '../../src/payments/store/payments.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import {
-  closeUnpaid,
-  failPurchase,
-  flagAttention,
-  enqueueProcessing,
-} from '../../src/purchases/store/purchases.ts';
+import { enqueueStatus } from '../../src/purchases/store/messages.ts';
+import { closeUnpaid, failPurchase, flagAttention } from '../../src/purchases/store/purchases.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { OrderActivities } from '../../workflows/contract.ts';
+import type { DeliverOutcome, OrderActivities } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { createActionActivities } from '../operations/actions.ts';
-import { createInlineAttempt } from './inline-attempt.ts';
+import { DEFAULT_GRACE_MS, deliver } from './deliver.ts';
 
 /** Only an open purchase can need attention for these. The other reasons are about money, also after the purchase is closed. */
 const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
@@ -26,9 +22,8 @@ const OPEN_PURCHASES_ONLY = new Set<AttentionReason>([
 
 export function createOrderActivities(deps: ActivityDeps): OrderActivities {
   const { db, supplier, clock, events } = deps;
-  const inlineAttempt = createInlineAttempt(deps);
   return {
-    tryDelivering: inlineAttempt,
+    tryDelivering: createInlineAttempt(deps),
     openPurchase: async (input, startedAt) => {
       const written = newPendingMessages();
       const options = {
@@ -50,7 +45,7 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
       reopenDelivery(db, transactionId, { now: clock.now(), graceMs }),
     tellProcessing: async (transactionId) => {
       const written = newPendingMessages();
-      await enqueueProcessing(db, transactionId, written);
+      await enqueueStatus(db, transactionId, 'PROCESSING', written);
       return messagesOf(written).messages;
     },
     flagAttention: async (transactionId, reason) => {
@@ -70,5 +65,29 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
     },
     openFunding: (input) => openFunding(db, input, clock.now()),
     ...createActionActivities(deps),
+  };
+}
+
+/** A fast supplier answers the order and the profile query well within this. */
+const SLOW_MS = 800;
+const REST_MS = 10_000;
+
+const NOT_ASKED: DeliverOutcome = { outcome: 'unknown', reason: 'SUPPLIER_OUTCOME_UNKNOWN' };
+
+/**
+ * The delivery attempt inside a purchase's workflow task. Task slots are few and shared by all purchases, so after a slow answer the supplier is only
+ * asked over its own queue for a while, and this answers `unknown`.
+ */
+function createInlineAttempt(deps: ActivityDeps): OrderActivities['tryDelivering'] {
+  let restsUntilMs = 0;
+  return async (transactionId, graceMs = DEFAULT_GRACE_MS) => {
+    const startedAtMs = deps.clock.now().getTime();
+    if (startedAtMs < restsUntilMs) return NOT_ASKED;
+    try {
+      return await deliver(deps, { transactionId, budgetMs: 0, lookFirstMs: 0, lookMaxMs: 0, graceMs });
+    } finally {
+      const endedAtMs = deps.clock.now().getTime();
+      if (endedAtMs - startedAtMs > SLOW_MS) restsUntilMs = endedAtMs + REST_MS;
+    }
   };
 }

@@ -1,6 +1,5 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
-import { esimFactsOf } from './rules.ts';
 import { MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
 import {
   findEsim,
@@ -9,7 +8,7 @@ import {
   refreshEsim,
   type EsimRow,
 } from './store/esims.ts';
-import { esimView, type EsimView } from './esim-view.ts';
+import { visibleEsim } from './esim-view.ts';
 import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
 import type { EsimDeps } from './deps.ts';
 import type { Page } from '../domain/page.ts';
@@ -22,7 +21,7 @@ const MAX_REFRESHES_PER_LIST = 5;
 /** The buyer of a top-up waits for this refresh, and must be answered after it. */
 const REFRESH_BEFORE_TOP_UP_MS = 1_500;
 
-export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimView> {
+export async function getEsim(deps: ReadDeps, principal: Principal, esimId: string): Promise<EsimRow> {
   const row = await findEsim(deps.db, esimId);
   if (!row)
     throw new DomainError('ESIM_NOT_FOUND', 'eSIM not found', { details: 'no eSIM order has this id' });
@@ -34,7 +33,7 @@ export async function getEsim(deps: ReadDeps, principal: Principal, esimId: stri
   const fresh = isOld(deps, row)
     ? await orUndefined(deps.supplierReads.run(() => refreshFromSupplier(deps, row)))
     : row;
-  return esimView(fresh ?? row);
+  return visibleEsim(fresh ?? row);
 }
 
 export async function listEsims(
@@ -46,7 +45,7 @@ export async function listEsims(
     readonly status?: EsimStatus;
     readonly search?: string;
   },
-): Promise<Page<EsimView>> {
+): Promise<Page<EsimRow>> {
   const accountId = principal.account.id;
   const unseen = await findStaleEsims(deps.db, {
     accountId,
@@ -58,7 +57,7 @@ export async function listEsims(
       deps.supplierReads.run(() => Promise.all(unseen.map((row) => refreshFromSupplier(deps, row)))),
     );
   const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
-  return { items: rows.map(esimView), total, page: query.page, limit: query.limit };
+  return { items: rows.map(visibleEsim), total, page: query.page, limit: query.limit };
 }
 
 /** Refreshes before a top-up even if the row is fresh; without an answer in time, the row is used as it is. */
@@ -79,7 +78,7 @@ async function refreshFromSupplier(deps: RefreshDeps, row: EsimRow): Promise<Esi
   if (profile.status === null) {
     deps.events.unknownSupplierState({ esimId: row.id, supplierStatus: profile.supplierStatus });
   }
-  return (await refreshEsim(deps.db, row.id, esimFactsOf(profile), now)) ?? row;
+  return (await refreshEsim(deps.db, row.id, profile, now)) ?? row;
 }
 
 function isOld(deps: ReadDeps, row: EsimRow): boolean {

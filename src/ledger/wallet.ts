@@ -2,8 +2,10 @@ import type { Principal } from '../domain/account.ts';
 import type { Money } from '../domain/money.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
 import { newPendingMessages } from '../webhooks/store/messages.ts';
-import { findWallet, type WalletView } from './store/ledger.ts';
+import { findWallet } from './store/ledger.ts';
 import * as thresholds from './store/low-balance.ts';
+
+export type WalletView = NonNullable<Awaited<ReturnType<typeof findWallet>>>;
 
 /** What can be spent now, without money on hold. An account without a wallet in this world has 0. */
 export async function getWallet(

@@ -9,17 +9,16 @@ import { beginKey } from '../platform/idempotency/store.ts';
 import { findPurchase } from './store/reads.ts';
 import { packageNotFound } from '../catalogue/browse.ts';
 import { quoteCharge } from '../payments/quote-charge.ts';
-import { esimView } from '../esims/esim-view.ts';
+import { visibleEsim } from '../esims/esim-view.ts';
 import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer, type PricedPackage } from '../catalogue/prices.ts';
-import { paymentStatusView } from './purchase-view.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
 import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { PurchaseDeps } from './deps.ts';
-import type { PurchaseView, BuyCommand } from './views.ts';
+import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 
 export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
@@ -70,7 +69,7 @@ async function answerEarlier(deps: BuyDeps, record: IdempotencyRecord): Promise<
   const purchase = await findPurchase(deps.db, record.transactionId);
   if (purchase?.purchase.reason)
     throw refused({ reason: asFailureReason(purchase.purchase.reason), detail: '' });
-  return purchase && paymentStatusView(deps, purchase);
+  return purchase && purchaseView(deps, purchase);
 }
 
 interface ChosenPackage {
@@ -170,29 +169,30 @@ async function readBack(
   if (isDelivered && input.packageType === 'BASE') {
     const esim = await ifReachable(() => findEsim(deps.db, input.esimId));
     // Absent for a retry that joined its first request: that one made the eSIM's id.
-    if (esim) return { ...frozenView(input, item), status: 'SUCCESS', esim: esimView(esim) };
+    if (esim) return { ...frozenView(input, item), status: 'SUCCESS', esim: visibleEsim(esim) };
   }
   const record = await ifReachable(() => findPurchase(deps.db, input.transactionId));
   if (record?.purchase.reason) throw refused({ reason: asFailureReason(record.purchase.reason), detail: '' });
-  return record ? paymentStatusView(deps, record) : frozenView(input, item);
+  return record ? purchaseView(deps, record) : frozenView(input, item);
 }
 
 function frozenView(input: PurchaseInput, item: CataloguePackage): PurchaseView {
   return {
-    transactionId: input.transactionId,
-    packageType: input.packageType,
-    paymentMethod: input.paymentMethod,
+    transaction_id: input.transactionId,
+    package_type: input.packageType,
+    payment_method: input.paymentMethod,
     status: input.charge === undefined ? 'PROCESSING' : 'PENDING',
     reason: null,
-    package: {
-      packageCode: item.packageCode,
-      packageName: item.name,
-      price: { amountMinor: BigInt(input.quote.priceMinor), currency: input.quote.currency },
-      volumeBytes: item.volumeBytes,
-      duration: item.duration,
-    },
-    esim: null,
-    topUp: null,
+    package_code: item.packageCode,
+    package_name: item.name,
+    price_minor: BigInt(input.quote.priceMinor),
+    currency: input.quote.currency,
+    volume_bytes: BigInt(item.volumeBytes),
+    duration: item.duration,
+    top_up_iccid: null,
+    top_up_total_volume_bytes: null,
+    top_up_remaining_bytes: null,
+    esim: undefined,
     payment: null,
     timeline: [],
   };

@@ -1,9 +1,10 @@
 /**
- * The words of a purchase that cross rooms: what the API asks the engine to do, and what it hears back. Everything here travels
- * through Temporal as JSON, so amounts are decimal digits in strings, and no field may hold a key, an activation code, PIN or PUK.
+ * What the API asks the engine to do. It travels through Temporal as JSON, so amounts are decimal digits in strings, and no field may hold a key, an
+ * activation code, PIN or PUK.
  */
 import type { AccountCurrency } from '../domain/money.ts';
 import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
+import type { Refusal } from '../domain/refusals.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
 import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 
@@ -20,16 +21,16 @@ export interface FrozenQuote {
 
 /** Durations come with the input, so that tests can scale them and open purchases keep theirs. */
 export interface PurchaseTimings extends PaymentTimings {
-  /** How long the caller is kept waiting for the eSIM. */
+  /** How long the caller waits for the eSIM. */
   readonly answerWithinMs: number;
-  /** Looks for a profile that is not there yet: first delay, doubled up to the longest. */
+  /** Checks for a profile that is not there yet: first delay, doubled up to the longest. */
   readonly lookFirstMs: number;
   readonly lookMaxMs: number;
-  /** A purchase that is still not delivered after this needs a person. */
+  /** A purchase that is not delivered after this needs attention. */
   readonly attentionAfterMs: number;
-  /** Asking goes on at this pace once a person has been called. */
+  /** The pause between checks once it needs attention. */
   readonly slowLookMs: number;
-  /** Longest that an order which was given up may still be taken, and be listed: an earlier refusal is not the supplier's last word. */
+  /** Longest that an order without an answer may still be accepted, and be listed: until then a refusal is not final. */
   readonly doubtMs: number;
 }
 
@@ -49,30 +50,25 @@ export interface PurchaseInput {
   readonly idempotency?: IdempotencyMark;
 }
 
-export interface NextCheck {
-  readonly delayMs: number;
-  readonly needsAttention: boolean;
-}
+export type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
 
-/** The slow pace doubles with every look up to this many times the first slow pause, which bounds the history of a parked purchase. */
-export const MAX_SLOW_FACTOR = 12;
+/** The slow pause doubles with every check up to this many times the first one, which bounds the history of a purchase that stays open. */
+const MAX_SLOW_FACTOR = 12;
 
-/** `slowLooks`: how many looks were already made at the slow pace. */
-export function nextCheck(elapsedMs: number, slowLooks: number, timings: PurchaseTimings): NextCheck {
+/** When to check the supplier again. `slowChecks`: how many checks were already made at the slow pace. */
+export function nextCheck(elapsedMs: number, slowChecks: number, timings: PurchaseTimings) {
   const leftMs = timings.attentionAfterMs - elapsedMs;
   if (leftMs > 0) return { delayMs: Math.min(timings.lookMaxMs, leftMs), needsAttention: false };
-  const factor = Math.min(2 ** Math.min(slowLooks, 30), MAX_SLOW_FACTOR);
+  const factor = Math.min(2 ** Math.min(slowChecks, 30), MAX_SLOW_FACTOR);
   return { delayMs: timings.slowLookMs * factor, needsAttention: true };
 }
 
-export const OWN_STEP_FIRST_MS = 1_000;
+const OWN_STEP_FIRST_MS = 1_000;
+/** A quarter of the outage: after one of 20 minutes, everything continues within 5. */
+const OWN_STEP_SHARE = 4;
+const OWN_STEP_MAX_MS = 5 * 60_000;
 
-/** A quarter of the outage: after one of 20 minutes, all goes on within 5. */
-export const OWN_STEP_SHARE = 4;
-
-export const OWN_STEP_MAX_MS = 5 * 60_000;
-
-/** How long to wait before a step in our own database is tried again that has failed for so long. */
+/** How long to wait before a step in our own database is retried that has been failing for `failsForMs`. */
 export function nextOwnTryMs(failsForMs: number): number {
   return Math.min(Math.max(Math.trunc(failsForMs / OWN_STEP_SHARE), OWN_STEP_FIRST_MS), OWN_STEP_MAX_MS);
 }

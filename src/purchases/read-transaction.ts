@@ -4,9 +4,8 @@ import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
 import { findPurchase, findTimeline } from './store/reads.ts';
 import { fundingView } from '../payments/fund-wallet.ts';
-import { paymentStatusView } from './purchase-view.ts';
 import type { PurchaseDeps } from './deps.ts';
-import type { TransactionView } from './views.ts';
+import { purchaseView, type TransactionView } from './views.ts';
 import { findFunding } from '../payments/store/payments.ts';
 
 /** TRANSACTION_NOT_FOUND, also for another account's. */
@@ -26,5 +25,5 @@ export async function getTransaction(
   noteTransaction(transactionId);
   if (funding) return { funding: await fundingView(deps, funding) };
   if (!record) throw new Error(`${transactionId} has an owner and no row`);
-  return { purchase: await paymentStatusView(deps, record, await findTimeline(deps.db, transactionId)) };
+  return { purchase: await purchaseView(deps, record, await findTimeline(deps.db, transactionId)) };
 }

@@ -1,37 +1,47 @@
-/** What a transaction id names. */
-import type { FundingView, PaymentView } from '../payments/views.ts';
-import type { PackageType, PaymentMethod, PurchaseStatus } from '../domain/states.ts';
-import type { Money } from '../domain/money.ts';
+/** Purchases as their buyers see them, and what buyers ask for. */
+import { visibleEsim } from '../esims/esim-view.ts';
+import type { EsimRow } from '../esims/store/esims.ts';
+import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
+import type { PackageType, PaymentMethod } from '../domain/states.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
-import type { EsimView } from '../esims/esim-view.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { PurchaseRecord, PurchaseRow } from './store/reads.ts';
 
+/** What a transaction id names. */
 export type TransactionView = { readonly purchase: PurchaseView } | { readonly funding: FundingView };
 
-export interface PurchaseView {
-  readonly transactionId: string;
-  readonly packageType: PackageType;
-  readonly paymentMethod: PaymentMethod;
-  readonly status: PurchaseStatus;
-  /** Machine-readable, only on FAILED. */
-  readonly reason: string | null;
-  readonly package: {
-    readonly packageCode: string;
-    readonly packageName: string;
-    readonly price: Money;
-    readonly volumeBytes: number;
-    readonly duration: number;
-  };
-  /** The eSIM bought (BASE) or topped up (TOPUP); null while its order is not written yet, or was refused. */
-  readonly esim: EsimView | null;
-  /** TOPUP on SUCCESS: the totals right after it, frozen. */
-  readonly topUp: {
-    readonly iccid: string;
-    readonly totalVolumeBytes: number;
-    readonly dataRemainingBytes: number;
-  } | null;
+type ShownColumns =
+  | 'transaction_id'
+  | 'package_type'
+  | 'payment_method'
+  | 'status'
+  | 'reason'
+  | 'package_code'
+  | 'package_name'
+  | 'price_minor'
+  | 'currency'
+  | 'volume_bytes'
+  | 'duration'
+  | 'top_up_iccid'
+  | 'top_up_total_volume_bytes'
+  | 'top_up_remaining_bytes';
+
+export interface PurchaseView extends Pick<PurchaseRow, ShownColumns> {
+  /** The eSIM bought (BASE) or topped up (TOPUP); absent while its order is not written yet, or was refused. */
+  readonly esim: EsimRow | undefined;
   /** Outside of the wallet only: how to pay, while it can still be paid; null once money came or the purchase is closed. */
   readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
+}
+
+/** A purchase as it now stands, from its rows. */
+export async function purchaseView(
+  { db }: { readonly db: WorldDb },
+  { purchase, esim }: PurchaseRecord,
+  timeline: PurchaseView['timeline'] = [],
+): Promise<PurchaseView> {
+  const payment = purchase.status === 'PENDING' ? await findPaymentView(db, purchase.transaction_id) : null;
+  return { ...purchase, esim: esim && visibleEsim(esim), payment, timeline };
 }
 
 export interface BuyCommand {

@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import { packagesOf, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
 import { allowanceText } from '../../src/catalogue/rules.ts';
-import { readLocation, readPackage } from '../../src/vendors/esim-access/wire.ts';
+import { readLocations, readPackage } from '../../src/vendors/esim-access/wire.ts';
 import { createCatalogue } from '../../src/sandbox/supplier/catalogue/catalogue.ts';
 
 const catalogue = createCatalogue();
-const locations = catalogue.locations.map(readLocation);
+const locations = readLocations({ locationList: catalogue.locations });
 const countries = locations.filter((location) => location.type === 1);
 const wirePackages = catalogue.base.map((entry) => readPackage(entry.item));
 const imageHost = 'https://images.example.com';

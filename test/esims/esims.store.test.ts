@@ -16,7 +16,7 @@ import {
   type EsimQuery,
 } from '../../src/esims/store/esims.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { esimFacts } from '../support/facts.ts';
+import { profileFacts } from '../support/facts.ts';
 
 const books: Books = await openBooks();
 beforeEach(async () => {
@@ -78,7 +78,7 @@ describe('refreshEsim', () => {
 
   it.each(pairs)('%s, and the supplier says %s', async (from, to) => {
     await plant('e', { status: from });
-    const row = await refreshEsim(books.world, 'e', esimFacts({ status: to, orderUsageBytes: 7 }), at(1));
+    const row = await refreshEsim(books.world, 'e', profileFacts({ status: to, orderUsageBytes: 7 }), at(1));
     const moves = MOVING_ESIM_STATUSES.includes(from);
     expect(row?.status).toBe(moves && canEsimMove(from, to) ? to : from);
     // A state that may not move back does not keep the rest from being taken over; a closed one does.
@@ -87,17 +87,22 @@ describe('refreshEsim', () => {
 
   it('takes over everything but the state when the state was never seen before', async () => {
     await plant('e', { status: 'ACTIVE' });
-    const row = await refreshEsim(books.world, 'e', esimFacts({ status: null, orderUsageBytes: 9 }), at(1));
+    const row = await refreshEsim(
+      books.world,
+      'e',
+      profileFacts({ status: null, orderUsageBytes: 9 }),
+      at(1),
+    );
     expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 9n, looked_at: at(1) });
   });
 
   it('ignores a look that is older than the one before, whoever comes last', async () => {
     await plant('e', { status: 'CREATED' });
-    await refreshEsim(books.world, 'e', esimFacts({ status: 'ACTIVE', orderUsageBytes: 500 }), at(5));
+    await refreshEsim(books.world, 'e', profileFacts({ status: 'ACTIVE', orderUsageBytes: 500 }), at(5));
     const row = await refreshEsim(
       books.world,
       'e',
-      esimFacts({ status: 'SUSPENDED', orderUsageBytes: 1 }),
+      profileFacts({ status: 'SUSPENDED', orderUsageBytes: 1 }),
       at(4),
     );
     expect(row).toMatchObject({ status: 'ACTIVE', order_usage_bytes: 500n, looked_at: at(5) });
@@ -108,14 +113,19 @@ describe('refreshEsim', () => {
     const minutes = [3, 9, 1, 7, 5, 8, 2];
     await Promise.all(
       minutes.map((minute) =>
-        refreshEsim(books.world, 'e', esimFacts({ orderUsageBytes: minute, status: 'ACTIVE' }), at(minute)),
+        refreshEsim(
+          books.world,
+          'e',
+          profileFacts({ orderUsageBytes: minute, status: 'ACTIVE' }),
+          at(minute),
+        ),
       ),
     );
     expect(await findEsim(books.world, 'e')).toMatchObject({ order_usage_bytes: 9n, looked_at: at(9) });
   });
 
   it('knows nothing of an eSIM that is not there', async () => {
-    expect(await refreshEsim(books.world, 'none', esimFacts(), at(1))).toBeUndefined();
+    expect(await refreshEsim(books.world, 'none', profileFacts(), at(1))).toBeUndefined();
   });
 });
 

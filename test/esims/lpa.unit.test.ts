@@ -1,6 +1,8 @@
 /** The parts of an activation code: every accepted form, and texts that only look like one. */
 import { describe, expect, it } from 'vitest';
 import { parseLpa } from '../../src/esims/rules.ts';
+import { columnsOfFacts } from '../../src/esims/store/esims.ts';
+import { profileFacts } from '../support/facts.ts';
 
 describe('parseLpa', () => {
   it.each([
@@ -31,7 +33,15 @@ describe('parseLpa', () => {
     'LPA:1$rsp.example.com$K2 3',
     'LPA:1$rsp.example.com$K2$a$b$c',
     'https://rsp.example.com/K2',
-  ])('refuses %j', (ac) => {
-    expect(parseLpa(ac)).toBeNull();
+  ])('finds none in %j', (ac) => {
+    expect(parseLpa(ac)).toEqual({ smdpAddress: '', matchingId: '' });
+  });
+});
+
+it('an eSIM is kept with the parts of its activation code', () => {
+  expect(columnsOfFacts(profileFacts({ ac: 'LPA:1$rsp.example.com$MATCH-1' }))).toMatchObject({
+    ac: 'LPA:1$rsp.example.com$MATCH-1',
+    smdp_address: 'rsp.example.com',
+    matching_id: 'MATCH-1',
   });
 });

@@ -7,7 +7,7 @@ import type { EsimStatus } from '../../src/domain/states.ts';
 import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
 import { startAnsweringVendor, json, type Answering } from '../support/answering-vendor.ts';
 import { openBooks, refusalOf } from '../support/books.ts';
-import { esimFacts } from '../support/facts.ts';
+import { profileFacts } from '../support/facts.ts';
 
 const books = await openBooks();
 const vendor = await startAnsweringVendor();
@@ -82,7 +82,7 @@ it('eSIMs of a call that the supplier refuses do not hold back the rest', async 
 
 it('leaves out eSIMs that were read or asked about in the last 15 minutes', async () => {
   await plant(3);
-  await refreshEsim(books.world, 'e1', esimFacts({ status: 'ACTIVE', esimTranNo: 'n1' }), new Date(nowMs));
+  await refreshEsim(books.world, 'e1', profileFacts({ status: 'ACTIVE', esimTranNo: 'n1' }), new Date(nowMs));
   expect(sorted(await run(nothing))).toEqual([2, 3]);
   expect(await run(nothing)).toEqual([]);
   nowMs += 16 * MINUTE_MS;

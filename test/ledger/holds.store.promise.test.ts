@@ -6,14 +6,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sql } from 'kysely';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';
-import {
-  ensureWallet,
-  fundWallet,
-  HoldConflict,
-  placeHold,
-  postHold,
-  voidHold,
-} from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, fundWallet, HoldConflict, postHold, voidHold } from '../../src/ledger/store/ledger.ts';
+import { placeHold } from '../support/holds.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';

@@ -10,12 +10,12 @@ import {
   ensureWallet,
   fundWallet,
   HoldConflict,
-  placeHold,
   postHold,
   transfer,
   voidHold,
   walletAccount,
 } from '../../src/ledger/store/ledger.ts';
+import { placeHold } from '../support/holds.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 import { auditBooks, nameOfRefusal, openBooks, refusalOf, type Books } from '../support/books.ts';
 import { size, withSeed } from '../support/size.ts';

@@ -7,12 +7,12 @@ import {
   findWallet,
   fundWallet,
   HoldConflict,
-  placeHold,
   postHold,
   transfer,
   voidHold,
   walletAccount,
 } from '../../src/ledger/store/ledger.ts';
+import { placeHold } from '../support/holds.ts';
 import { auditBooks, openBooks, refusalOf, type Books } from '../support/books.ts';
 import { until } from '../support/until.ts';
 

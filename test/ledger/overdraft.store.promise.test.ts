@@ -8,10 +8,10 @@ import {
   findWallet,
   fundWallet,
   HoldConflict,
-  placeHold,
   postHold,
   voidHold,
 } from '../../src/ledger/store/ledger.ts';
+import { placeHold } from '../support/holds.ts';
 import { auditBooks, openBooks, type Books } from '../support/books.ts';
 import { checkLinearizable, createRecorder } from '../support/linearizability.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';

@@ -62,7 +62,7 @@ async function fromWallet(): Promise<{ accountId: string; transactionId: string 
 it('a purchase from outside is looked at, for as long as the caller waits, and then answered as it stands', async () => {
   const { accountId, transactionId } = await books.payer();
   expect(await confirm(accountId, transactionId)).toMatchObject({
-    purchase: { transactionId, status: 'PROCESSING' },
+    purchase: { transaction_id: transactionId, status: 'PROCESSING' },
   });
   expect(looked).toEqual([{ transactionId, purpose: 'purchase', deadlineMs: timings.answerWithinMs }]);
 });
@@ -107,10 +107,10 @@ it('what is closed is looked at once a minute, however often somebody asks', asy
 it('a purchase from the wallet is not looked at, so it is answered also where nobody can be sent to look', async () => {
   const { accountId, transactionId } = await fromWallet();
   expect(await confirm(accountId, transactionId)).toMatchObject({
-    purchase: { transactionId, status: 'PROCESSING' },
+    purchase: { transaction_id: transactionId, status: 'PROCESSING' },
   });
   isAway = true;
-  expect(await confirm(accountId, transactionId)).toMatchObject({ purchase: { transactionId } });
+  expect(await confirm(accountId, transactionId)).toMatchObject({ purchase: { transaction_id: transactionId } });
   expect(looked).toEqual([]);
 });
 

@@ -20,7 +20,7 @@ import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const ACCOUNT = 'acc-1';
@@ -54,9 +54,9 @@ async function open(given: Partial<PurchaseInput> = {}): Promise<PurchaseInput> 
 
 async function openTopUp(): Promise<PurchaseInput> {
   const base = await open();
-  const facts = esimFacts({ esimTranNo: `tran-${base.transactionId}` });
+  const facts = profileFacts({ esimTranNo: `tran-${base.transactionId}` });
   await settlePurchase(books.world, base.transactionId, profileItem(facts, NOW));
-  await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
+  await refreshEsim(books.world, base.esimId, profileFacts({ status: 'ACTIVE' }), NOW);
   return open({ packageCode: 'TOPUP_NG', packageType: 'TOPUP', esimId: base.esimId });
 }
 
@@ -157,7 +157,7 @@ describe('a delivery', () => {
     await saveDeliveredItem(
       books.world,
       transactionId,
-      profileItem(esimFacts({ pin: '1234', puk: '87654321' }), NOW),
+      profileItem(profileFacts({ pin: '1234', puk: '87654321' }), NOW),
     );
     expect(await loadDelivery(books.world, transactionId)).toMatchObject({
       delivered: true,
@@ -216,7 +216,7 @@ describe('a delivery', () => {
       const before = await Promise.all(
         [base, topUp].map((each) => findPurchase(books.world, each.transactionId)),
       );
-      const goods = { ...profileItem(esimFacts(), NOW), supplierId: base.transactionId };
+      const goods = { ...profileItem(profileFacts(), NOW), supplierId: base.transactionId };
       const added = { ...topUpItem(totals), supplierId: topUp.transactionId };
       for (const [{ transactionId }, delivered] of [
         [base, goods],
@@ -240,9 +240,9 @@ describe('a delivery', () => {
 
     it('comes too late where something was delivered, settled or not', async () => {
       const settled = await open();
-      await settlePurchase(books.world, settled.transactionId, profileItem(esimFacts(), NOW));
+      await settlePurchase(books.world, settled.transactionId, profileItem(profileFacts(), NOW));
       const kept = await open();
-      await saveDeliveredItem(books.world, kept.transactionId, profileItem(esimFacts(), NOW));
+      await saveDeliveredItem(books.world, kept.transactionId, profileItem(profileFacts(), NOW));
       for (const { transactionId } of [settled, kept])
         expect((await beginWithdrawal(books.world, transactionId, NOW)).state).toBe('delivered');
     });
@@ -285,10 +285,10 @@ describe('a delivery', () => {
     await beginWithdrawal(books.world, withdrawn.transactionId, NOW);
     expect(await close(withdrawn.transactionId, 0)).toBe('open');
     const kept = await open();
-    await saveDeliveredItem(books.world, kept.transactionId, profileItem(esimFacts(), NOW));
+    await saveDeliveredItem(books.world, kept.transactionId, profileItem(profileFacts(), NOW));
     expect(await close(kept.transactionId, 0)).toBe('open');
     const settled = await open();
-    await settlePurchase(books.world, settled.transactionId, profileItem(esimFacts(), NOW));
+    await settlePurchase(books.world, settled.transactionId, profileItem(profileFacts(), NOW));
     expect(await close(settled.transactionId, 0)).toBe('open');
     expect(await close(asked.transactionId, 2)).toBe('closed');
     expect(await close(asked.transactionId, 2)).toBe('closed');
@@ -299,15 +299,15 @@ describe('a delivery', () => {
     async (status) => {
       const { transactionId, esimId } = await open();
       await books.owner.updateTable('esims').set({ status }).where('id', '=', esimId).execute();
-      await saveDeliveredItem(books.world, transactionId, profileItem(esimFacts(), NOW));
+      await saveDeliveredItem(books.world, transactionId, profileItem(profileFacts(), NOW));
       expect(await findEsim(books.world, esimId)).toMatchObject({ status, iccid: '', looked_at: null });
     },
   );
 
   it('keeps its profile with the settling, once', async () => {
     const { transactionId, esimId } = await open();
-    await settlePurchase(books.world, transactionId, profileItem(esimFacts(), NOW));
-    await settlePurchase(books.world, transactionId, profileItem(esimFacts({ iccid: 'another' }), NOW));
+    await settlePurchase(books.world, transactionId, profileItem(profileFacts(), NOW));
+    await settlePurchase(books.world, transactionId, profileItem(profileFacts({ iccid: 'another' }), NOW));
     expect(await findEsim(books.world, esimId)).toMatchObject({
       status: 'CREATED',
       iccid: '8901000000000000001',

@@ -1,27 +1,27 @@
 import { expect, it } from 'vitest';
 import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/install-secrets.ts';
-import type { EsimView } from '../../src/esims/esim-view.ts';
+import type { EsimRow } from '../../src/esims/store/esims.ts';
 
 const ESIM = {
   iccid: '8944',
   ac: 'LPA:1$rsp.example.com$"K$1"',
-  matchingId: 'K$1',
-  qrCodeUrl: '',
-  shortUrl: '',
+  matching_id: 'K$1',
+  qr_code_url: '',
+  short_url: '',
 };
 const ROW = {
   ac: ESIM.ac,
-  matching_id: ESIM.matchingId,
+  matching_id: ESIM.matching_id,
   qr_code_url: 'known later',
   short_url: 'known later',
 };
-const render = (esim: EsimView) => JSON.stringify({ b: 1, ...esim });
+const render = (esim: EsimRow) => JSON.stringify({ b: 1, ...esim });
 
 it('keeps no secret, and fills to the same bytes for each caller', () => {
-  const { body, stored } = renderWithPlaceholders(ESIM as EsimView, render);
-  expect(body).toBe(render(ESIM as EsimView));
+  const { body, stored } = renderWithPlaceholders(ESIM as EsimRow, render);
+  expect(body).toBe(render(ESIM as EsimRow));
   expect(stored).toBe(
-    '{"b":1,"iccid":"8944","ac":\u0001ac\u0001,"matchingId":\u0001matching_id\u0001,"qrCodeUrl":"","shortUrl":""}',
+    '{"b":1,"iccid":"8944","ac":\u0001ac\u0001,"matching_id":\u0001matching_id\u0001,"qr_code_url":"","short_url":""}',
   );
   expect(fillPlaceholders(stored, ROW)).toBe(body);
 });

@@ -13,7 +13,7 @@ import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
 import { failPurchase, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { auditBooks, openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
-import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 
 const NOW = new Date('2026-03-01T10:00:00.000Z');
 const OPEN: OpenOptions = { now: NOW, supplier: 'a-supplier', keepRefusal: () => false };
@@ -266,7 +266,7 @@ describe('openPurchase refuses', () => {
 describe('settlePurchase and failPurchase', () => {
   it('settling posts the hold and opens the eSIM', async () => {
     const input = await opened();
-    await settlePurchase(books.world, input.transactionId, profileItem(esimFacts(), NOW));
+    await settlePurchase(books.world, input.transactionId, profileItem(profileFacts(), NOW));
     expect(await findPurchase(books.world, input.transactionId)).toMatchObject({
       purchase: { status: 'SUCCESS', reason: null },
       esim: { status: 'CREATED', iccid: '8901000000000000001', matching_id: 'MATCH-1' },
@@ -323,8 +323,8 @@ describe('settlePurchase and failPurchase', () => {
 
   it('failing a top-up leaves the eSIM alone', async () => {
     const base = await opened();
-    await settlePurchase(books.world, base.transactionId, profileItem(esimFacts(), NOW));
-    await refreshEsim(books.world, base.esimId, esimFacts({ status: 'ACTIVE' }), NOW);
+    await settlePurchase(books.world, base.transactionId, profileItem(profileFacts(), NOW));
+    await refreshEsim(books.world, base.esimId, profileFacts({ status: 'ACTIVE' }), NOW);
     const { accountId, esimId } = base;
     const topUp = await opened({ accountId, esimId, packageCode: 'TOPUP_NG', packageType: 'TOPUP' });
     expect(await balance(topUp)).toBe(7_500n);

@@ -1,7 +1,7 @@
 // Values of the domain for tests, each whole and plausible; a test names only what it is about.
 import { randomBytes } from 'node:crypto';
 import type { CataloguePackage, Region } from '../../src/catalogue/rules.ts';
-import { esimFactsOf, type EsimFacts, type ProfileFacts } from '../../src/esims/rules.ts';
+import type { ProfileFacts } from '../../src/esims/rules.ts';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { NewAccount } from '../../src/accounts/store/accounts.ts';
 
@@ -90,8 +90,6 @@ export const profileFacts = (given: Partial<ProfileFacts> = {}): ProfileFacts =>
   status: 'CREATED',
   ...given,
 });
-
-export const esimFacts = (given: Partial<ProfileFacts> = {}): EsimFacts => esimFactsOf(profileFacts(given));
 
 export const purchaseInput = (given: Partial<PurchaseInput> & { transactionId: string }): PurchaseInput => ({
   accountId: 'acc-1',

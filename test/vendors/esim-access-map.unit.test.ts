@@ -1,16 +1,14 @@
 /** The supplier adapter's dictionaries: every code and status of the vendor's pages, and what happens to those on none of them. */
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../src/vendors/esim-access/client.ts';
+import { authenticationHeaders, type Answer } from '../../src/vendors/esim-access/client.ts';
 import { KNOWN_CODES, meaningOf } from '../../src/vendors/esim-access/codes.ts';
 import {
   effectFailure,
   esimStatusOf,
   isAllocating,
-  isoTimeOf,
   questionFailure,
-  wireTimeOf,
 } from '../../src/vendors/esim-access/map.ts';
-import { authenticationHeaders } from '../../src/vendors/esim-access/sign.ts';
+import { isoTimeOf, wireTimeOf } from '../../src/vendors/esim-access/wire.ts';
 
 type Failure = Exclude<Answer, { kind: 'answered' }>;
 const failed = (code: string): Failure => ({ kind: 'failed', code, message: 'because' });
@@ -100,11 +98,11 @@ describe('error codes', () => {
     ['', 'busy', 'no code: busy'],
     ['200007', '', '200007'],
     ['200007', 'too low', '200007: too low'],
-  ])('code %j with message %j is told as %j', (code, message, detail) => {
+  ])('code %j with message %j has the detail %j', (code, message, detail) => {
     expect(questionFailure({ kind: 'failed', code, message })).toMatchObject({ detail });
   });
 
-  it('a code that was never seen is told as such, to whoever reads why nothing is decided', () => {
+  it('the detail says that a code was never seen before', () => {
     expect(effectFailure('order', failed('999999'))).toMatchObject({ detail: 'unseen 999999: because' });
   });
 

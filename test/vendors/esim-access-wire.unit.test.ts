@@ -2,14 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { packagesOf, readRows, regionsOf } from '../../src/vendors/esim-access/map-catalogue.ts';
-import { isUnallocated, profileOf, topUpTotalsOf, usageOf } from '../../src/vendors/esim-access/map.ts';
+import { isUnallocated, profileOf } from '../../src/vendors/esim-access/map.ts';
 import {
-  locationListOf,
   packageListOf,
   parseEnvelope,
   readBalance,
   readEsims,
-  readLocation,
+  readLocations,
   readOrder,
   readPackage,
   readTopUp,
@@ -74,9 +73,9 @@ describe('eSIMs', () => {
   };
 
   it('a new one', () => {
-    const esim = only('query-new');
-    expect(isUnallocated(esim)).toBe(false);
-    expect(profileOf(esim)).toEqual({
+    const { profile } = only('query-new');
+    expect(isUnallocated(profile)).toBe(false);
+    expect(profileOf(profile)).toEqual({
       orderNo: 'B26092719290017',
       esimTranNo: '26092719290021',
       transactionId: 'txn-00000000000000000000000000000001',
@@ -106,8 +105,8 @@ describe('eSIMs', () => {
   });
 
   it('one in use, topped up', () => {
-    const esim = only('query-in-use');
-    expect(profileOf(esim)).toMatchObject({
+    const { profile, packageList } = only('query-in-use');
+    expect(profileOf(profile)).toMatchObject({
       status: 'ACTIVE',
       msisdn: '15550100',
       puk: '00000000',
@@ -115,7 +114,7 @@ describe('eSIMs', () => {
       totalVolumeBytes: 2_147_483_648,
       orderUsageBytes: 734_003_200,
     });
-    expect(esim.packages.map((item) => item.transactionId)).toEqual([
+    expect(packageList.map((item) => item.transactionId)).toEqual([
       'txn-00000000000000000000000000000001',
       'txn-00000000000000000000000000000002',
     ]);
@@ -125,8 +124,8 @@ describe('eSIMs', () => {
     const bare = { esimTranNo: '1', orderNo: 'B1', esimStatus: 'GETTING_RESOURCE', iccid: '', ac: null };
     const { esims, total } = readEsims({ esimList: [bare] });
     expect(total).toBeNull();
-    expect(isUnallocated(esims[0]!)).toBe(true);
-    expect(profileOf(esims[0]!)).toBeNull();
+    expect(isUnallocated(esims[0]!.profile)).toBe(true);
+    expect(profileOf(esims[0]!.profile)).toBeNull();
   });
 
   it.each([
@@ -136,11 +135,11 @@ describe('eSIMs', () => {
     [false, { ac: '' }],
     [false, { iccid: '' }],
   ])('is without its profile (%s) with %j', (is, change) => {
-    expect(isUnallocated({ ...only('query-new'), ...change })).toBe(is);
+    expect(isUnallocated({ ...only('query-new').profile, ...change })).toBe(is);
   });
 
   it('a status never seen before is null and keeps its word', () => {
-    const esim = { ...only('query-new'), esimStatus: 'TELEPORTED' };
+    const esim = { ...only('query-new').profile, esimStatus: 'TELEPORTED' };
     expect(profileOf(esim)).toMatchObject({ status: null, supplierStatus: 'TELEPORTED' });
   });
 
@@ -149,21 +148,22 @@ describe('eSIMs', () => {
     (field) => {
       const body = JSON.parse(golden('query-new')) as { obj: { esimList: Record<string, unknown>[] } };
       body.obj.esimList[0]![field] = null;
-      expect(profileOf(readEsims(body.obj).esims[0]!)).toBeNull();
+      expect(profileOf(readEsims(body.obj).esims[0]!.profile)).toBeNull();
     },
   );
 });
 
 describe('other answers', () => {
   it('top-up, usage, balance', () => {
-    expect(topUpTotalsOf(readTopUp(objOf('topup')))).toEqual({
+    expect(readTopUp(objOf('topup'))).toEqual({
+      transactionId: 'txn-00000000000000000000000000000002',
       iccid: '8900000000000000001',
       totalVolumeBytes: 2_147_483_648,
       orderUsageBytes: 734_003_200,
       totalDuration: 14,
       expiredTime: '2026-10-12T08:00:00.000Z',
     });
-    expect(readUsages(objOf('usage')).map(usageOf)).toEqual([
+    expect(readUsages(objOf('usage'))).toEqual([
       {
         esimTranNo: '26092719290021',
         usedBytes: 734_003_200,
@@ -191,7 +191,7 @@ describe('other answers', () => {
 });
 
 describe('catalogue', () => {
-  const locations = locationListOf(objOf('location-list')).map(readLocation);
+  const locations = readLocations(objOf('location-list'));
   const wirePackages = packageListOf(objOf('package-list')).map(readPackage);
   const places = { globalCodes: new Set(['WORLD-3']), locations, imageHost: 'https://images.example.com/' };
 

@@ -11,30 +11,21 @@ import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
 import { profileItem } from '../../src/purchases/store/delivered-items.ts';
-import {
-  ensureWallet,
-  fundWallet,
-  HoldConflict,
-  placeHold,
-  voidHold,
-} from '../../src/ledger/store/ledger.ts';
+import { ensureWallet, fundWallet, HoldConflict, voidHold } from '../../src/ledger/store/ledger.ts';
+import { placeHold } from '../support/holds.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
+import { enqueueStatus } from '../../src/purchases/store/messages.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import {
-  closeUnpaid,
-  failPurchase,
-  settlePurchase,
-  enqueueProcessing,
-} from '../../src/purchases/store/purchases.ts';
+import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
-import { basePackage, esimFacts, purchaseInput, region } from '../support/facts.ts';
+import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 import { messagesOf, newAccountId, newEndpoint, NOW } from './webhooks.support.ts';
 
 const OPEN = { now: NOW, supplier: 's', keepRefusal: () => false };
-const GOODS = profileItem(esimFacts(), NOW);
+const GOODS = profileItem(profileFacts(), NOW);
 const OUT_OF_STOCK = { reason: 'OUT_OF_STOCK', detail: 'code 200007' } as const;
 const ALL: readonly WebhookEvent[] = ['esim.purchased', 'payment.received', 'wallet.low_balance'];
 
@@ -133,13 +124,13 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, accountId);
     const { transactionId } = await opened(accountId);
     const [first, second] = [newPendingMessages(), newPendingMessages()];
-    await enqueueProcessing(books.world, transactionId, first);
-    await enqueueProcessing(books.world, transactionId, second);
+    await enqueueStatus(books.world, transactionId, 'PROCESSING', first);
+    await enqueueStatus(books.world, transactionId, 'PROCESSING', second);
     expect(first.ids).toHaveLength(1);
     // Whoever told it first may have died before anybody sent it.
     expect(second).toEqual(first);
     await settlePurchase(books.world, transactionId);
-    await enqueueProcessing(books.world, transactionId, newPendingMessages());
+    await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
     expect(await told(accountId)).toMatchObject([
       { status: 'PROCESSING', esimId: '' },
       { status: 'SUCCESS' },
@@ -153,7 +144,7 @@ describe('a purchase from the wallet', () => {
     await newEndpoint(books.world, accountId);
     const topUp = { packageType: 'TOPUP', packageCode: 'TOPUP_NG', esimId } as const;
     const { transactionId } = await opened(accountId, topUp);
-    await enqueueProcessing(books.world, transactionId, newPendingMessages());
+    await enqueueStatus(books.world, transactionId, 'PROCESSING', newPendingMessages());
     await failPurchase(books.world, transactionId, OUT_OF_STOCK);
     const esim = { esimId, iccid: '8901000000000000001', qrCodeUrl: 'https://p.example.com/qr.png' };
     expect(await told(accountId)).toEqual([

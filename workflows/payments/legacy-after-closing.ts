@@ -13,42 +13,42 @@ import { listenForPaymentChecks } from './payment-poller.ts';
 import { actionsAfterClosing, classify, type ActionHandler } from '../operations/operator-actions.ts';
 import { beginMove, closeMove } from '../steps.ts';
 
-const NO_MOVES = { count: () => 0 };
+const NO_ACTIONS = { count: () => 0 };
 
 export async function latePayment(input: LatePaymentInput): Promise<PaymentStand> {
   const poller = listenForPaymentChecks(input.transactionId, input.purpose);
   await checkUntilKnown(input, poller);
-  await followUntilDone({ ...input, isFromOutside: true }, poller, NO_MOVES, () =>
+  await followUntilDone({ ...input, isFromOutside: true }, poller, NO_ACTIONS, () =>
     continueAsNew<typeof latePayment>(input),
   );
   return poller.latest();
 }
 
 export async function repair(input: RepairInput): Promise<EndedMove> {
-  const { wish, purpose, isFromOutside, timings } = input;
-  const { transactionId } = wish;
+  const { wish: request, purpose, isFromOutside, timings } = input;
+  const { transactionId } = request;
   const poller = listenForPaymentChecks(transactionId, purpose);
   const handle = actionsAfterClosing(transactionId, isFromOutside ? poller : undefined);
   // A repeat of an action that is under way gets the same answer.
   const started = new Map<string, Promise<EndedMove>>();
-  const once = (asked: ActionRequest): Promise<EndedMove> => {
-    const made = started.get(asked.moveId) ?? make(asked, handle);
+  const performOnce = (asked: ActionRequest): Promise<EndedMove> => {
+    const made = started.get(asked.moveId) ?? perform(asked, handle);
     started.set(asked.moveId, made);
     return made;
   };
-  setHandler(defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE), once, {
+  setHandler(defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE), performOnce, {
     validator: (asked: ActionRequest) => classify(asked),
   });
-  const outcome = await once(wish);
-  await followUntilDone({ transactionId, purpose, isFromOutside, timings }, poller, NO_MOVES, () =>
+  const outcome = await performOnce(request);
+  await followUntilDone({ transactionId, purpose, isFromOutside, timings }, poller, NO_ACTIONS, () =>
     continueAsNew<typeof repair>(input),
   );
   return outcome;
 }
 
-async function make(wish: ActionRequest, handle: ActionHandler): Promise<EndedMove> {
-  const begun = await beginMove(wish);
+async function perform(request: ActionRequest, handle: ActionHandler): Promise<EndedMove> {
+  const begun = await beginMove(request);
   if (begun.outcome !== 'go') return begun;
-  const made = await handle({ request: wish, moveId: begun.moveId });
+  const made = await handle({ request, moveId: begun.moveId });
   return made.outcome === 'not-now' ? closeMove(begun.moveId, { refusal: 'DOES_NOT_FIT' }) : made;
 }

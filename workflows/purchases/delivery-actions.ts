@@ -5,7 +5,7 @@
 import { patched, sleep } from '@temporalio/workflow';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
-import type { DeliverOutcome, MadeMove, NewMessages } from '../contract.ts';
+import type { DeliverOutcome, NewMessages } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { checkGatewayFor, type PendingApproval } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
@@ -17,7 +17,7 @@ export type ActionEffect =
   /** The supplier was asked, with this outcome. */
   | { readonly way: 'asked'; readonly outcome: DeliverOutcome }
   /** Another package is to be delivered. */
-  | { readonly way: 'anew' }
+  | { readonly way: 'replaced' }
   | { readonly way: 'given-back'; readonly refusal: Refusal; readonly messages?: NewMessages };
 
 export async function performAction(
@@ -61,15 +61,10 @@ async function replaceOrGiveBack(input: PurchaseInput, action: PendingApproval):
   const made = await makeMove(moveId, 'delivering');
   action.answer(made.outcome === 'not-now' ? await closeMove(moveId, { refusal: 'DOES_NOT_FIT' }) : made);
   if (made.outcome !== 'done') return { way: 'on' };
-  return request.move === 'deliver-other' ? { way: 'anew' } : givenBack(moveId, made);
-}
-
-function givenBack(moveId: string, made: Extract<MadeMove, { readonly outcome: 'done' }>): ActionEffect {
-  return {
-    way: 'given-back',
-    refusal: { reason: 'CANCELLED_BY_OPERATOR', detail: moveId },
-    ...(made.messages ? { messages: made.messages } : {}),
-  };
+  if (request.move === 'deliver-other') return { way: 'replaced' };
+  const { messages } = made;
+  const refusal: Refusal = { reason: 'CANCELLED_BY_OPERATOR', detail: moveId };
+  return { way: 'given-back', refusal, ...(messages ? { messages } : {}) };
 }
 
 function describeOutcome(outcome: DeliverOutcome): string {

@@ -17,12 +17,11 @@ import {
 import type { ChargeQuote } from '../../src/payments/rules.ts';
 import { nextCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
-import type { PurchaseStatus, OutsideMethod } from '../../src/domain/states.ts';
+import type { AttentionReason, OutsideMethod, PurchaseStatus } from '../../src/domain/states.ts';
 import { followClaim } from '../payments/after-closing.ts';
 import { awaitPayment, type AwaitPayment } from './await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE, type DeliverOutcome } from '../contract.ts';
-import type { AttentionReason } from '../../src/domain/states.ts';
 import { performAction, type ActionEffect } from './delivery-actions.ts';
 import { continueAsNewIfSuggested, pauseUntil, sleepUntil } from '../continue-as-new.ts';
 import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
@@ -66,7 +65,12 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
   let sinceMs = gatewayPayment ? Date.now() : workflowInfo().startTime.getTime();
   let delivery = await deliver(context, sinceMs);
   for (;;) {
-    if (delivery.outcome === 'delivered') return succeed(context, delivery);
+    if (delivery.outcome === 'delivered') {
+      buyer.outbox.add(delivery.messages);
+      await buyer.answer('SUCCESS');
+      await serveClosedActions(context, 'delivered');
+      return end('SUCCESS', { iccid: delivery.iccid });
+    }
     if (delivery.outcome === 'given-back') {
       buyer.outbox.add(delivery.messages);
       return refuse(context, delivery.refusal);
@@ -84,8 +88,9 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
     const { slowLookMs, doubtMs: inFlightGraceMs } = input.timings;
     const waitMs = ended === 'failed' ? slowLookMs : inFlightGraceMs;
     const changed = await pause(context, waitMs, 'before asking the supplier again, after it refused');
-    if (changed === 'anew') sinceMs = Date.now();
-    delivery = changed && changed !== 'anew' ? changed : await deliver(context, sinceMs, hadUnknownOutcome);
+    if (changed === 'replaced') sinceMs = Date.now();
+    delivery =
+      changed && changed !== 'replaced' ? changed : await deliver(context, sinceMs, hadUnknownOutcome);
   }
 }
 
@@ -129,13 +134,6 @@ async function collectPayment(
   return undefined;
 }
 
-async function succeed(context: PurchaseContext, delivered: Delivered): Promise<PurchaseResult> {
-  context.buyer.outbox.add(delivered.messages);
-  await context.buyer.answer('SUCCESS');
-  await serveClosedActions(context, 'delivered');
-  return end('SUCCESS', { iccid: delivered.iccid });
-}
-
 function endRefused(
   { input, buyer }: PurchaseContext,
   refused: Refused,
@@ -148,8 +146,15 @@ function endRefused(
 /** Ends without a delivery. Money that came through a gateway has been sent back before this ends. */
 async function refuse(context: PurchaseContext, refusal: Refusal): Promise<PurchaseResult> {
   await context.buyer.refuse(refusal);
-  await serveClosedActions(context, 'ended', () => showFailed(refusal.reason));
-  return end('FAILED', { reason: refusal.reason });
+  const { reason } = refusal;
+  // The purchase is FAILED already while the money is still on its way back.
+  const showFailed = () =>
+    upsertSearchAttributes([
+      { key: PURCHASE_STATUS, value: 'FAILED' },
+      { key: REASON, value: reason },
+    ]);
+  await serveClosedActions(context, 'ended', showFailed);
+  return end('FAILED', { reason });
 }
 
 /**
@@ -169,14 +174,6 @@ async function serveClosedActions(
   }
   const watch = { ...pauseHooks(context), ...(onReturning ? { onReturning } : {}) };
   if (gatewayPayment) await sendRefunds(input.transactionId, input.timings, gatewayPayment.poller, watch);
-}
-
-/** The purchase is FAILED already while the money is still on its way back. */
-function showFailed(reason: string): void {
-  upsertSearchAttributes([
-    { key: PURCHASE_STATUS, value: 'FAILED' },
-    { key: REASON, value: reason },
-  ]);
 }
 
 function paymentOf(context: PurchaseContext, { charge, poller }: GatewayPayment): AwaitPayment {
@@ -240,8 +237,8 @@ async function deliver(
     if (needsPerson) slowChecks += 1;
     else setCurrentDetails(`Money is held. Waiting for the supplier to deliver: ${outcome.reason}.`);
     const changed = await pause(context, next.delayMs, 'before looking again at the supplier');
-    if (changed === 'anew') [sinceMs, slowChecks] = [Date.now(), 0];
-    outcome = changed && changed !== 'anew' ? changed : await deliverOnce(input);
+    if (changed === 'replaced') [sinceMs, slowChecks] = [Date.now(), 0];
+    outcome = changed && changed !== 'replaced' ? changed : await deliverOnce(input);
   }
   return outcome;
 }
@@ -259,7 +256,7 @@ async function pause(
   context: PurchaseContext,
   delayMs: number,
   summary: string,
-): Promise<Delivered | Refused | GivenBack | 'anew' | undefined> {
+): Promise<Delivered | Refused | GivenBack | 'replaced' | undefined> {
   const { input, gatewayPayment, actions } = context;
   const endsAtMs = Date.now() + delayMs;
   for (let leftMs = delayMs; leftMs > 0; leftMs = endsAtMs - Date.now()) {
@@ -273,7 +270,7 @@ async function pause(
       const { refusal, messages } = made;
       return { outcome: 'given-back', refusal, ...(messages ? { messages } : {}) };
     }
-    if (made.way === 'anew') return 'anew';
+    if (made.way === 'replaced') return 'replaced';
     if (made.way === 'asked' && (made.outcome.outcome === 'delivered' || made.outcome.outcome === 'refused'))
       return made.outcome;
   }

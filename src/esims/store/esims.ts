@@ -1,6 +1,6 @@
 /** Install data is secret and never logged. */
 import { sql, type Selectable } from 'kysely';
-import type { EsimFacts } from '../rules.ts';
+import { parseLpa, type ProfileFacts } from '../rules.ts';
 import { canEsimMove, ESIM_STATUSES, MOVING_ESIM_STATUSES, type EsimStatus } from '../../domain/states.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { EsimsTable } from './tables.ts';
@@ -15,7 +15,7 @@ export function findEsim(db: WorldDb, id: string): Promise<EsimRow | undefined> 
 export async function refreshEsim(
   db: WorldDb,
   esimId: string,
-  facts: EsimFacts,
+  facts: ProfileFacts,
   lookedAt: Date,
 ): Promise<EsimRow | undefined> {
   const to = facts.status;
@@ -117,7 +117,8 @@ function escapeLike(text: string): string {
   return text.replace(/[\\%_]/g, (character) => `\\${character}`);
 }
 
-export function columnsOfFacts(facts: EsimFacts) {
+export function columnsOfFacts(facts: ProfileFacts) {
+  const { smdpAddress, matchingId } = parseLpa(facts.ac);
   return {
     order_no: facts.orderNo,
     esim_tran_no: facts.esimTranNo,
@@ -127,8 +128,8 @@ export function columnsOfFacts(facts: EsimFacts) {
     ac: facts.ac,
     qr_code_url: facts.qrCodeUrl,
     short_url: facts.shortUrl,
-    smdp_address: facts.smdpAddress,
-    matching_id: facts.matchingId,
+    smdp_address: smdpAddress,
+    matching_id: matchingId,
     pin: facts.pin,
     puk: facts.puk,
     eid: facts.eid,

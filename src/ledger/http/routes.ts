@@ -1,6 +1,8 @@
-import { toJson } from '../../platform/http/json.ts';
+import type { z } from 'zod';
+import type { AccountCurrency, Money } from '../../domain/money.ts';
+import { moneyJson, toJson, type Wire } from '../../platform/http/json.ts';
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { presentLowBalance, presentWallet } from './present.ts';
+import type { WalletView } from '../wallet.ts';
 import { lowBalanceBody, lowBalanceSchema, walletSchema } from './schema.ts';
 
 const TAG = 'Wallet';
@@ -74,4 +76,22 @@ const setLowBalanceRoute = defineRoute({
 
 export function walletRoutes(): Route[] {
   return [balanceRoute, readLowBalanceRoute, setLowBalanceRoute];
+}
+
+function presentWallet(view: WalletView): Wire<z.output<typeof walletSchema>> {
+  return {
+    success: true,
+    data: {
+      balance: moneyJson(view.balance.amountMinor),
+      currency: view.balance.currency,
+      lastUpdated: view.updatedAt.toISOString(),
+    },
+  };
+}
+
+function presentLowBalance(
+  threshold: Money | null,
+  currency: AccountCurrency,
+): Wire<z.output<typeof lowBalanceSchema>> {
+  return { amount: threshold && moneyJson(threshold.amountMinor), currency };
 }

@@ -1,8 +1,7 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
-import { CROSSING, crossingOf, enqueueLowBalance, type Crossing } from './low-balance.ts';
+import { crossingOf } from './low-balance.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 
 /** A positive amount credits the account. */
 export interface LedgerEntry {
@@ -11,7 +10,7 @@ export interface LedgerEntry {
   readonly amountMinor: bigint;
 }
 
-export interface Transfer {
+interface Transfer {
   /** Unique for ever, so that a repeated transfer changes nothing: `<transactionId>:<step>`. */
   readonly operationKey: string;
   readonly kind: string;
@@ -75,26 +74,11 @@ export async function transfer(db: WorldDb, request: Transfer): Promise<'done' |
   return result.numAffectedRows === 0n ? 'already' : 'done';
 }
 
-export interface NewHold {
-  /** The purchase's transactionId. */
+/** `id`: the purchase's transactionId. */
+interface NewHold {
   readonly id: string;
   readonly accountId: string;
   readonly amount: Money;
-}
-
-/** Reserves money and enqueues the low-balance webhook with it. `insufficient`: nothing was written. */
-export async function placeHold(
-  db: WorldDb,
-  hold: NewHold,
-  written: PendingMessages = newPendingMessages(),
-): Promise<'held' | 'already' | 'insufficient'> {
-  const { id, accountId, amount } = hold;
-  const { rows } = await sql<Crossing>`with ${holding(hold)} select ${CROSSING} from booked`.execute(db);
-  const [booked] = rows;
-  if (!booked) return (await readHoldStatus(db, id)) ? 'already' : 'insufficient';
-  const because = { key: id, subject: id, accountId, currency: amount.currency as AccountCurrency };
-  await enqueueLowBalance(db, because, booked, written);
-  return 'held';
 }
 
 /** Queries for a `with` that place a hold if `only` is true: `hold` has a row if it was placed, `low` if the balance fell below its threshold. */
@@ -130,9 +114,7 @@ export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Prom
   return expectPosted(db, id, rows[0]);
 }
 
-export interface Posted {
-  readonly has_posted: boolean;
-}
+export type Posted = { readonly has_posted: boolean };
 
 /** The column of Posted, for a statement whose `with` has `posting`. */
 export const POSTED = sql`exists (select from posted) as has_posted`;
@@ -165,9 +147,7 @@ export async function expectPosted(
   id: string,
   answered: Posted | undefined,
 ): Promise<'posted' | 'already'> {
-  if (answered?.has_posted) return 'posted';
-  await expectClosedAs(db, id, 'POSTED');
-  return 'already';
+  return answered?.has_posted ? 'posted' : expectClosedAs(db, id, 'POSTED');
 }
 
 /** Returns a hold to its wallet. `already`: voided before, or never placed. Throws HoldConflict when it was posted. */
@@ -212,10 +192,7 @@ export async function voidHoldToSuspense(
     .where('status', '=', 'HELD')
     .returning(['currency', 'amount_minor'])
     .executeTakeFirst();
-  if (!hold) {
-    await expectClosedAs(db, id, 'VOIDED');
-    return 'already';
-  }
+  if (!hold) return expectClosedAs(db, id, 'VOIDED');
   const { currency, amount_minor: amountMinor } = hold;
   await transfer(db, {
     operationKey: `${id}:void`,
@@ -238,9 +215,10 @@ export class HoldConflict extends Error {
   }
 }
 
-async function expectClosedAs(db: WorldDb, id: string, status: 'POSTED' | 'VOIDED'): Promise<void> {
+async function expectClosedAs(db: WorldDb, id: string, status: 'POSTED' | 'VOIDED'): Promise<'already'> {
   const found = await readHoldStatus(db, id);
   if (found !== status) throw new HoldConflict(id, status, found ?? 'absent');
+  return 'already';
 }
 
 async function readHoldStatus(db: WorldDb, id: string) {
@@ -248,21 +226,15 @@ async function readHoldStatus(db: WorldDb, id: string) {
   return hold?.status;
 }
 
-export interface WalletView {
-  readonly balance: Money;
-  readonly updatedAt: Date;
-}
-
 /** undefined: the account has no wallet in this world. */
-export async function findWallet(db: WorldDb, accountId: string): Promise<WalletView | undefined> {
+export async function findWallet(db: WorldDb, accountId: string) {
   const row = await db
     .selectFrom('wallets')
     .select(['balance_minor', 'currency', 'updated_at'])
     .where('account_id', '=', accountId)
     .executeTakeFirst();
-  return (
-    row && { balance: { amountMinor: row.balance_minor, currency: row.currency }, updatedAt: row.updated_at }
-  );
+  if (!row) return undefined;
+  return { balance: { amountMinor: row.balance_minor, currency: row.currency }, updatedAt: row.updated_at };
 }
 
 /** Credits a wallet with money that an operator or the sandbox received. */

@@ -2,9 +2,8 @@
 import { catalogueRoutes, exchangeRateRoute } from '../../catalogue/http/routes.ts';
 import { checkoutRoutes } from '../../payments/http/return-page-routes.ts';
 import { docsRoutes } from '../http/docs/routes.ts';
-import { esimRoutes } from '../../purchases/http/routes.ts';
+import { esimRoutes, paymentRoutes } from '../../purchases/http/routes.ts';
 import { opsRoutes } from './ops-routes.ts';
-import { paymentRoutes } from '../../purchases/http/confirm-payment-routes.ts';
 import { createRenderCache } from '../http/render-cache.ts';
 import type { Route } from '../http/route.ts';
 import { walletRoutes } from '../../ledger/http/routes.ts';

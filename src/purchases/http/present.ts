@@ -1,6 +1,5 @@
 /** eSIM orders and purchases → the specification's shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
-import type { AccountCurrency } from '../../domain/money.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
 import { presentPayment } from '../../payments/http/present.ts';
 import type {
@@ -12,71 +11,75 @@ import type {
   transactionSchema,
 } from './schema.ts';
 import type { Page } from '../../domain/page.ts';
-import type { PurchaseView } from '../views.ts';
+import { validityDays, type DurationUnit } from '../../catalogue/rules.ts';
+import { presentFundingStanding } from '../../payments/http/present.ts';
+import type { PurchaseView, TransactionView } from '../views.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
-import type { EsimView } from '../../esims/esim-view.ts';
+import { remainingUnits } from '../../esims/esim-view.ts';
+import type { EsimRow } from '../../esims/store/esims.ts';
 
 /** The subset of my-esims. */
-export function presentEsimListItem(view: EsimView): Wire<z.output<typeof esimListItemSchema>> {
-  const { coverage, networkProviders } = view.snapshot;
-  return { ...presentListed(view), packageDetails: { coverage, networkProviders } };
+function presentEsimListItem(esim: EsimRow): Wire<z.output<typeof esimListItemSchema>> {
+  const { coverage, networkProviders } = esim.snapshot;
+  return { ...presentListed(esim), packageDetails: { coverage, networkProviders } };
 }
 
 /** The full shape of eSIM details. */
-export function presentEsim(view: EsimView): Wire<z.output<typeof esimSchema>> {
-  const { coverage, networkProviders, dataType, speed } = view.snapshot;
+export function presentEsim(esim: EsimRow): Wire<z.output<typeof esimSchema>> {
+  const { coverage, networkProviders, dataType, speed } = esim.snapshot;
   return {
-    ...presentListed(view),
-    orderNo: view.orderNo,
-    esimTranNo: view.esimTranNo,
-    imsi: view.imsi,
-    msisdn: view.msisdn,
-    ac: view.ac,
-    shortUrl: view.shortUrl,
-    smdpAddress: view.smdpAddress,
-    matchingId: view.matchingId,
-    eid: view.eid,
-    smdpStatus: view.smdpStatus,
-    activeType: view.activeType,
-    durationUnit: view.durationUnit,
-    totalDuration: view.totalDuration,
-    validity_usage_remain: view.validityRemaining,
-    pin: view.pin,
-    puk: view.puk,
-    apn: view.apn,
-    smsStatus: view.smsStatus,
-    dataType: view.dataType,
+    ...presentListed(esim),
+    orderNo: esim.order_no,
+    esimTranNo: esim.esim_tran_no,
+    imsi: esim.imsi,
+    msisdn: esim.msisdn,
+    ac: esim.ac,
+    shortUrl: esim.short_url,
+    smdpAddress: esim.smdp_address,
+    matchingId: esim.matching_id,
+    eid: esim.eid,
+    smdpStatus: esim.smdp_status,
+    activeType: esim.active_type,
+    durationUnit: esim.duration_unit,
+    totalDuration: esim.total_duration,
+    validity_usage_remain: remainingUnits(esim),
+    pin: esim.pin,
+    puk: esim.puk,
+    apn: esim.apn,
+    smsStatus: esim.sms_status,
+    dataType: esim.data_type,
     packageDetails: { coverage, networkProviders, dataType, speed },
-    isActive: view.status === 'ACTIVE',
-    updatedAt: view.updatedAt.toISOString(),
+    isActive: esim.status === 'ACTIVE',
+    updatedAt: esim.updated_at.toISOString(),
   };
 }
 
-function presentListed(view: EsimView) {
+function presentListed(esim: EsimRow) {
+  const [totalVolume, orderUsage] = [Number(esim.total_volume_bytes), Number(esim.order_usage_bytes)];
   return {
-    _id: view.esimId,
-    packageCode: view.packageCode,
-    packageName: view.packageName,
-    transactionId: view.transactionId,
-    iccid: view.iccid,
-    qrCodeUrl: view.qrCodeUrl,
-    activationCode: view.ac,
-    esimStatus: view.status,
-    data: view.snapshot.data,
-    totalVolume: view.totalVolumeBytes,
-    orderUsage: view.orderUsageBytes,
-    data_usage_remain: remainingBytes(view),
-    validity: view.validityDays,
-    activateTime: isoOrEmpty(view.activateTime),
-    expiredTime: isoOrEmpty(view.expiredTime),
-    createdAt: view.createdAt.toISOString(),
-    price: moneyJson(view.price.amountMinor),
-    currency: view.price.currency as AccountCurrency,
+    _id: esim.id,
+    packageCode: esim.package_code,
+    packageName: esim.package_name,
+    transactionId: esim.transaction_id,
+    iccid: esim.iccid,
+    qrCodeUrl: esim.qr_code_url,
+    activationCode: esim.ac,
+    esimStatus: esim.status,
+    data: esim.snapshot.data,
+    totalVolume,
+    orderUsage,
+    data_usage_remain: Math.max(0, totalVolume - orderUsage),
+    validity: validityDays(esim.total_duration, esim.duration_unit as DurationUnit),
+    activateTime: esim.activate_time?.toISOString() ?? '',
+    expiredTime: esim.expired_time?.toISOString() ?? '',
+    createdAt: esim.created_at.toISOString(),
+    price: moneyJson(esim.price_minor),
+    currency: esim.currency,
   };
 }
 
 /** The flat page of my-esims. */
-export function presentEsimPage(page: Page<EsimView>): Wire<z.output<typeof esimPageSchema>> {
+export function presentEsimPage(page: Page<EsimRow>): Wire<z.output<typeof esimPageSchema>> {
   return {
     esims: page.items.map(presentEsimListItem),
     total: page.total,
@@ -86,67 +89,68 @@ export function presentEsimPage(page: Page<EsimView>): Wire<z.output<typeof esim
   };
 }
 
-/** The purchase result, as buy answers it. */
-export function presentPurchase(
-  view: PurchaseView,
-): Wire<z.output<typeof basePurchaseSchema>> | Wire<z.output<typeof topUpPurchaseSchema>> {
-  return view.packageType === 'BASE' ? presentBasePurchase(view) : presentTopUpPurchase(view);
+/** What a transaction id names, as it now stands, with its timeline. */
+export function presentTransaction(
+  view: TransactionView,
+): Wire<z.output<typeof transactionSchema>> | ReturnType<typeof presentFundingStanding> {
+  if ('funding' in view) return presentFundingStanding(view.funding);
+  const timeline = presentTimeline(view.purchase.timeline);
+  return view.purchase.package_type === 'BASE'
+    ? { ...presentBasePurchase(view.purchase), timeline }
+    : { ...presentTopUpPurchase(view.purchase), timeline };
 }
 
-/** The purchase result as it now stands, with its timeline. */
-export function presentTransaction(view: PurchaseView): Wire<z.output<typeof transactionSchema>> {
-  const timeline = presentTimeline(view.timeline);
-  return view.packageType === 'BASE'
-    ? { ...presentBasePurchase(view), timeline }
-    : { ...presentTopUpPurchase(view), timeline };
+/** The purchase result, as buy answers it. */
+export function presentPurchase(view: PurchaseView) {
+  return view.package_type === 'BASE' ? presentBasePurchase(view) : presentTopUpPurchase(view);
 }
 
 function presentBasePurchase(view: PurchaseView): Wire<z.output<typeof basePurchaseSchema>> {
-  const { esim, package: bought } = view;
+  const { esim, currency } = view;
   return {
     ...presentOutcome(view),
     package: {
-      packageCode: bought.packageCode,
-      packageName: bought.packageName,
-      price: moneyJson(bought.price.amountMinor),
-      currency: bought.price.currency as AccountCurrency,
+      packageCode: view.package_code,
+      packageName: view.package_name,
+      price: moneyJson(view.price_minor),
+      currency,
     },
-    ...presentPayment(view, bought.price),
-    ...(view.status === 'SUCCESS' && esim ? { esimDetails: presentInstallDetails(esim) } : {}),
-  };
-}
-
-function presentInstallDetails(esim: EsimView) {
-  return {
-    esimId: esim.esimId,
-    iccid: esim.iccid,
-    qrCodeUrl: esim.qrCodeUrl,
-    activationCode: esim.ac,
-    smdpAddress: esim.smdpAddress,
-    matchingId: esim.matchingId,
+    ...presentPaymentOf(view),
+    ...(view.status === 'SUCCESS' && esim
+      ? {
+          esimDetails: {
+            esimId: esim.id,
+            iccid: esim.iccid,
+            qrCodeUrl: esim.qr_code_url,
+            activationCode: esim.ac,
+            smdpAddress: esim.smdp_address,
+            matchingId: esim.matching_id,
+          },
+        }
+      : {}),
   };
 }
 
 function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPurchaseSchema>> {
-  const { topUp, package: bought } = view;
+  const { top_up_total_volume_bytes: totalVolume, top_up_remaining_bytes: remaining } = view;
   return {
     ...presentOutcome(view),
     ...(view.status === 'SUCCESS' ? { message: 'Top-up successful' } : {}),
     package: {
-      packageCode: bought.packageCode,
-      name: bought.packageName,
-      price: moneyJson(bought.price.amountMinor),
-      currencyCode: bought.price.currency as AccountCurrency,
-      volume: bought.volumeBytes,
-      duration: bought.duration,
+      packageCode: view.package_code,
+      name: view.package_name,
+      price: moneyJson(view.price_minor),
+      currencyCode: view.currency,
+      volume: Number(view.volume_bytes),
+      duration: view.duration,
     },
-    ...presentPayment(view, bought.price),
-    ...(view.status === 'SUCCESS' && topUp
+    ...presentPaymentOf(view),
+    ...(view.status === 'SUCCESS' && totalVolume !== null
       ? {
           esimDetails: {
-            iccid: topUp.iccid,
-            totalVolume: topUp.totalVolumeBytes,
-            dataRemaining: topUp.dataRemainingBytes,
+            iccid: view.top_up_iccid ?? '',
+            totalVolume: Number(totalVolume),
+            dataRemaining: Number(remaining ?? 0n),
           },
         }
       : {}),
@@ -155,16 +159,13 @@ function presentTopUpPurchase(view: PurchaseView): Wire<z.output<typeof topUpPur
 
 function presentOutcome(view: PurchaseView) {
   return {
-    transactionId: view.transactionId,
+    transactionId: view.transaction_id,
     status: view.status,
     ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
   };
 }
 
-function remainingBytes(view: EsimView): number {
-  return Math.max(0, view.totalVolumeBytes - view.orderUsageBytes);
-}
-
-function isoOrEmpty(time: Date | null): string {
-  return time === null ? '' : time.toISOString();
+function presentPaymentOf({ payment_method, payment, price_minor, currency }: PurchaseView) {
+  const price = { amountMinor: price_minor, currency };
+  return presentPayment({ paymentMethod: payment_method, payment }, price);
 }

@@ -1,10 +1,11 @@
-/** Buying, topping up, and reading one's own eSIMs and purchases. */
+/** Buying, topping up, checking payments, and reading one's own eSIMs and purchases. */
 import { DomainError } from '../../domain/errors.ts';
 import { isId } from '../../domain/ids.ts';
+import { confirmBody } from '../../payments/http/schema.ts';
+import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { presentStanding, standingSchema } from './standing.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
-import { presentEsim, presentEsimPage, presentPurchase } from './present.ts';
+import { presentEsim, presentEsimPage, presentPurchase, presentTransaction } from './present.ts';
 import { renderWithPlaceholders } from '../install-secrets.ts';
 import {
   basePurchaseSchema,
@@ -12,9 +13,10 @@ import {
   esimPageSchema,
   esimSchema,
   myEsimsQuery,
+  standingSchema,
   topUpPurchaseSchema,
 } from './schema.ts';
-import type { BuyCommand, PurchaseView } from '../views.ts';
+import type { BuyCommand, PurchaseView, WhichPayment } from '../views.ts';
 
 const ESIMS = 'eSIMs';
 const PURCHASES = 'Purchases';
@@ -67,7 +69,7 @@ function buyRoute(): Route {
         ...(idempotency ? { idempotency } : {}),
       };
       const purchase = await world.buy(principal, command, context);
-      return { status: purchase.packageType === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
+      return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
     },
   });
 }
@@ -122,8 +124,8 @@ function transactionRoute(): Route {
         'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
     },
     async handle({ world, principal, params }) {
-      const standing = await world.getTransaction(principal, params['transactionId'] ?? '');
-      return { status: 200, body: toJson(presentStanding(standing)) };
+      const view = await world.getTransaction(principal, params['transactionId'] ?? '');
+      return { status: 200, body: toJson(presentTransaction(view)) };
     },
   });
 }
@@ -186,4 +188,50 @@ function esimRoute(): Route {
       return { status: 200, body: toJson(presentEsim(esim)) };
     },
   });
+}
+
+export function paymentRoutes(): Route[] {
+  return [
+    defineRoute({
+      method: 'POST',
+      path: '/api/esim/confirm-payment',
+      key: 'required',
+      scope: 'purchase',
+      shapes: ['general'],
+      body: confirmBody,
+      errors: ['TRANSACTION_NOT_FOUND'],
+      responses: {
+        200: {
+          description: 'The purchase result, or the funding, as it now stands',
+          schema: standingSchema,
+        },
+      },
+      docs: {
+        operationId: 'confirmPayment',
+        tag: PURCHASES,
+        summary: 'Look now whether a payment has come',
+        description:
+          'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
+          'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+      },
+      async handle({ world, principal, body }) {
+        const { transactionId, gatewayReference, trackingReference } = body;
+        const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
+        return {
+          status: 200,
+          body: toJson(presentTransaction(await world.confirmPayment(principal, which))),
+        };
+      },
+    }),
+  ];
+}
+
+function whichPayment(named: {
+  readonly transactionId: string | undefined;
+  readonly reference: string | undefined;
+}): WhichPayment {
+  const { transactionId, reference } = named;
+  if (transactionId !== undefined && isId('transaction', transactionId)) return { transactionId };
+  if (reference !== undefined && canBeReference(reference)) return { reference };
+  throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }

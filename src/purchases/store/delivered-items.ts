@@ -3,7 +3,7 @@
  * Install data is secret and never logged.
  */
 import { sql, type RawBuilder, type Updateable } from 'kysely';
-import type { EsimFacts, TopUpTotals } from '../../esims/rules.ts';
+import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
 import { hasOrder } from './deliveries.ts';
 import { columnsOfFacts } from '../../esims/store/esims.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -21,7 +21,7 @@ export interface DeliveredItem {
 export const KEPT_BEFORE: DeliveredItem = { purchase: {}, esim: {} };
 
 /** A new eSIM; its owner sees it once the purchase is settled. */
-export function profileItem(facts: EsimFacts, lookedAt: Date): DeliveredItem {
+export function profileItem(facts: ProfileFacts, lookedAt: Date): DeliveredItem {
   return { purchase: {}, esim: { ...columnsOfFacts(facts), looked_at: lookedAt } };
 }
 

@@ -3,49 +3,18 @@
  * it is sent, only for an open purchase, and a purchase under withdrawal is neither ordered nor settled.
  */
 import { sql, type RawBuilder, type Selectable } from 'kysely';
-import { asFailureReason, type FailureReason } from '../../domain/refusals.ts';
-import type { PackageType, PurchaseStatus } from '../../domain/states.ts';
-import type { WorldDb } from '../../platform/database/tables.ts';
+import { asFailureReason } from '../../domain/refusals.ts';
 import type { EsimsTable } from '../../esims/store/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PurchasesTable } from './tables.ts';
 
-export interface Delivery {
-  readonly transactionId: string;
-  /** Our id of the order or top-up at the supplier; a replacement has its own. */
-  readonly supplierId: string;
-  readonly packageType: PackageType;
-  readonly packageCode: string;
-  readonly costUsdE4: bigint;
-  readonly status: PurchaseStatus;
-  readonly reason: FailureReason | null;
-  readonly esimId: string;
-  readonly esimTranNo: string;
-  readonly iccid: string;
-  readonly orderNo: string | null;
-  /** The supplier's answer is already kept; only settling is left. */
-  readonly delivered: boolean;
-  /** Orders or top-ups that may have been sent. */
-  readonly orderAttempts: number;
-  /** When the first, second last and last attempts were counted; null where an earlier build did not keep it. */
-  readonly firstAskedAt: Date | null;
-  readonly previousAskedAt: Date | null;
-  readonly lastAskedAt: Date | null;
-  /** Our order is not among those listed before this. */
-  readonly searchedUntil: Date | null;
-  readonly withdrawingSince: Date | null;
-  readonly createdAt: Date;
-}
+export type Delivery = ReturnType<typeof toDelivery>;
 
 export async function loadDelivery(db: WorldDb, transactionId: string): Promise<Delivery> {
   const { rows } = await sql<DeliveryRow>`
     select ${COLUMNS} from purchases join esims on esims.id = purchases.esim_id
      where purchases.transaction_id = ${transactionId}`.execute(db);
   return toDelivery(rows[0], transactionId);
-}
-
-export interface OrderAttempt {
-  readonly mayOrder: boolean;
-  readonly delivery: Delivery;
 }
 
 /**
@@ -56,11 +25,12 @@ export async function countOrderAttempt(
   db: WorldDb,
   transactionId: string,
   now: Date,
-): Promise<OrderAttempt> {
+): Promise<{ readonly mayOrder: boolean; readonly delivery: Delivery }> {
   const { rows } = await sql<DeliveryRow>`
     update purchases
        set supplier_asks = supplier_asks + 1,
-           supplier_first_asked_at = coalesce(supplier_first_asked_at, case when supplier_asks = 0 then ${now}::timestamptz else purchases.created_at end),
+           supplier_first_asked_at =
+             coalesce(supplier_first_asked_at, case when supplier_asks = 0 then ${now}::timestamptz else purchases.created_at end),
            supplier_previous_asked_at = case when supplier_asks > 0 then coalesce(supplier_asked_at, ${now}::timestamptz) end,
            supplier_asked_at = ${now}
       from esims
@@ -84,37 +54,14 @@ export const IS_DELIVERED = sql<boolean>`
   case purchases.package_type when 'TOPUP' then purchases.top_up_total_volume_bytes is not null
     else exists (select from esims kept where kept.id = purchases.esim_id and kept.iccid <> '') end`;
 
-const COLUMNS = sql`
-  purchases.package_type, purchases.package_code, purchases.cost_usd_e4, purchases.status, purchases.reason, purchases.esim_id,
-  purchases.supplier_asks, purchases.supplier_first_asked_at, purchases.supplier_previous_asked_at, purchases.supplier_asked_at,
-  purchases.supplier_searched_until, purchases.supplier_order_no, purchases.supplier_transaction_id, purchases.withdrawing_since,
-  purchases.top_up_total_volume_bytes, purchases.created_at, esims.esim_tran_no, esims.iccid`;
+const COLUMNS = sql`purchases.*, esims.esim_tran_no, esims.iccid`;
+type DeliveryRow = Selectable<PurchasesTable> & Pick<Selectable<EsimsTable>, 'esim_tran_no' | 'iccid'>;
 
-type DeliveryRow = Pick<
-  Selectable<PurchasesTable>,
-  | 'package_type'
-  | 'package_code'
-  | 'cost_usd_e4'
-  | 'status'
-  | 'reason'
-  | 'esim_id'
-  | 'supplier_asks'
-  | 'supplier_first_asked_at'
-  | 'supplier_previous_asked_at'
-  | 'supplier_asked_at'
-  | 'supplier_searched_until'
-  | 'supplier_order_no'
-  | 'supplier_transaction_id'
-  | 'withdrawing_since'
-  | 'top_up_total_volume_bytes'
-  | 'created_at'
-> &
-  Pick<Selectable<EsimsTable>, 'esim_tran_no' | 'iccid'>;
-
-function toDelivery(row: DeliveryRow | undefined, transactionId: string): Delivery {
+function toDelivery(row: DeliveryRow | undefined, transactionId: string) {
   if (!row) throw new Error(`no purchase ${transactionId}`);
   return {
     transactionId,
+    /** Our id of the order or top-up at the supplier; a replacement has its own. */
     supplierId: row.supplier_transaction_id ?? transactionId,
     packageType: row.package_type,
     packageCode: row.package_code,
@@ -125,11 +72,15 @@ function toDelivery(row: DeliveryRow | undefined, transactionId: string): Delive
     esimTranNo: row.esim_tran_no,
     iccid: row.iccid,
     orderNo: row.supplier_order_no,
+    /** The supplier's answer is already kept; only settling is left. */
     delivered: row.package_type === 'BASE' ? row.iccid !== '' : row.top_up_total_volume_bytes !== null,
+    /** Orders or top-ups that may have been sent. */
     orderAttempts: row.supplier_asks,
+    /** When the first, second last and last attempts were counted; null where an earlier build did not keep it. */
     firstAskedAt: row.supplier_first_asked_at,
     previousAskedAt: row.supplier_previous_asked_at,
     lastAskedAt: row.supplier_asked_at,
+    /** Our order is not among those listed before this. */
     searchedUntil: row.supplier_searched_until,
     withdrawingSince: row.withdrawing_since,
     createdAt: row.created_at,

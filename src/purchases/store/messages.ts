@@ -1,6 +1,6 @@
 /**
- * What a purchase's change of status tells its merchant: `esim.purchased`, once a status. The statement that makes the change answers the
- * facts and who listens; where nobody does, nothing more is asked or written.
+ * The webhook of a purchase's change of status: `esim.purchased`, once per status. The statement that makes the change returns its facts and the
+ * subscribers; where there are none, nothing more is read or written.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { PurchaseEventStatus } from '../../webhooks/rules.ts';
@@ -11,31 +11,31 @@ export interface ChangedPurchase {
   readonly account_id: string;
   readonly status: PurchaseEventStatus;
   /** Each null while there is no eSIM; a top-up has one from the beginning. */
-  readonly told_esim_id: string | null;
-  readonly told_iccid: string | null;
-  readonly told_qr_code_url: string | null;
-  readonly listeners: string[] | null;
+  readonly changed_esim_id: string | null;
+  readonly changed_iccid: string | null;
+  readonly changed_qr_code_url: string | null;
+  readonly subscriber_ids: string[] | null;
   readonly at: Date;
 }
 
-/** What a change of `purchases` returns, for `changesOf` to be read from. */
+/** The columns that a change of `purchases` must return for `changesOf`. */
 export const CHANGED = sql`transaction_id, account_id, package_type, status, esim_id`;
 
 /**
- * Select list and from clause: rows of ChangedPurchase from `purchases`, or from what a change of it returned; eSIMs likewise, where the same
- * statement changes them.
+ * Select list and from clause of ChangedPurchase. `changed` and `esims` name the tables, or the queries of the same statement that changed them and return
+ * their rows.
  */
 export function changesOf(changed: string, esims = 'esims'): RawBuilder<ChangedPurchase> {
   const purchase = sql.ref(changed);
   return sql`
-    ${purchase}.account_id, ${purchase}.status, goods.id as told_esim_id, goods.iccid as told_iccid,
-    goods.qr_code_url as told_qr_code_url, now() as at,
-    ${subscribers('esim.purchased', sql`${purchase}.account_id`)} as listeners
+    ${purchase}.account_id, ${purchase}.status, shown.id as changed_esim_id, shown.iccid as changed_iccid,
+    shown.qr_code_url as changed_qr_code_url, now() as at,
+    ${subscribers('esim.purchased', sql`${purchase}.account_id`)} as subscriber_ids
     from ${purchase}
-    left join ${sql.ref(esims)} goods on goods.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
+    left join ${sql.ref(esims)} shown on shown.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
 }
 
-/** Writes the messages of a change. None where the step was done before: then those that it wrote are handed over once more. */
+/** Enqueues the webhooks of a change. No change: the step was done before, and webhooks that it wrote and nobody sent are handed over once more. */
 export async function enqueuePurchaseStatus(
   trx: WorldDb,
   transactionId: string,
@@ -53,13 +53,13 @@ export async function enqueuePurchaseStatus(
       key: `${transactionId}:${change.status}`,
       subject: transactionId,
       accountId: change.account_id,
-      subscribers: change.listeners,
+      subscribers: change.subscriber_ids,
       facts: {
         transactionId,
         status: change.status,
-        esimId: change.told_esim_id,
-        iccid: change.told_iccid,
-        qrCodeUrl: change.told_qr_code_url,
+        esimId: change.changed_esim_id,
+        iccid: change.changed_iccid,
+        qrCodeUrl: change.changed_qr_code_url,
       },
       at: change.at,
     },
@@ -67,7 +67,7 @@ export async function enqueuePurchaseStatus(
   );
 }
 
-/** Tells how a purchase stands, if it stands so. */
+/** Enqueues the webhooks of a status that the purchase has now. */
 export async function enqueueStatus(
   trx: WorldDb,
   transactionId: string,
@@ -80,10 +80,11 @@ export async function enqueueStatus(
   const [change] = rows;
   if (!change) return;
   await enqueuePurchaseStatus(trx, transactionId, change, written);
-  if (written.ids.length === 0 && change.listeners !== null) await findUnsent(trx, transactionId, written);
+  if (written.ids.length === 0 && change.subscriber_ids !== null)
+    await findUnsent(trx, transactionId, written);
 }
 
-/** Messages about a purchase or a funding that nobody has tried to send yet: the process that wrote them may have died. */
+/** Adds webhooks of a purchase or a funding that were never attempted: the process that wrote them may have died. */
 export async function findUnsent(
   trx: WorldDb,
   transactionId: string,

@@ -4,7 +4,7 @@
  */
 import { sql, type Insertable, type RawBuilder } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
-import type { PurchaseInput } from '../purchase.ts';
+import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey } from '../../platform/idempotency/store.ts';
@@ -26,8 +26,6 @@ export interface OpenOptions {
   /** Called at a refusal: may the caller have been answered PROCESSING? The refusal is then kept as a FAILED purchase, so that reads show it. */
   readonly keepRefusal: () => boolean;
 }
-
-export type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
 
 const OPENED: Opened = { opened: true };
 const INSUFFICIENT: Refusal = { reason: 'INSUFFICIENT_BALANCE', detail: 'wallet balance below the price' };
@@ -75,11 +73,12 @@ async function refuse(
 }
 
 interface Found {
-  readonly already: boolean;
   readonly item: StoredPackage | undefined;
+  /** An earlier run has opened the purchase. */
+  readonly already?: true;
   readonly refusal?: Refusal;
   /** An earlier run has kept the refusal. */
-  readonly isKept?: boolean;
+  readonly isKept?: true;
 }
 
 async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Found> {
@@ -95,40 +94,27 @@ async function readBeforeOpening(db: WorldDb, input: PurchaseInput): Promise<Fou
     )
     .selectAll('packages')
     .select([
-      'purchases.transaction_id as already',
-      'purchases.reason as already_reason',
+      'purchases.transaction_id as opened_id',
+      'purchases.reason as opened_reason',
       'esims.status as esim_status',
       'keys.refusal_reason as refusal_reason',
       'keys.refusal_detail as refusal_detail',
     ])
     .executeTakeFirstOrThrow();
   const item = row.package_code === null ? undefined : toPackage(row as Parameters<typeof toPackage>[0]);
-  if (row.refusal_reason !== null)
-    return { already: false, item, isKept: true, refusal: toRefusal(row.refusal_reason, row.refusal_detail) };
-  if (row.already !== null) {
-    return row.already_reason === null
-      ? { already: true, item }
-      : { already: false, item, isKept: true, refusal: toRefusal(row.already_reason, null) };
+  const kept = row.refusal_reason ?? row.opened_reason;
+  if (kept !== null) {
+    const detail = row.refusal_reason === null ? '' : (row.refusal_detail ?? '');
+    return { item, isKept: true, refusal: { reason: asFailureReason(kept), detail } };
   }
-  if (!item || item.withdrawn) {
-    return {
-      already: false,
-      item,
-      refusal: { reason: 'PACKAGE_WITHDRAWN', detail: 'withdrawn since it was listed' },
-    };
-  }
+  if (row.opened_id !== null) return { item, already: true };
+  if (!item || item.withdrawn)
+    return { item, refusal: { reason: 'PACKAGE_WITHDRAWN', detail: 'withdrawn since it was listed' } };
   if (input.packageType === 'TOPUP' && row.esim_status !== 'ACTIVE') {
-    return {
-      already: false,
-      item,
-      refusal: { reason: 'ESIM_NOT_ACTIVE', detail: `the eSIM is ${row.esim_status ?? 'unknown'}` },
-    };
+    const detail = `the eSIM is ${row.esim_status ?? 'unknown'}`;
+    return { item, refusal: { reason: 'ESIM_NOT_ACTIVE', detail } };
   }
-  return { already: false, item };
-}
-
-function toRefusal(reason: string, detail: string | null): Refusal {
-  return { reason: asFailureReason(reason), detail: detail ?? '' };
+  return { item };
 }
 
 /** Writes nothing and returns undefined if the balance is too low, another run has placed the hold, or `only` is false. */
@@ -161,11 +147,12 @@ function openingOf(
     what: refusal ? 'refused' : fromWallet ? 'wallet-held' : 'opened',
     detail: refusal?.reason ?? null,
   };
+  const purchase = newPurchase(input, now, item, refusal);
   return sql.join([
     ...keepingKey(input, refusal, sql<boolean>`exists (select from opened)`),
-    sql`purchase as (${insertWhereOpened('purchases', newPurchase(input, now, item, refusal))})`,
+    sql`purchase as (${insertWhereOpened('purchases', purchase)})`,
     ...(input.packageType === 'BASE' && item
-      ? [sql`esim as (${insertWhereOpened('esims', newEsim(input, item, supplier, now, refusal))})`]
+      ? [sql`esim as (${insertWhereOpened('esims', newEsim(purchase, item, supplier))})`]
       : []),
     sql`event as (${insertWhereOpened('purchase_events', event)})`,
   ]);
@@ -210,22 +197,23 @@ function newPurchase(
   };
 }
 
-function newEsim(input: PurchaseInput, item: StoredPackage, supplier: string, now: Date, refusal?: Refusal) {
+function newEsim(purchase: Insertable<WorldDatabase['purchases']>, item: StoredPackage, supplier: string) {
+  const { transaction_id, account_id, price_minor, currency, created_at } = purchase;
   return {
-    id: input.esimId,
-    account_id: input.accountId,
-    transaction_id: input.transactionId,
+    id: purchase.esim_id,
+    account_id,
+    transaction_id,
     package_code: item.packageCode,
     package_name: item.name,
-    status: refusal ? ('FAILED' as const) : ('PENDING' as const),
-    price_minor: BigInt(input.quote.priceMinor),
-    currency: input.quote.currency,
+    status: purchase.status === 'FAILED' ? ('FAILED' as const) : ('PENDING' as const),
+    price_minor,
+    currency,
     snapshot: JSON.stringify(snapshotOf(item)),
     supplier,
     total_volume_bytes: BigInt(item.volumeBytes),
     total_duration: item.duration,
     duration_unit: item.durationUnit,
     data_type: item.dataType,
-    created_at: now,
+    created_at,
   };
 }

@@ -1,7 +1,4 @@
-/**
- * What the gateway has, judged under the payment's lock and booked once, whoever looked first: webhook, confirm-payment, poll or sweep. One
- * transaction a look.
- */
+/** Books what the gateway has, once, no matter which check sees it first: webhook, confirm-payment, poll or sweep. */
 import { sql } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import {
@@ -46,9 +43,19 @@ export interface SeenCharge extends ReceivedMoney {
   readonly gatewayStatus: string;
 }
 
+/** One check's news about a payment, judged under the payment's lock. */
+interface Booking {
+  readonly trx: WorldDb;
+  readonly payment: PaymentRow;
+  readonly facts: BookedPayment;
+  readonly seen: SeenCharge;
+  readonly decision: BookingDecision;
+  readonly written: PendingMessages;
+}
+
 /**
- * Judges what the gateway has and books what is new, in one transaction under the payment's lock. `askedAt`: when the gateway was asked; an answer
- * to an earlier question than the newest that is booked says nothing any more, and is told as outdated: clocks differ, so it may be the newer one.
+ * Judges what the gateway has and books what is new, in one transaction under the payment's lock. `askedAt`: when the gateway was asked. An answer to an
+ * earlier question than the newest that is booked is not used and is reported as outdated: clocks differ, so it may be the newer one.
  */
 export async function bookSeen(
   db: WorldDb,
@@ -61,43 +68,30 @@ export async function bookSeen(
     const { payment, isAwaited } = await lockPayment(trx, reference);
     if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NOTHING, isOutdated: true };
     const facts = await factsOf(trx, payment, isAwaited, seen);
-    const judgement = decideBooking(facts, seen);
-    const cameMinor = judgement.toHoldMinor + judgement.toWalletMinor + judgement.toReturnMinor;
-    const { confirmedMinor = 0n } = judgement;
-    const { listeners: found } = await trx
+    const decision = decideBooking(facts, seen);
+    const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor = 0n } = decision;
+    const cameMinor = toHoldMinor + toWalletMinor + toReturnMinor;
+    const { subscriber_ids } = await trx
       .updateTable('payments')
       .set({
         gateway_id: seen.gatewayId,
         gateway_status: seen.gatewayStatus,
         seen_at: askedAt,
         looked_at: sql<Date>`greatest(looked_at, ${askedAt})`,
-        ...(cameMinor > 0n
-          ? {
-              booked_minor: payment.booked_minor + cameMinor,
-              booked_currency: seen.currency,
-              paid_hold: payment.paid_hold || judgement.toHoldMinor > 0n,
-            }
-          : {}),
-        ...(confirmedMinor > 0n ? { evidence_minor: payment.evidence_minor - confirmedMinor } : {}),
-        ...(judgement.reversedMinor > 0n
-          ? { reversed_minor: payment.reversed_minor + judgement.reversedMinor }
-          : {}),
+        booked_minor: payment.booked_minor + cameMinor,
+        booked_currency: cameMinor > 0n ? seen.currency : payment.booked_currency,
+        paid_hold: payment.paid_hold || toHoldMinor > 0n,
+        evidence_minor: payment.evidence_minor - confirmedMinor,
+        reversed_minor: payment.reversed_minor + reversedMinor,
         updated_at: sql`now()`,
       })
       .where('reference', '=', reference)
-      .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('listeners'))
+      .returning(subscribers('payment.received', sql.ref('payments.account_id')).as('subscriber_ids'))
       .executeTakeFirstOrThrow();
-    if (judgement.what !== undefined) await book(trx, payment, facts, seen, judgement, written);
-    if (cameMinor > 0n)
-      await enqueuePaymentReceived(
-        trx,
-        payment,
-        { amountMinor: cameMinor, currency: seen.currency },
-        found,
-        askedAt,
-        written,
-      );
-    return judgement;
+    if (decision.what !== undefined) await book({ trx, payment, facts, seen, decision, written });
+    const came = { amountMinor: cameMinor, currency: seen.currency };
+    if (cameMinor > 0n) await enqueuePaymentReceived(trx, payment, came, subscriber_ids, askedAt, written);
+    return decision;
   });
 }
 
@@ -107,7 +101,7 @@ async function factsOf(
   awaited: boolean,
   seen: SeenCharge,
 ): Promise<BookedPayment> {
-  const refunded = await refundedMinor(trx, payment.reference);
+  const isOtherCurrency = payment.booked_currency !== null && payment.booked_currency !== seen.currency;
   return {
     purpose: payment.purpose,
     chargeMinor: payment.charge_minor,
@@ -116,11 +110,9 @@ async function factsOf(
     priceCurrency: payment.price_currency,
     // Money of another currency counts as money of its own.
     bookedMinor:
-      seen.state === 'paid' && payment.booked_currency !== null && payment.booked_currency !== seen.currency
-        ? 0n
-        : payment.booked_minor - payment.evidence_minor,
+      seen.state === 'paid' && isOtherCurrency ? 0n : payment.booked_minor - payment.evidence_minor,
     evidenceMinor: payment.evidence_minor,
-    refundedMinor: refunded,
+    refundedMinor: await refundedMinor(trx, payment.reference),
     reversedMinor: payment.reversed_minor,
     awaited,
     paidBefore: payment.paid_hold || (!awaited && (await isPaid(trx, payment.transaction_id))),
@@ -140,121 +132,93 @@ async function isPaid(trx: WorldDb, transactionId: string): Promise<boolean> {
   return paid !== undefined;
 }
 
-async function book(
-  trx: WorldDb,
-  payment: PaymentRow,
-  facts: BookedPayment,
-  seen: SeenCharge,
-  judgement: BookingDecision,
-  written: PendingMessages,
-): Promise<void> {
-  await changeSubject(trx, payment, judgement, written);
+async function book(booking: Booking): Promise<void> {
+  const { trx, payment, facts, seen, decision } = booking;
+  const { transaction_id: transactionId, account_id: accountId, reference } = payment;
+  const { toHoldMinor, toWalletMinor, toReturnMinor, confirmedMinor = 0n } = decision;
+  await changeSubject(booking);
   await ensureSystemAccounts(trx, seen.currency);
-  await ensureWallet(trx, payment.account_id, payment.price_currency);
-  const booked =
-    facts.bookedMinor +
-    (judgement.confirmedMinor ?? 0n) +
-    judgement.toHoldMinor +
-    judgement.toWalletMinor +
-    judgement.toReturnMinor;
+  await ensureWallet(trx, accountId, payment.price_currency);
+  const booked = facts.bookedMinor + confirmedMinor + toHoldMinor + toWalletMinor + toReturnMinor;
   const operationKey =
-    judgement.what === 'payment-reversed'
-      ? reversedKey(payment.reference, seen.currency, payment.reversed_minor + judgement.reversedMinor)
-      : `${payment.reference}:received:${seen.currency}:${booked}`;
-  const entries = entriesOf(payment, facts, seen.currency, judgement);
+    decision.what === 'payment-reversed'
+      ? reversedKey(reference, seen.currency, payment.reversed_minor + decision.reversedMinor)
+      : `${reference}:received:${seen.currency}:${booked}`;
+  const entries = entriesOf(booking);
   if (entries.length > 0) {
     const done = await transfer(trx, {
       operationKey,
-      kind: judgement.what ?? 'payment',
-      transactionId: payment.transaction_id,
+      kind: decision.what ?? 'payment',
+      transactionId,
       entries,
     });
-    // The rows would say what the ledger does not.
+    // The rows would contradict the ledger.
     if (done === 'already') throw new Error(`${operationKey} is booked already`);
   }
-  if (judgement.toHoldMinor > 0n)
-    await placePaidHold(trx, {
-      id: payment.transaction_id,
-      accountId: payment.account_id,
-      amount: { amountMinor: payment.price_minor, currency: payment.price_currency },
-    });
-  if (judgement.toReturnMinor > 0n)
-    await createRefund(
-      trx,
-      payment,
-      { amountMinor: judgement.toReturnMinor, currency: seen.currency },
-      // It may come again: each time is a refund of its own.
-      facts.bookedMinor === 0n ? 'other-currency' : `other-currency-${booked}`,
-    );
+  if (toHoldMinor > 0n) {
+    const amount = { amountMinor: payment.price_minor, currency: payment.price_currency };
+    await placePaidHold(trx, { id: transactionId, accountId, amount });
+  }
+  if (toReturnMinor > 0n) {
+    // It may come again: each time is a refund of its own.
+    const cause = facts.bookedMinor === 0n ? 'other-currency' : `other-currency-${booked}`;
+    await createRefund(trx, payment, { amountMinor: toReturnMinor, currency: seen.currency }, cause);
+  }
 }
 
 /** Before the ledger, which locks the wallet: the wallet comes last (lock-order.ts). */
-async function changeSubject(
-  trx: WorldDb,
-  payment: PaymentRow,
-  judgement: BookingDecision,
-  written: PendingMessages,
-): Promise<void> {
-  await tellTimeline(trx, payment, judgement);
-  if (payment.purpose === 'funding') await settleFunding(trx, payment, judgement);
-  else if (judgement.ends !== undefined)
-    await closeUnpaid(trx, payment.transaction_id, judgement.ends, written);
-  else if (judgement.toHoldMinor > 0n) await markPaid(trx, payment.transaction_id, written);
-  if (judgement.reversedMinor > 0n) await flagMoney(trx, payment.transaction_id, 'PAYMENT_REVERSED');
+async function changeSubject({ trx, payment, decision, written }: Booking): Promise<void> {
+  const { transaction_id, purpose, reference } = payment;
+  const { what, ends, toHoldMinor, toWalletMinor, reversedMinor } = decision;
+  if (purpose === 'funding') {
+    if (ends !== undefined) await closeFundingUnpaid(trx, transaction_id, ends);
+    // Any money that reaches the wallet makes a funding a success: its amount is what the ledger says.
+    if (toWalletMinor !== 0n) await closeFundingPaid(trx, transaction_id);
+  } else {
+    if (what !== undefined)
+      await trx.insertInto('purchase_events').values({ transaction_id, what, detail: reference }).execute();
+    if (ends !== undefined) await closeUnpaid(trx, transaction_id, ends, written);
+    else if (toHoldMinor > 0n) await markPaid(trx, transaction_id, written);
+  }
+  if (reversedMinor > 0n) await flagMoney(trx, transaction_id, 'PAYMENT_REVERSED');
 }
 
-/** What came is taken off the gateway's account and put where the judgement says; conversions go over the exchange accounts. */
-function entriesOf(
-  payment: PaymentRow,
-  facts: BookedPayment,
-  currency: string,
-  judgement: BookingDecision,
-): LedgerEntry[] {
-  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, receivedAndReversedMinor } = judgement;
-  const { confirmedMinor = 0n } = judgement;
-  if (receivedAndReversedMinor > 0n) return passingEntries(receivedAndReversedMinor, currency);
-  const price = payment.price_currency;
+/** Moves the money from the gateway's account to where the decision says; conversions go over the exchange accounts. */
+function entriesOf({ payment, facts, seen: { currency }, decision }: Booking): LedgerEntry[] {
+  const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor = 0n } = decision;
+  const { price_currency: price } = payment;
+  const entry = (account: string, amountMinor: bigint, of: string = currency) => ({
+    account,
+    currency: of,
+    amountMinor,
+  });
+  const [clearing, suspense] = [`gateway-clearing:${currency}`, `suspense:${currency}`];
+  const passing = decision.receivedAndReversedMinor;
+  // It came and was taken back before we saw it: nothing stays, and the ledger shows that it was here.
+  if (passing > 0n)
+    return [
+      entry(clearing, -passing),
+      entry(suspense, passing),
+      entry(suspense, -passing),
+      entry(clearing, passing),
+    ];
   const walletMinor = atLockedRate(toWalletMinor, facts);
   const heldMinor = toHoldMinor > 0n ? payment.price_minor : 0n;
   const converted = toHoldMinor + toWalletMinor;
   return [
-    {
-      account: `gateway-clearing:${currency}`,
-      currency,
-      amountMinor: reversedMinor - converted - toReturnMinor - confirmedMinor,
-    },
-    { account: `evidence:${currency}`, currency, amountMinor: confirmedMinor },
+    entry(clearing, reversedMinor - converted - toReturnMinor - confirmedMinor),
+    entry(`evidence:${currency}`, confirmedMinor),
     ...exchangeEntries(
       { amountMinor: converted, currency },
       { amountMinor: heldMinor + walletMinor, currency: price },
     ),
-    { account: `held:${price}`, currency: price, amountMinor: heldMinor },
-    { account: walletAccount(payment.account_id), currency: price, amountMinor: walletMinor },
-    { account: `suspense:${currency}`, currency, amountMinor: toReturnMinor - reversedMinor },
-  ].filter((entry) => entry.amountMinor !== 0n);
+    entry(`held:${price}`, heldMinor, price),
+    entry(walletAccount(payment.account_id), walletMinor, price),
+    entry(suspense, toReturnMinor - reversedMinor),
+  ].filter(({ amountMinor }) => amountMinor !== 0n);
 }
 
-/** Came and was taken back before anybody saw it: nothing stays, and the ledger shows that it was here. */
-function passingEntries(amountMinor: bigint, currency: string): LedgerEntry[] {
-  const clearing = { account: `gateway-clearing:${currency}`, currency };
-  const suspense = { account: `suspense:${currency}`, currency };
-  return [
-    { ...clearing, amountMinor: -amountMinor },
-    { ...suspense, amountMinor },
-    { ...suspense, amountMinor: -amountMinor },
-    { ...clearing, amountMinor },
-  ];
-}
-
-async function tellTimeline(trx: WorldDb, payment: PaymentRow, judgement: BookingDecision): Promise<void> {
-  if (payment.purpose === 'funding' || judgement.what === undefined) return;
-  await trx
-    .insertInto('purchase_events')
-    .values({ transaction_id: payment.transaction_id, what: judgement.what, detail: payment.reference })
-    .execute();
-}
-
-/** The money that a purchase waited for is held: it goes on, and its merchant hears so. */
+/** The money that a purchase waited for is held: delivery begins, and the webhook is enqueued. */
 export async function markPaid(
   trx: WorldDb,
   transactionId: string,
@@ -270,35 +234,25 @@ export async function markPaid(
   if (rows[0]) await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
 }
 
-/** Money came, whatever becomes of it. */
+/** Enqueues `payment.received`, wherever the money goes. */
 export async function enqueuePaymentReceived(
   trx: WorldDb,
   payment: PaymentRow,
   came: Money,
-  found: string[] | null,
+  subscriberIds: string[] | null,
   at: Date,
   written: PendingMessages,
 ): Promise<void> {
   const { reference, transaction_id: transactionId, purpose, method } = payment;
-  await enqueueWebhook(
-    trx,
-    {
-      event: 'payment.received',
-      // The sum tells one coming from the next.
-      key: `${reference}:${came.currency}:${payment.booked_minor + came.amountMinor}`,
-      subject: transactionId,
-      accountId: payment.account_id,
-      subscribers: found,
-      facts: { transactionId, purpose, paymentMethod: method, reference, ...came },
-      at,
-    },
-    written,
-  );
-}
-
-/** Whatever came into the wallet makes a funding a success: its amount is what the ledger says. */
-async function settleFunding(trx: WorldDb, payment: PaymentRow, judgement: BookingDecision): Promise<void> {
-  if (judgement.ends !== undefined) await closeFundingUnpaid(trx, payment.transaction_id, judgement.ends);
-  if (judgement.toWalletMinor === 0n) return;
-  await closeFundingPaid(trx, payment.transaction_id);
+  const webhook = {
+    event: 'payment.received',
+    // The sum distinguishes one receipt from the next.
+    key: `${reference}:${came.currency}:${payment.booked_minor + came.amountMinor}`,
+    subject: transactionId,
+    accountId: payment.account_id,
+    subscribers: subscriberIds,
+    facts: { transactionId, purpose, paymentMethod: method, reference, ...came },
+    at,
+  } as const;
+  await enqueueWebhook(trx, webhook, written);
 }

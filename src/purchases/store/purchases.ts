@@ -1,4 +1,4 @@
-/** What happens to a purchase after it is opened, one transaction a step. Every step may run twice: the purchase's row and unique keys decide. */
+/** What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the purchase's row and unique keys decide. */
 import { sql, type RawBuilder } from 'kysely';
 import type { FailureReason, Refusal } from '../../domain/refusals.ts';
 import { purchaseStatusesBefore } from '../../domain/states.ts';
@@ -15,13 +15,7 @@ import {
 } from '../../ledger/store/ledger.ts';
 import { lockPayments } from '../../payments/store/lock-order.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
-import {
-  CHANGED,
-  changesOf,
-  enqueuePurchaseStatus,
-  enqueueStatus,
-  type ChangedPurchase,
-} from './messages.ts';
+import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { subscribers, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
@@ -76,7 +70,7 @@ async function settle(
       update esims set status = case status when 'PENDING' then 'CREATED' else status end, ${assigned(item.esim)}
        where id in (select esim_id from closed)
       returning id, iccid, qr_code_url
-    ), told as (
+    ), noted as (
       insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
     ), ${posting(sql`(select transaction_id from closed)`, sql`(select cost_usd_e4 from closed)`)}
     select ${POSTED}, ${changesOf('closed', 'esim')}`.execute(db);
@@ -91,31 +85,40 @@ export function failPurchase(
   db: WorldDb,
   transactionId: string,
   refusal: Refusal,
-  written: PendingMessages = newPendingMessages(),
+  written?: PendingMessages,
   orderAttempts?: number,
 ): Promise<'closed' | 'open'> {
-  const isKnown = sql<boolean>`purchases.supplier_asks = ${orderAttempts} and purchases.withdrawing_since is null and not ${IS_DELIVERED}`;
-  const failing = { written, ...(orderAttempts === undefined ? {} : { onlyIf: isKnown }) };
-  return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, failing));
+  const isUnchanged = sql<boolean>`supplier_asks = ${orderAttempts} and withdrawing_since is null and not ${IS_DELIVERED}`;
+  const onlyIf = orderAttempts === undefined ? undefined : isUnchanged;
+  return db.transaction().execute((trx) => failPurchaseIn(trx, transactionId, refusal, { written, onlyIf }));
 }
 
-interface Failing {
-  /** `wallet`: money from a gateway is credited to the wallet instead of being sent back. */
-  readonly to?: 'source' | 'wallet';
-  readonly written?: PendingMessages;
-  readonly onlyIf?: RawBuilder<boolean>;
-}
-
-/** The same, in the caller's transaction. */
+/** The same, in the caller's transaction. `to: 'wallet'`: money from a gateway is credited to the wallet instead of being sent back. */
 export async function failPurchaseIn(
   trx: WorldDb,
   transactionId: string,
   refusal: Refusal,
-  { to = 'source', written = newPendingMessages(), onlyIf }: Failing = {},
+  {
+    to = 'source',
+    written = newPendingMessages(),
+    onlyIf,
+  }: {
+    readonly to?: 'source' | 'wallet';
+    readonly written?: PendingMessages | undefined;
+    readonly onlyIf?: RawBuilder<boolean> | undefined;
+  } = {},
 ): Promise<'closed' | 'open'> {
   // Payments before the purchase (lock-order.ts). Where no payment placed the hold, it is the wallet's.
   const paid = (await lockPayments(trx, transactionId)).find((payment) => payment.paid_hold);
-  if (onlyIf && !(await isStill(trx, transactionId, onlyIf))) return 'open';
+  if (onlyIf) {
+    // The lock is a statement of its own, so that the check sees what another step just wrote. FAILED stays FAILED.
+    await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
+    const { rows } = await sql`
+      select from purchases where transaction_id = ${transactionId} and (status = 'FAILED' or ${onlyIf})`.execute(
+      trx,
+    );
+    if (rows.length === 0) return 'open';
+  }
   const { rows } = await sql<ChangedPurchase>`
     with closed as (
       update purchases
@@ -147,16 +150,6 @@ export async function failPurchaseIn(
   // The gateway cannot refund money that it has not confirmed.
   if (to === 'wallet' || paid.evidence_minor > 0n) await creditRefund(trx, refund, paid, written);
   return 'closed';
-}
-
-/** The lock is a statement of its own, so that the check sees what another step just wrote. FAILED stays FAILED. */
-async function isStill(trx: WorldDb, transactionId: string, what: RawBuilder<boolean>): Promise<boolean> {
-  await sql`select from purchases where transaction_id = ${transactionId} for no key update`.execute(trx);
-  const { rows } = await sql<{ holds: boolean }>`
-    select (status = 'FAILED' or ${what}) as holds from purchases where transaction_id = ${transactionId}`.execute(
-    trx,
-  );
-  return rows[0]?.holds === true;
 }
 
 /**
@@ -192,14 +185,6 @@ export async function closeUnpaid(
     if (status === 'FAILED') await enqueuePurchaseStatus(trx, transactionId, rows[0], written);
     return status === 'FAILED' ? 'closed' : 'paid';
   });
-}
-
-export function enqueueProcessing(
-  db: WorldDb,
-  transactionId: string,
-  written: PendingMessages,
-): Promise<void> {
-  return enqueueStatus(db, transactionId, 'PROCESSING', written);
 }
 
 /** Flags an open purchase; the first reason stays. */

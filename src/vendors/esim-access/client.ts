@@ -1,38 +1,47 @@
 /**
- * The vendor's side of the shared transport: one POST per call, signed over the bytes that are sent, within its rate limit. Guarantee:
- * never throws and never guesses; whatever is not the vendor's own clear answer is "lost", which callers must treat as unknown. Must not
- * log bodies: they hold activation codes.
+ * The vendor's side of the shared transport: one POST per call, signed over the bytes that are sent, within its rate limit. It never throws and never
+ * guesses: everything but the vendor's own clear answer is "lost", which callers must treat as unknown. Bodies hold activation codes, so neither they
+ * nor the key may be logged.
  */
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
+import { SupplierUnavailable } from '../../catalogue/port.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Pacer } from '../../platform/rate-limiter.ts';
-import { createTransport, type Heard, type Lost } from '../http/transport.ts';
-import { BUSY_RETRY_MS, CODE_TIMESTAMP_EXPIRED } from './codes.ts';
-import { authenticationHeaders, type Credentials } from './sign.ts';
+import { createTransport, type Heard, type Lost, type SendOptions } from '../http/transport.ts';
+import { BUSY_RETRY_MS, CODE_TIMESTAMP_EXPIRED, meaningOf } from './codes.ts';
 import { parseEnvelope } from './wire.ts';
 
 const PREFIX = '/api/v1/open';
 /** An eSIM is about 2 KB and a page of them at most 500. */
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** Five times the slowest answer that the vendor's pages lead one to expect. */
+const DEFAULT_TIME_LIMIT_MS = 5000;
+/** At 8 calls a second this is a queue of 40; callers spread longer ones. */
+const DEFAULT_PACE_WITHIN_MS = 5000;
 
-export interface ClientOptions {
+export interface Credentials {
+  readonly accessCode: string;
+  /** The signing key. Newer accounts sign with the access code itself, so it is the default. */
+  readonly secretKey?: string | undefined;
+  /** Off: only the access code is sent, which the vendor accepts too. */
+  readonly sign: boolean;
+}
+
+export interface ClientOptions extends Credentials {
   /** `https://api.esimaccess.com`, or where a simulator listens; a path in it is kept. */
   readonly baseUrl: string;
-  readonly credentials: Credentials;
+  /** Shared by everything that calls under this account. */
   readonly pacer: Pacer;
   readonly clock: Clock;
   /** For a whole exchange, from the slot to the last byte. */
-  readonly timeLimitMs: number;
+  readonly timeLimitMs?: number | undefined;
   /** How long a call may wait for its slot before it is given up unsent. */
-  readonly paceWithinMs: number;
+  readonly paceWithinMs?: number | undefined;
 }
 
-export interface CallOptions {
-  readonly timeLimitMs?: number;
-  readonly maxBodyBytes?: number;
-  /** Asks for nothing to be done, so it is sent again when a kept-alive connection turns out to be closed. */
-  readonly question?: boolean;
-  /** Not sent after this, wherever it waited. */
+/** `question`: has no effect at the vendor, so it is sent again when a kept-alive connection turns out to be closed. */
+export interface CallOptions extends Partial<SendOptions> {
+  /** Not sent after this, even if it had to wait. */
   readonly sendBefore?: Date | undefined;
 }
 
@@ -42,53 +51,69 @@ export type Answer =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | Lost;
 
-export interface Client {
-  /** Calls one operation, such as `/esim/order`. Never rejects. */
-  call(operation: string, body: object, options?: CallOptions): Promise<Answer>;
-  /** Closes all connections; a call under way is lost, so drain first. */
-  close(): void;
-}
-
 const TOO_LATE: Lost = { kind: 'lost', detail: 'not sent: it is too late for it' };
 
+export type Client = ReturnType<typeof createClient>;
+
 /** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions) {
+  const {
+    pacer,
+    clock,
+    timeLimitMs = DEFAULT_TIME_LIMIT_MS,
+    paceWithinMs = DEFAULT_PACE_WITHIN_MS,
+  } = options;
   const transport = createTransport({ baseUrl: options.baseUrl, busyRetryMs: BUSY_RETRY_MS });
 
   const attempt = async (operation: string, body: string, call: CallOptions): Promise<Answer> => {
-    if (!(await options.pacer.takeSlot(options.paceWithinMs))) {
+    if (!(await pacer.takeSlot(paceWithinMs))) {
       return { kind: 'lost', detail: 'not sent: no slot within the rate limit', retryAfterMs: BUSY_RETRY_MS };
     }
-    if (call.sendBefore && options.clock.now() >= call.sendBefore) return TOO_LATE;
-    const heard = await transport.send(
-      () => ({ method: 'POST', path: PREFIX + operation, headers: headersFor(options, body), body }),
-      {
-        timeLimitMs: call.timeLimitMs ?? options.timeLimitMs,
-        maxBodyBytes: call.maxBodyBytes ?? MAX_BODY_BYTES,
-        question: call.question ?? false,
-      },
-    );
+    if (call.sendBefore && clock.now() >= call.sendBefore) return TOO_LATE;
+    const request = () => {
+      const timestamp = String(clock.now().getTime());
+      const requestId = randomUUID().replaceAll('-', '');
+      const headers = authenticationHeaders(options, { timestamp, requestId, body });
+      return { method: 'POST', path: PREFIX + operation, headers, body } as const;
+    };
+    const { maxBodyBytes = MAX_BODY_BYTES, question = false } = call;
+    const send = { timeLimitMs: call.timeLimitMs ?? timeLimitMs, maxBodyBytes, question };
+    const heard = await transport.send(request, send);
     return heard.kind === 'lost' ? heard : answerOf(heard);
   };
 
   return {
-    call: async (operation, body, call = {}) => {
+    /** Calls one operation, such as `/esim/order`. Never rejects. */
+    call: async (operation: string, body: object, call: CallOptions = {}): Promise<Answer> => {
       const text = JSON.stringify(body);
       const answer = await attempt(operation, text, call);
-      // A clock a little off, or a request that waited too long: a fresh timestamp settles it, and if not, nothing will.
+      // A clock that is a little off, or a request that waited too long: only a fresh timestamp can help.
       const again = answer.kind === 'failed' && answer.code === CODE_TIMESTAMP_EXPIRED;
       return again ? attempt(operation, text, call) : answer;
     },
+    /** Closes all connections; a call under way is lost, so drain first. */
     close: () => transport.close(),
   };
 }
 
-function headersFor({ clock, credentials }: ClientOptions, body: string): Record<string, string> {
-  return authenticationHeaders(credentials, {
-    timestamp: String(clock.now().getTime()),
-    requestId: randomUUID().replaceAll('-', ''),
-    body,
-  });
+/**
+ * The access code alone, or with an HMAC-SHA256 over exactly the bytes that are sent. `timestamp` and `requestId` must be fresh for every attempt, since
+ * the vendor refuses old timestamps (101001).
+ */
+export function authenticationHeaders(
+  { accessCode, secretKey, sign }: Credentials,
+  request: { readonly timestamp: string; readonly requestId: string; readonly body: string },
+): Record<string, string> {
+  if (!sign) return { 'RT-AccessCode': accessCode };
+  const signature = createHmac('sha256', secretKey ?? accessCode)
+    .update(request.timestamp + request.requestId + accessCode + request.body, 'utf8')
+    .digest('hex');
+  return {
+    'RT-AccessCode': accessCode,
+    'RT-RequestID': request.requestId,
+    'RT-Timestamp': request.timestamp,
+    'RT-Signature': signature,
+  };
 }
 
 /** A business error may come with 200 or a 4xx; a success only with 2xx. */
@@ -101,5 +126,23 @@ function answerOf({ status, body }: Heard): Answer {
     return { kind: 'lost', detail: `HTTP ${status} with a success inside` };
   } catch (error) {
     return { kind: 'lost', detail: `HTTP ${status}, unreadable: ${(error as Error).message}` };
+  }
+}
+
+/** The value read from an answered question. Throws SupplierUnavailable, final when the vendor refused the question itself. */
+export function requireAnswer<T>(what: string, answer: Answer, read: (obj: unknown) => T): T {
+  if (answer.kind === 'answered') return requireReadable(what, () => read(answer.obj));
+  if (answer.kind === 'lost') throw new SupplierUnavailable(`${what}: ${answer.detail}`, { retryable: true });
+  const retryable = meaningOf(answer.code).kind !== 'refused';
+  throw new SupplierUnavailable(`${what}: ${answer.code} ${answer.message}`, { retryable });
+}
+
+/** Throws SupplierUnavailable for what `read` cannot read. */
+export function requireReadable<T>(what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    const detail = `${what}: unreadable: ${(cause as Error).message}`;
+    throw new SupplierUnavailable(detail, { retryable: true, cause });
   }
 }

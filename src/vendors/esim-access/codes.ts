@@ -1,6 +1,6 @@
 /**
- * What the vendor's error codes mean for an effect: refused for good, or unknown. Exhaustive for the published table; a code never
- * seen before is unknown, so that nobody's money goes back for something that may have been delivered.
+ * What the vendor's error codes mean for an effect: refused for good, or unknown. Exhaustive for the published table. A code that is not in it is unknown,
+ * so that no money goes back for something that may have been delivered.
  */
 import type { SupplierRefusal } from '../../esims/port.ts';
 
@@ -18,44 +18,29 @@ export const CODE_ALLOCATING = '200010';
 export const CODE_WRONG_STATE = '200002';
 export const CODE_TIMESTAMP_EXPIRED = '101001';
 
-const busy: CodeMeaning = { kind: 'unknown', retryAfterMs: BUSY_RETRY_MS };
-/** Key, headers, address: nothing was carried out, and nothing will be until an operator acts. */
-const credentials: CodeMeaning = { kind: 'refused', reason: 'CREDENTIALS_REFUSED' };
-const badRequest: CodeMeaning = { kind: 'refused', reason: 'REQUEST_REFUSED' };
-const priceChanged: CodeMeaning = { kind: 'refused', reason: 'PRICE_CHANGED' };
-const packageUnknown: CodeMeaning = { kind: 'refused', reason: 'PACKAGE_UNKNOWN' };
+const REFUSED: Partial<Record<SupplierRefusal, readonly string[]>> = {
+  // Key, headers, address: nothing was carried out, and nothing will be until an operator acts.
+  CREDENTIALS_REFUSED: ['000101', '000102', CODE_TIMESTAMP_EXPIRED, '101002', '101003'],
+  REQUEST_REFUSED: [
+    ...['000103', '000104', '000105', '000106', '000107', '200008', '310211'],
+    ...['310221', '310231', '310251', '310272', '310403'],
+  ],
+  NOT_ALLOWED_IN_STATE: [CODE_WRONG_STATE],
+  PRICE_CHANGED: ['200005', '200006'],
+  BALANCE_TOO_LOW: ['200007'],
+  OUT_OF_STOCK: ['200011'],
+  PACKAGE_UNKNOWN: ['310201', '310241', '310243'],
+};
 
 const MEANINGS = new Map<string, CodeMeaning>([
-  ['000001', busy],
-  ['000101', credentials],
-  ['000102', credentials],
-  ['000103', badRequest],
-  ['000104', badRequest],
-  ['000105', badRequest],
-  ['000106', badRequest],
-  ['000107', badRequest],
-  [CODE_TIMESTAMP_EXPIRED, credentials],
-  ['101002', credentials],
-  ['101003', credentials],
-  [CODE_WRONG_STATE, { kind: 'refused', reason: 'NOT_ALLOWED_IN_STATE' }],
-  ['200005', priceChanged],
-  ['200006', priceChanged],
-  ['200007', { kind: 'refused', reason: 'BALANCE_TOO_LOW' }],
-  ['200008', badRequest],
-  // An order in an abnormal state exists, whatever became of it: somebody has to look.
+  ['000001', { kind: 'unknown', retryAfterMs: BUSY_RETRY_MS }],
+  ['900001', { kind: 'unknown', retryAfterMs: BUSY_RETRY_MS }],
+  // An order in an abnormal state exists in any case: a person must look into it.
   ['200009', { kind: 'unknown' }],
   [CODE_ALLOCATING, { kind: 'unknown', retryAfterMs: ALLOCATING_RETRY_MS }],
-  ['200011', { kind: 'refused', reason: 'OUT_OF_STOCK' }],
-  ['310201', packageUnknown],
-  ['310211', badRequest],
-  ['310221', badRequest],
-  ['310231', badRequest],
-  ['310241', packageUnknown],
-  ['310243', packageUnknown],
-  ['310251', badRequest],
-  ['310272', badRequest],
-  ['310403', badRequest],
-  ['900001', busy],
+  ...Object.entries(REFUSED).flatMap(([reason, codes]) =>
+    codes.map((code) => [code, { kind: 'refused', reason: reason as SupplierRefusal }] as const),
+  ),
 ]);
 
 /** Every code of the vendor's table. */

@@ -17,10 +17,7 @@ import type { WireLocation, WirePackage } from './wire.ts';
 const UNREADABLE_ONE_IN = 20;
 
 /** Reads a list row by row, leaving unreadable ones out. Throws UnreadableAnswer when too many are. */
-export function readRows<Row, T>(
-  rows: readonly Row[],
-  read: (row: Row) => T,
-): { readonly items: readonly T[]; readonly unreadable: readonly string[] } {
+export function readRows<Row, T>(rows: readonly Row[], read: (row: Row) => T) {
   const items: T[] = [];
   const unreadable: string[] = [];
   for (const row of rows) {
@@ -83,10 +80,7 @@ export function regionsOf(packages: readonly WirePackage[], places: Places): rea
     const code = regionCodeOf(item);
     if (regions.has(code)) continue;
     const country = isOneCountry(item) ? item.locationNetworkList[0]?.locationName : undefined;
-    regions.set(
-      code,
-      regionOf(code, country === undefined || country === '' ? code : country, isOneCountry(item), places),
-    );
+    regions.set(code, regionOf(code, country || code, isOneCountry(item), places));
   }
   return [...regions.values()];
 }
@@ -100,49 +94,28 @@ function regionCodeOf(item: WirePackage): string {
 }
 
 /** Packages in our words; those of a location that is listed have its type. Throws UnreadableAnswer as readRows does. */
-export function packagesOf(
-  items: readonly WirePackage[],
-  packageType: PackageType,
-  places: Places,
-): { readonly items: readonly CataloguePackage[]; readonly unreadable: readonly string[] } {
+export function packagesOf(items: readonly WirePackage[], packageType: PackageType, places: Places) {
   const countries = new Map(places.locations.map(({ code, type }) => [code, type === 1]));
-  return readRows(items, (item) => {
+  return readRows(items, (item): CataloguePackage => {
+    const { price, volume, unusedValidTime, supportTopUpType, locationNetworkList, ...same } = item;
     const regionCode = regionCodeOf(item);
     const isCountry = countries.get(regionCode) ?? isOneCountry(item);
-    return packageOf(item, packageType, regionTypeOf(regionCode, isCountry, places), places.imageHost);
+    return {
+      ...same,
+      packageType,
+      regionCode,
+      regionType: regionTypeOf(regionCode, isCountry, places),
+      cost: BigInt(price),
+      volumeBytes: volume,
+      durationUnit: durationUnitOf(item.durationUnit),
+      unusedValidDays: unusedValidTime,
+      topUpAvailable: supportTopUpType > 1,
+      networks: locationNetworkList.map((network) => ({
+        ...network,
+        locationLogo: imageUrl(places.imageHost, network.locationLogo),
+      })),
+    };
   });
-}
-
-function packageOf(
-  item: WirePackage,
-  packageType: PackageType,
-  regionType: RegionType,
-  imageHost: string,
-): CataloguePackage {
-  return {
-    packageCode: item.packageCode,
-    packageType,
-    slug: item.slug,
-    name: item.name,
-    regionCode: regionCodeOf(item),
-    regionType,
-    cost: BigInt(item.price),
-    volumeBytes: item.volume,
-    dataType: item.dataType,
-    duration: item.duration,
-    durationUnit: durationUnitOf(item.durationUnit),
-    unusedValidDays: item.unusedValidTime,
-    speed: item.speed,
-    description: item.description,
-    activeType: item.activeType,
-    topUpAvailable: item.supportTopUpType > 1,
-    location: item.location,
-    locationCode: item.locationCode,
-    networks: item.locationNetworkList.map((network) => ({
-      ...network,
-      locationLogo: imageUrl(imageHost, network.locationLogo),
-    })),
-  };
 }
 
 function durationUnitOf(text: string): DurationUnit {

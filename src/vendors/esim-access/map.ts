@@ -2,12 +2,13 @@
  * The vendor's words for orders and eSIMs → ours. Pure and total: every input has an answer, and what was never seen before maps to
  * "unknown" or null, never to a guess. Catalogue words are in map-catalogue.ts.
  */
-import type { TopUpTotals } from '../../esims/rules.ts';
 import type { EsimStatus } from '../../domain/states.ts';
-import type { EsimUsage, Outcome, SupplierProfile } from '../../esims/port.ts';
+import type { Outcome, SupplierProfile } from '../../esims/port.ts';
 import type { Answer } from './client.ts';
 import { CODE_ALLOCATING, CODE_WRONG_STATE, meaningOf } from './codes.ts';
-import type { WireEsim, WireTopUp, WireUsage } from './wire.ts';
+import type { WireEsim } from './wire.ts';
+
+type WireProfile = WireEsim['profile'];
 
 /** Vendor's spelling → ours, as decisions.md lists them; both spellings of a revoked eSIM are met. */
 const ESIM_STATUSES = new Map<string, EsimStatus>([
@@ -34,22 +35,6 @@ export function esimStatusOf(supplierStatus: string): EsimStatus | null {
   return ESIM_STATUSES.get(supplierStatus) ?? null;
 }
 
-/** `2026-09-27T19:29:36+0000` (or `Z`, or `+00:00`) → ISO 8601 in UTC with milliseconds; null for "" and for what is no time. */
-export function isoTimeOf(wireTime: string): string | null {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(wireTime)) return null;
-  // Stryker disable next-line Regex: Node reads offsets without the colon too, which ECMAScript does not promise
-  const time = new Date(wireTime.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
-  return Number.isNaN(time.getTime()) ? null : time.toISOString();
-}
-
-/** A time as requests carry it: `2026-09-27T19:29:36+00:00`. */
-export function wireTimeOf(time: Date): string {
-  return `${time.toISOString().slice(0, 19)}+00:00`;
-}
-
-/** The kinds of calls whose failure codes read differently. */
-export type EffectKind = 'order' | 'change';
-
 type Failure = Exclude<Answer, { kind: 'answered' }>;
 type NotDone = Exclude<Outcome<never>, { outcome: 'done' }>;
 
@@ -66,7 +51,7 @@ function detailOf({ code, message }: { code: string; message: string }): string 
  * What a failed effect means. An order that is "not allowed in its present status" exists, so for orders that is unknown, while for
  * a change to an eSIM it is a refusal.
  */
-export function effectFailure(kind: EffectKind, answer: Failure): NotDone {
+export function effectFailure(kind: 'order' | 'change', answer: Failure): NotDone {
   if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
   const meaning = meaningOf(answer.code);
   if (meaning.kind === 'unseen') return unknown(`unseen ${detailOf(answer)}`);
@@ -92,63 +77,22 @@ export function isAllocating(answer: Answer): boolean {
 }
 
 /** Whether a listed eSIM is still without its profile. */
-export function isUnallocated(esim: WireEsim): boolean {
+export function isUnallocated(esim: WireProfile): boolean {
   return esimStatusOf(esim.esimStatus) === 'PENDING' || (esim.ac === '' && esim.iccid === '');
 }
 
 /** A listed eSIM in our words; null when it lacks what an owner needs. */
-export function profileOf(esim: WireEsim): SupplierProfile | null {
-  const { totalVolume, totalDuration, esimTranNo, orderNo, iccid, ac } = esim;
+export function profileOf(esim: WireProfile): SupplierProfile | null {
+  const { totalVolume, orderUsage, esimStatus, ...facts } = esim;
+  const { totalDuration, esimTranNo, iccid, ac } = facts;
   if (totalVolume === null || totalDuration === null || esimTranNo === '' || iccid === '' || ac === '')
     return null;
   return {
-    orderNo,
-    esimTranNo,
-    transactionId: esim.transactionId,
-    iccid,
-    imsi: esim.imsi,
-    msisdn: orNull(esim.msisdn),
-    ac,
-    qrCodeUrl: esim.qrCodeUrl,
-    shortUrl: esim.shortUrl,
-    smdpStatus: esim.smdpStatus,
-    eid: esim.eid,
-    activeType: esim.activeType,
-    dataType: esim.dataType,
-    smsStatus: esim.smsStatus,
-    activateTime: isoTimeOf(esim.activateTime),
-    expiredTime: isoTimeOf(esim.expiredTime),
-    totalVolumeBytes: totalVolume,
+    ...facts,
     totalDuration,
-    durationUnit: esim.durationUnit,
-    orderUsageBytes: esim.orderUsage,
-    status: esimStatusOf(esim.esimStatus),
-    supplierStatus: esim.esimStatus,
-    pin: orNull(esim.pin),
-    puk: orNull(esim.puk),
-    apn: esim.apn,
-  };
-}
-
-function orNull(text: string): string | null {
-  return text === '' ? null : text;
-}
-
-export function topUpTotalsOf(wire: WireTopUp): TopUpTotals {
-  return {
-    iccid: wire.iccid,
-    totalVolumeBytes: wire.totalVolume,
-    orderUsageBytes: wire.orderUsage,
-    totalDuration: wire.totalDuration,
-    expiredTime: isoTimeOf(wire.expiredTime),
-  };
-}
-
-export function usageOf(wire: WireUsage): EsimUsage {
-  return {
-    esimTranNo: wire.esimTranNo,
-    usedBytes: wire.dataUsage,
-    totalBytes: wire.totalData,
-    observedAt: isoTimeOf(wire.lastUpdateTime),
+    totalVolumeBytes: totalVolume,
+    orderUsageBytes: orderUsage,
+    status: esimStatusOf(esimStatus),
+    supplierStatus: esimStatus,
   };
 }

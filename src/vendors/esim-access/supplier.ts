@@ -3,57 +3,22 @@
  * that is final by its table, and unknown in every other case; nothing is ever sent under an id that the caller did not give.
  * Must not log activation codes, PIN, PUK or keys.
  */
-import type { Clock } from '../../domain/clock.ts';
 import type { EsimSupplier, Outcome } from '../../esims/port.ts';
-import type { Pacer } from '../../platform/rate-limiter.ts';
-import { answeredObj, createCatalogueReader, readable } from './catalogue.ts';
-import { createClient, type Answer, type Client } from './client.ts';
+import type { Logger } from '../../platform/telemetry/logger.ts';
+import { createCatalogueReader } from './catalogue.ts';
+import { createClient, requireAnswer, type Answer, type Client, type ClientOptions } from './client.ts';
 import { CODE_WRONG_STATE, meaningOf } from './codes.ts';
-import { findOrder } from './find-order.ts';
-import { silentLogger, type Logger } from './logger.ts';
-import {
-  CANCELLED_WITH_REFUND,
-  effectFailure,
-  isAllocating,
-  isUnallocated,
-  profileOf,
-  questionFailure,
-  topUpTotalsOf,
-  usageOf,
-} from './map.ts';
-import { listOrders } from './order-list.ts';
-import {
-  readBalance,
-  readEsims,
-  readOrder,
-  readTopUp,
-  readUsages,
-  type WireEsim,
-  type WireEsimPage,
-} from './wire.ts';
+import { CANCELLED_WITH_REFUND, effectFailure, isAllocating, isUnallocated, profileOf } from './map.ts';
+import { esimPageOf, findOrder, listOrders } from './orders.ts';
+import { readBalance, readOrder, readTopUp, readUsages, type WireEsim } from './wire.ts';
 
-/** Five times the slowest answer that the vendor's pages lead one to expect. */
-const DEFAULT_TIME_LIMIT_MS = 5000;
-/** At 8 calls a second this is a queue of 40; a longer one is a caller's problem to spread. */
-const DEFAULT_PACE_WITHIN_MS = 5000;
 const DEFAULT_IMAGE_HOST = 'https://p.qrsim.net';
-/** The least that the vendor's reference allows. */
-const LOOK_PAGE = { pageNum: 1, pageSize: 5 } as const;
+/** The smallest page that the vendor's reference allows. */
+const SMALL_PAGE = { pageNum: 1, pageSize: 5 } as const;
 const MAX_USAGE_QUERIES = 10;
 
-export interface EsimAccessOptions {
-  readonly baseUrl: string;
-  readonly accessCode: string;
-  /** Signing key; the access code where the account has no secret of its own. */
-  readonly secretKey?: string | undefined;
-  /** Sends the HMAC headers as well. */
-  readonly sign: boolean;
-  /** Shared by everything that calls under this account. */
-  readonly pacer: Pacer;
-  readonly clock: Clock;
-  readonly logger?: Logger | undefined;
-  readonly timeLimitMs?: number | undefined;
-  readonly paceWithinMs?: number | undefined;
+export interface EsimAccessOptions extends ClientOptions {
+  readonly logger?: Pick<Logger, 'warn'> | undefined;
   /** Where the vendor's image paths are served. */
   readonly imageHost?: string | undefined;
 }
@@ -63,26 +28,21 @@ export interface EsimAccessSupplier extends EsimSupplier {
   close(): void;
 }
 
-type Context = { readonly client: Client; readonly logger: Logger };
+interface Context {
+  readonly client: Client;
+  readonly logger: EsimAccessOptions['logger'];
+}
 
 /** Makes the supplier of one account. Throws TypeError when `baseUrl` is no http or https URL. */
 export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccessSupplier {
-  const { clock, logger = silentLogger, imageHost = DEFAULT_IMAGE_HOST } = options;
-  const client = createClient({
-    baseUrl: options.baseUrl,
-    credentials: { accessCode: options.accessCode, secretKey: options.secretKey, sign: options.sign },
-    pacer: options.pacer,
-    clock,
-    timeLimitMs: options.timeLimitMs ?? DEFAULT_TIME_LIMIT_MS,
-    paceWithinMs: options.paceWithinMs ?? DEFAULT_PACE_WITHIN_MS,
-  });
+  const { logger, imageHost = DEFAULT_IMAGE_HOST } = options;
+  const client = createClient(options);
   const context: Context = { client, logger };
   return {
     name: 'esim-access',
-    ...createCatalogueReader({ client, imageHost, logger }),
-    ...createPurchases(context),
+    ...createCatalogueReader(client, imageHost, logger),
+    ...createEffects(context),
     ...createQuestions(context),
-    cancel: (esimTranNo) => cancel(context, esimTranNo),
     close: () => client.close(),
   };
 }
@@ -98,7 +58,7 @@ function outcomeOf<T>(
     try {
       return { outcome: 'done', value: read(answer.obj) };
     } catch (error) {
-      logger.warn(
+      logger?.warn(
         { operation, reason: (error as Error).message },
         'supplier said yes in a form that cannot be read',
       );
@@ -106,7 +66,7 @@ function outcomeOf<T>(
     }
   }
   if (answer.kind === 'failed' && meaningOf(answer.code).kind === 'unseen') {
-    logger.warn({ operation, code: answer.code }, 'supplier code never seen before');
+    logger?.warn({ operation, code: answer.code }, 'supplier code never seen before');
   }
   return effectFailure(kind, answer);
 }
@@ -116,7 +76,7 @@ function requireSameId(wanted: string, answered: string): void {
   if (answered !== '' && answered !== wanted) throw new Error('the answer is about another transactionId');
 }
 
-function createPurchases(context: Context): Pick<EsimSupplier, 'order' | 'topUp'> {
+function createEffects(context: Context): Pick<EsimSupplier, 'order' | 'topUp' | 'cancel'> {
   const { client } = context;
   return {
     order: async ({ transactionId, packageCode, costUsdE4, sendBefore }) => {
@@ -134,45 +94,53 @@ function createPurchases(context: Context): Pick<EsimSupplier, 'order' | 'topUp'
       const body = { esimTranNo, packageCode, transactionId, amount: costUsdE4.toString() };
       const answer = await client.call('/esim/topup', body, { sendBefore });
       return outcomeOf(context, { kind: 'change', operation: 'topup', answer }, (obj) => {
-        const topUp = readTopUp(obj);
-        requireSameId(transactionId, topUp.transactionId);
-        return topUpTotalsOf(topUp);
+        const { transactionId: answeredId, ...totals } = readTopUp(obj);
+        requireSameId(transactionId, answeredId);
+        return totals;
       });
+    },
+
+    // Where the state forbids it, checks whether that is because it was cancelled, with its refund, before.
+    cancel: async (esimTranNo) => {
+      const answer = await client.call('/esim/cancel', { esimTranNo });
+      const outcome = outcomeOf(context, { kind: 'change', operation: 'cancel', answer }, () => null);
+      if (answer.kind !== 'failed' || answer.code !== CODE_WRONG_STATE) return outcome;
+      const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
+      if (listed.outcome !== 'done') return listed;
+      const isRefunded = listed.value.profile.esimStatus === CANCELLED_WITH_REFUND;
+      return isRefunded ? { outcome: 'done', value: null } : outcome;
     },
   };
 }
 
-function createQuestions(
-  context: Context,
-): Pick<EsimSupplier, 'findOrder' | 'findTopUp' | 'profile' | 'usage' | 'orders' | 'balance'> {
-  const { client, logger } = context;
+function createQuestions({
+  client,
+  logger,
+}: Context): Pick<EsimSupplier, 'findOrder' | 'findTopUp' | 'profile' | 'usage' | 'orders' | 'balance'> {
   return {
     findOrder: (request) => findOrder(client, request),
 
     findTopUp: async ({ transactionId, esimTranNo }) => {
-      const looked = await queryEsims(client, { esimTranNo, pager: LOOK_PAGE });
-      if (looked.outcome !== 'done') return looked;
-      const esim = looked.value.esims.find((listed) => isAskedFor(listed, { esimTranNo }));
-      if (esim === undefined) return notListed;
-      return {
-        outcome: 'done',
-        value: { found: esim.packages.some((item) => item.transactionId === transactionId) },
-      };
+      const listed = listedEsim({ esimTranNo }, await queryEsim(client, { esimTranNo }));
+      if (listed.outcome !== 'done') return listed;
+      const found = listed.value.packageList.some((item) => item.transactionId === transactionId);
+      return { outcome: 'done', value: { found } };
     },
 
     profile: async (query) => {
-      const answer = await client.call('/esim/query', { ...query, pager: LOOK_PAGE }, { question: true });
+      const answer = await queryEsim(client, query);
       if (isAllocating(answer)) return { outcome: 'done', value: { state: 'allocating' } };
-      const looked = readLook(answer);
-      if (looked.outcome !== 'done') return looked;
-      const esim = looked.value.esims.find((listed) => isAskedFor(listed, query));
-      if (esim === undefined) return notListed;
-      if (isUnallocated(esim)) return { outcome: 'done', value: { state: 'allocating' } };
-      const profile = profileOf(esim);
+      const listed = listedEsim(query, answer);
+      if (listed.outcome !== 'done') return listed;
+      if (isUnallocated(listed.value.profile)) return { outcome: 'done', value: { state: 'allocating' } };
+      const profile = profileOf(listed.value.profile);
       if (profile === null)
         return { outcome: 'unknown', detail: 'the listed eSIM lacks its ICCID, code or totals' };
       if (profile.status === null) {
-        logger.warn({ esimStatus: profile.supplierStatus.slice(0, 40) }, 'supplier status never seen before');
+        logger?.warn(
+          { esimStatus: profile.supplierStatus.slice(0, 40) },
+          'supplier status never seen before',
+        );
       }
       return { outcome: 'done', value: { state: 'ready', profile } };
     },
@@ -182,51 +150,31 @@ function createQuestions(
         throw new RangeError(`at most ${MAX_USAGE_QUERIES} eSIMs a call`);
       if (esimTranNos.length === 0) return [];
       const body = { esimTranNoList: esimTranNos };
-      const obj = answeredObj('usage', await client.call('/esim/usage/query', body, { question: true }));
-      return readable('usage', () => readUsages(obj).map(usageOf));
+      const answer = await client.call('/esim/usage/query', body, { question: true });
+      return requireAnswer('usage', answer, readUsages);
     },
 
     orders: (from, to) => listOrders(client, from, to),
 
-    balance: async () => {
-      const obj = answeredObj('balance', await client.call('/balance/query', {}, { question: true }));
-      return readable('balance', () => readBalance(obj));
-    },
+    balance: async () =>
+      requireAnswer('balance', await client.call('/balance/query', {}, { question: true }), readBalance),
   };
 }
 
-type Look = Outcome<WireEsimPage>;
-type EsimQuery = { readonly orderNo: string } | { readonly esimTranNo: string };
+type EsimQuery = Parameters<EsimSupplier['profile']>[0];
 
-/** An eSIM that we bought and that is not listed: lagging, or worse; somebody must look, and no money moves on it. */
-const notListed = { outcome: 'unknown', detail: 'the supplier lists no such eSIM' } as const;
+const queryEsim = (client: Client, query: EsimQuery): Promise<Answer> =>
+  client.call('/esim/query', { ...query, pager: SMALL_PAGE }, { question: true });
 
-/** A list that was not narrowed as asked must not pass another customer's eSIM for ours. */
-function isAskedFor(listed: WireEsim, query: EsimQuery): boolean {
-  return 'orderNo' in query ? listed.orderNo === query.orderNo : listed.esimTranNo === query.esimTranNo;
-}
-
-async function queryEsims(client: Client, body: object): Promise<Look> {
-  return readLook(await client.call('/esim/query', body, { question: true }));
-}
-
-function readLook(answer: Answer): Look {
-  if (answer.kind !== 'answered') return questionFailure(answer);
-  try {
-    return { outcome: 'done', value: readEsims(answer.obj) };
-  } catch (error) {
-    return { outcome: 'unknown', detail: `unreadable list: ${(error as Error).message}` };
-  }
-}
-
-/** Cancels; where the state forbids it, looks whether that is because it was cancelled (with its refund) before. */
-async function cancel(context: Context, esimTranNo: string): Promise<Outcome<null>> {
-  const answer = await context.client.call('/esim/cancel', { esimTranNo });
-  const outcome = outcomeOf(context, { kind: 'change', operation: 'cancel', answer }, () => null);
-  if (answer.kind !== 'failed' || answer.code !== CODE_WRONG_STATE) return outcome;
-  const looked = await queryEsims(context.client, { esimTranNo, pager: LOOK_PAGE });
-  if (looked.outcome !== 'done') return looked;
-  const esim = looked.value.esims.find((listed) => isAskedFor(listed, { esimTranNo }));
-  if (esim === undefined) return notListed;
-  return esim.esimStatus === CANCELLED_WITH_REFUND ? { outcome: 'done', value: null } : outcome;
+/** The eSIM that was asked for: a list that was not narrowed as asked must not pass another customer's eSIM for ours. */
+function listedEsim(query: EsimQuery, answer: Answer): Outcome<WireEsim> {
+  const page = esimPageOf(answer);
+  if (page.outcome !== 'done') return page;
+  const esim = page.value.esims.find(({ profile }) =>
+    'orderNo' in query ? profile.orderNo === query.orderNo : profile.esimTranNo === query.esimTranNo,
+  );
+  // We bought it and it is not listed: the list lags, or worse. A person must find out, and no money moves on it.
+  return esim
+    ? { outcome: 'done', value: esim }
+    : { outcome: 'unknown', detail: 'the supplier lists no such eSIM' };
 }

@@ -1,285 +1,222 @@
 /**
- * The vendor's wire types and how they are read: leniently where the vendor's own pages disagree (booleans and numbers as text, two
- * names for the error text, null codes), strictly where a wrong guess would cost money. Must not know our words for anything.
+ * The vendor's answers and how they are read: leniently where the vendor's own pages disagree (booleans and numbers as text, two names for
+ * the error text, null codes), strictly where a wrong guess would cost money.
  */
+import { z } from 'zod';
+import { UnreadableAnswer } from '../http/json.ts';
 
-import {
-  UnreadableAnswer,
-  fieldsListOf,
-  fieldsOf,
-  isFields,
-  listOf,
-  requiredText,
-  requiredWhole,
-  textOf,
-  wholeOr,
-  wholeOrNull,
-  type Fields,
-} from '../http/json.ts';
+/** Absent, null and what is no scalar are "". */
+const text = z
+  .unknown()
+  .optional()
+  .transform((given) => (['string', 'number', 'boolean'].includes(typeof given) ? String(given) : ''));
+const textOrNull = text.transform((given) => (given === '' ? null : given));
+const requiredText = text.refine((given) => given !== '', 'is missing');
 
-export type Envelope =
-  | { readonly success: true; readonly obj: unknown }
-  /** `code` is "" where the vendor gave none. */
-  | { readonly success: false; readonly code: string; readonly message: string };
+const NOT_WHOLE = 'is no whole number';
+const integer = z.int(NOT_WHOLE);
+/** As a number or as digits; JavaScript holds it exactly. */
+const whole = z.union(
+  [
+    integer,
+    z
+      .string()
+      .regex(/^-?\d{1,16}$/)
+      .transform(Number)
+      .pipe(integer),
+  ],
+  NOT_WHOLE,
+);
+const wholeOrNull = whole.nullable().catch(null);
+const count = whole.refine((given) => given >= 0, NOT_WHOLE);
 
-/** Reads an answer's body; throws UnreadableAnswer for anything that is not the vendor's envelope. */
-export function parseEnvelope(body: string): Envelope {
+const object = <Shape extends z.core.$ZodShape>(shape: Shape) => z.object(shape, 'is no object');
+const list = <Item extends z.ZodType>(item: Item): z.ZodArray<Item> => z.array(item, 'is no list');
+/** The objects of a list that may be absent. Their fields are read leniently, so that only what is no object is left out. */
+const objects = <Item extends z.ZodType>(item: Item) =>
+  z
+    .array(item.nullable().catch(null))
+    .catch([])
+    .transform((items) => items.filter((read) => read !== null));
+
+/** `2026-09-27T19:29:36+0000` (or `Z`, or `+00:00`) → ISO 8601 in UTC with milliseconds; null for "" and for what is no time. */
+export function isoTimeOf(wireTime: string): string | null {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/.test(wireTime)) return null;
+  // Stryker disable next-line Regex: Node reads offsets without the colon too, which ECMAScript does not promise
+  const time = new Date(wireTime.replace(/([+-]\d\d)(\d\d)$/, '$1:$2'));
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
+}
+
+/** A time as requests carry it: `2026-09-27T19:29:36+00:00`. */
+export function wireTimeOf(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}+00:00`;
+}
+
+const time = text.transform(isoTimeOf);
+
+/** A reader that throws UnreadableAnswer, with the first thing that is wrong. */
+function reader<Schema extends z.ZodType>(schema: Schema, what: string) {
+  return (value: unknown): z.output<Schema> => {
+    const read = schema.safeParse(value);
+    if (read.success) return read.data;
+    const [first] = read.error.issues;
+    throw new UnreadableAnswer(`${first?.path.join('.') || what} ${first?.message ?? ''}`);
+  };
+}
+
+const envelope = object({
+  success: z
+    .literal([true, 'true', false, 'false'], 'is missing: no envelope')
+    .transform((given) => given === true || given === 'true'),
+  obj: z.unknown().optional(),
+  // Codes are six digits; one sent as a JSON number has lost its leading zeros.
+  errorCode: z.union([z.number().transform((code) => String(code).padStart(6, '0')), text]),
+  errorMsg: text,
+  errorMessage: text,
+});
+const readEnvelope = reader(envelope, 'the answer');
+
+/** Reads an answer's body; `code` is "" where the vendor gave none. Throws UnreadableAnswer for anything that is not the vendor's envelope. */
+export function parseEnvelope(body: string) {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
   } catch {
     throw new UnreadableAnswer('not JSON');
   }
-  const fields = fieldsOf(parsed, 'the answer');
-  const success = fields['success'];
-  if (success === true || success === 'true') return { success: true, obj: fields['obj'] };
-  if (success !== false && success !== 'false') throw new UnreadableAnswer('no envelope: success is missing');
-  const code = fields['errorCode'];
-  return {
-    success: false,
-    // Codes are six digits; one sent as a JSON number has lost its leading zeros.
-    code: typeof code === 'number' ? String(code).padStart(6, '0') : textOf(fields, 'errorCode'),
-    message: textOf(fields, 'errorMsg') || textOf(fields, 'errorMessage'),
-  };
+  const { success, obj, errorCode: code, errorMsg, errorMessage } = readEnvelope(parsed);
+  if (success) return { success, obj } as const;
+  return { success, code, message: errorMsg || errorMessage } as const;
 }
 
-export interface WireOperator {
-  readonly operatorName: string;
-  readonly networkType: string;
-}
+/** Reads one entry of a package list. */
+export const readPackage = reader(
+  object({
+    packageCode: requiredText,
+    slug: text,
+    name: requiredText,
+    /** US dollars × 10,000. */
+    price: count,
+    currencyCode: text,
+    volume: count,
+    dataType: whole.catch(1),
+    unusedValidTime: count,
+    duration: count,
+    durationUnit: requiredText,
+    /** Country codes, comma-separated. */
+    location: requiredText,
+    locationCode: text,
+    description: text,
+    activeType: whole.catch(1),
+    speed: text,
+    /** 1 no, 2 yes, 3 yes with periodNum. The vendor's table types it Boolean, live it is an integer. */
+    supportTopUpType: z.union([z.literal([true, 'true']).transform(() => 2), whole]).catch(1),
+    locationNetworkList: objects(
+      object({
+        locationName: text,
+        locationLogo: text,
+        locationCode: text,
+        operatorList: objects(object({ operatorName: text, networkType: text })),
+      }),
+    ),
+  }).transform(({ currencyCode, ...item }) => {
+    // Of another currency, the price would be taken for dollars.
+    if (currencyCode !== '' && currencyCode !== 'USD')
+      throw new UnreadableAnswer(`price in ${currencyCode.slice(0, 8)}`);
+    return item;
+  }),
+  'a package',
+);
+export type WirePackage = ReturnType<typeof readPackage>;
 
-export interface WireLocationNetwork {
-  readonly locationName: string;
-  readonly locationLogo: string;
-  readonly locationCode: string;
-  readonly operatorList: readonly WireOperator[];
-}
-
-export interface WirePackage {
-  readonly packageCode: string;
-  readonly slug: string;
-  readonly name: string;
-  /** US dollars × 10,000. */
-  readonly price: number;
-  readonly volume: number;
-  readonly dataType: number;
-  readonly unusedValidTime: number;
-  readonly duration: number;
-  readonly durationUnit: string;
-  /** Country codes, comma-separated. */
-  readonly location: string;
-  readonly locationCode: string;
-  readonly description: string;
-  readonly activeType: number;
-  readonly speed: string;
-  /** 1 no, 2 yes, 3 yes with periodNum. */
-  readonly supportTopUpType: number;
-  readonly locationNetworkList: readonly WireLocationNetwork[];
-}
-
-function readNetwork(fields: Fields): WireLocationNetwork {
-  return {
-    locationName: textOf(fields, 'locationName'),
-    locationLogo: textOf(fields, 'locationLogo'),
-    locationCode: textOf(fields, 'locationCode'),
-    operatorList: fieldsListOf(fields, 'operatorList').map((operator) => ({
-      operatorName: textOf(operator, 'operatorName'),
-      networkType: textOf(operator, 'networkType'),
-    })),
-  };
-}
-
-/** The table types it Boolean, live it is an integer. */
-function readTopUpType(value: unknown): number {
-  if (value === true || value === 'true') return 2;
-  return wholeOrNull(value) ?? 1;
-}
-
-/** One entry of a package list. A currency other than USD is refused: its price would be taken for dollars. */
-export function readPackage(value: unknown): WirePackage {
-  const fields = fieldsOf(value, 'a package');
-  const currency = textOf(fields, 'currencyCode');
-  if (currency !== '' && currency !== 'USD') throw new UnreadableAnswer(`price in ${currency.slice(0, 8)}`);
-  return {
-    packageCode: requiredText(fields, 'packageCode'),
-    slug: textOf(fields, 'slug'),
-    name: requiredText(fields, 'name'),
-    price: requiredWhole(fields, 'price'),
-    volume: requiredWhole(fields, 'volume'),
-    dataType: wholeOr(fields, 'dataType', 1),
-    unusedValidTime: requiredWhole(fields, 'unusedValidTime'),
-    duration: requiredWhole(fields, 'duration'),
-    durationUnit: requiredText(fields, 'durationUnit'),
-    location: requiredText(fields, 'location'),
-    locationCode: textOf(fields, 'locationCode'),
-    description: textOf(fields, 'description'),
-    activeType: wholeOr(fields, 'activeType', 1),
-    speed: textOf(fields, 'speed'),
-    supportTopUpType: readTopUpType(fields['supportTopUpType']),
-    locationNetworkList: fieldsListOf(fields, 'locationNetworkList').map(readNetwork),
-  };
-}
-
+const readPackageList = reader(object({ packageList: list(z.unknown()) }), 'obj');
 /** `obj.packageList` as it came; entries are read one by one. */
-export function packageListOf(obj: unknown): readonly unknown[] {
-  return listOf(fieldsOf(obj, 'obj'), 'packageList');
-}
+export const packageListOf = (obj: unknown) => readPackageList(obj).packageList;
 
-export interface WireLocation {
-  readonly code: string;
-  readonly name: string;
-  /** 1 country, 2 multi-country. */
-  readonly type: number;
-}
-
-export function locationListOf(obj: unknown): readonly unknown[] {
-  return listOf(fieldsOf(obj, 'obj'), 'locationList');
-}
-
-export function readLocation(value: unknown): WireLocation {
-  const fields = fieldsOf(value, 'a location');
-  return {
-    code: requiredText(fields, 'code'),
-    name: requiredText(fields, 'name'),
-    type: requiredWhole(fields, 'type'),
-  };
-}
+/** `type`: 1 country, 2 multi-country. */
+const location = object({ code: requiredText, name: requiredText, type: count });
+export type WireLocation = z.output<typeof location>;
+const readLocationList = reader(object({ locationList: list(location) }), 'obj');
+export const readLocations = (obj: unknown) => readLocationList(obj).locationList;
 
 /** `obj` of an order: its number, and our id where the vendor repeats it. */
-export function readOrder(obj: unknown): { readonly orderNo: string; readonly transactionId: string } {
-  const fields = fieldsOf(obj, 'obj');
-  return { orderNo: requiredText(fields, 'orderNo'), transactionId: textOf(fields, 'transactionId') };
-}
+export const readOrder = reader(object({ orderNo: requiredText, transactionId: text }), 'obj');
 
-export interface WireEsim {
-  readonly esimTranNo: string;
-  readonly orderNo: string;
-  readonly transactionId: string;
-  readonly imsi: string;
-  readonly iccid: string;
-  readonly smsStatus: number;
-  readonly msisdn: string;
-  readonly ac: string;
-  readonly qrCodeUrl: string;
-  readonly shortUrl: string;
-  readonly smdpStatus: string;
-  readonly eid: string;
-  readonly activeType: string;
-  readonly dataType: number;
-  readonly activateTime: string;
-  readonly expiredTime: string;
+const esim = object({
+  esimTranNo: text,
+  orderNo: text,
+  transactionId: text,
+  imsi: text,
+  iccid: text,
+  smsStatus: whole.catch(0),
+  msisdn: textOrNull,
+  ac: text,
+  qrCodeUrl: text,
+  shortUrl: text,
+  smdpStatus: text,
+  eid: text,
+  activeType: text,
+  dataType: whole.catch(1),
+  activateTime: time,
+  expiredTime: time,
   /** Null while profiles are allocated. */
-  readonly totalVolume: number | null;
-  readonly totalDuration: number | null;
-  readonly durationUnit: string;
-  readonly orderUsage: number;
-  readonly esimStatus: string;
-  readonly pin: string;
-  readonly puk: string;
-  readonly apn: string;
-  /** The order's and every top-up's since. */
-  readonly packages: readonly WireEsimPackage[];
-}
+  totalVolume: wholeOrNull,
+  totalDuration: wholeOrNull,
+  durationUnit: text,
+  orderUsage: whole.catch(0),
+  esimStatus: text,
+  pin: textOrNull,
+  puk: textOrNull,
+  apn: text,
+  /** The order's and every top-up's since, each under our id. */
+  packageList: objects(object({ transactionId: text, packageCode: text, createTime: time })),
+}).transform(({ packageList, ...profile }) => ({ profile, packageList }));
+export type WireEsim = z.output<typeof esim>;
 
-export interface WireEsimPackage {
-  /** Ours. */
-  readonly transactionId: string;
-  readonly packageCode: string;
-  readonly createTime: string;
-}
-
-/** One page of eSIMs. */
-export interface WireEsimPage {
-  readonly esims: readonly WireEsim[];
+const page = object({
+  esimList: list(esim),
   /** How many there are in all; null where the vendor does not say. */
-  readonly total: number | null;
-}
+  pager: z.object({ total: wholeOrNull }).catch({ total: null }),
+});
 
-export function readEsims(obj: unknown): WireEsimPage {
-  const fields = fieldsOf(obj, 'obj');
-  const esims = listOf(fields, 'esimList').map(readEsim);
-  const pager = fields['pager'];
-  return { esims, total: isFields(pager) ? wholeOrNull(pager['total']) : null };
-}
+/** One page of eSIMs; `total` is null where the vendor does not say how many there are in all. */
+export const readEsims = reader(
+  page.transform(({ esimList, pager }) => ({ esims: esimList, total: pager.total })),
+  'obj',
+);
+export type WireEsimPage = ReturnType<typeof readEsims>;
 
-function readEsim(value: unknown): WireEsim {
-  const fields = fieldsOf(value, 'an eSIM');
-  return {
-    esimTranNo: textOf(fields, 'esimTranNo'),
-    orderNo: textOf(fields, 'orderNo'),
-    transactionId: textOf(fields, 'transactionId'),
-    imsi: textOf(fields, 'imsi'),
-    iccid: textOf(fields, 'iccid'),
-    smsStatus: wholeOr(fields, 'smsStatus', 0),
-    msisdn: textOf(fields, 'msisdn'),
-    ac: textOf(fields, 'ac'),
-    qrCodeUrl: textOf(fields, 'qrCodeUrl'),
-    shortUrl: textOf(fields, 'shortUrl'),
-    smdpStatus: textOf(fields, 'smdpStatus'),
-    eid: textOf(fields, 'eid'),
-    activeType: textOf(fields, 'activeType'),
-    dataType: wholeOr(fields, 'dataType', 1),
-    activateTime: textOf(fields, 'activateTime'),
-    expiredTime: textOf(fields, 'expiredTime'),
-    totalVolume: wholeOrNull(fields['totalVolume']),
-    totalDuration: wholeOrNull(fields['totalDuration']),
-    durationUnit: textOf(fields, 'durationUnit'),
-    orderUsage: wholeOr(fields, 'orderUsage', 0),
-    esimStatus: textOf(fields, 'esimStatus'),
-    pin: textOf(fields, 'pin'),
-    puk: textOf(fields, 'puk'),
-    apn: textOf(fields, 'apn'),
-    packages: fieldsListOf(fields, 'packageList').map((item) => ({
-      transactionId: textOf(item, 'transactionId'),
-      packageCode: textOf(item, 'packageCode'),
-      createTime: textOf(item, 'createTime'),
-    })),
-  };
-}
+/** What an eSIM holds after a top-up, under our id where the vendor repeats it. */
+export const readTopUp = reader(
+  object({
+    transactionId: text,
+    iccid: requiredText,
+    expiredTime: time,
+    totalVolume: count,
+    totalDuration: count,
+    orderUsage: count,
+  }).transform(({ totalVolume, orderUsage, ...rest }) => ({
+    ...rest,
+    totalVolumeBytes: totalVolume,
+    orderUsageBytes: orderUsage,
+  })),
+  'obj',
+);
 
-export interface WireTopUp {
-  readonly transactionId: string;
-  readonly iccid: string;
-  readonly expiredTime: string;
-  readonly totalVolume: number;
-  readonly totalDuration: number;
-  readonly orderUsage: number;
-}
+const usage = object({
+  esimTranNo: requiredText,
+  dataUsage: count,
+  totalData: count,
+  lastUpdateTime: time,
+}).transform(({ esimTranNo, dataUsage: usedBytes, totalData: totalBytes, lastUpdateTime: observedAt }) => ({
+  esimTranNo,
+  usedBytes,
+  totalBytes,
+  observedAt,
+}));
+const readUsageList = reader(object({ esimUsageList: list(usage) }), 'obj');
+export const readUsages = (obj: unknown) => readUsageList(obj).esimUsageList;
 
-export function readTopUp(obj: unknown): WireTopUp {
-  const fields = fieldsOf(obj, 'obj');
-  return {
-    transactionId: textOf(fields, 'transactionId'),
-    iccid: requiredText(fields, 'iccid'),
-    expiredTime: textOf(fields, 'expiredTime'),
-    totalVolume: requiredWhole(fields, 'totalVolume'),
-    totalDuration: requiredWhole(fields, 'totalDuration'),
-    orderUsage: requiredWhole(fields, 'orderUsage'),
-  };
-}
-
-export interface WireUsage {
-  readonly esimTranNo: string;
-  readonly dataUsage: number;
-  readonly totalData: number;
-  readonly lastUpdateTime: string;
-}
-
-export function readUsages(obj: unknown): readonly WireUsage[] {
-  return listOf(fieldsOf(obj, 'obj'), 'esimUsageList').map((value) => {
-    const fields = fieldsOf(value, 'a usage');
-    return {
-      esimTranNo: requiredText(fields, 'esimTranNo'),
-      dataUsage: requiredWhole(fields, 'dataUsage'),
-      totalData: requiredWhole(fields, 'totalData'),
-      lastUpdateTime: textOf(fields, 'lastUpdateTime'),
-    };
-  });
-}
-
+const readBalanceObj = reader(object({ balance: whole }), 'obj');
 /** What the account holds, US dollars × 10,000; may be negative where the vendor grants credit. */
-export function readBalance(obj: unknown): bigint {
-  const balance = wholeOrNull(fieldsOf(obj, 'obj')['balance']);
-  if (balance === null) throw new UnreadableAnswer('balance is no whole number');
-  return BigInt(balance);
-}
+export const readBalance = (obj: unknown): bigint => BigInt(readBalanceObj(obj).balance);

@@ -1,0 +1,125 @@
+/** Orders in the vendor's list of eSIMs: one of ours, since the vendor cannot be asked by our id, and all of a time, for reconciliation. */
+import type { FindRequest, ListedOrder, OrderSearch, Outcome } from '../../esims/port.ts';
+import { SupplierUnavailable } from '../../catalogue/port.ts';
+import { requireAnswer, type Answer, type Client } from './client.ts';
+import { CANCELLED_WITH_REFUND, questionFailure } from './map.ts';
+import { readEsims, wireTimeOf, type WireEsim, type WireEsimPage } from './wire.ts';
+
+/** The most that the vendor gives at once. */
+const PAGE_SIZE = 500;
+
+/** The vendor's clock and ours may differ, and an order may be accepted some time after it was sent. */
+const SLACK_MS = 120_000;
+/** A window with more than five pages is halved: a list that grows while it is read repeats itself. */
+const MAX_PER_WINDOW = 5 * PAGE_SIZE;
+/** The vendor's times are whole seconds. */
+const MIN_WINDOW_MS = 1_000;
+/** Five seconds of the vendor's 8 requests a second. The next search continues where this one ended. */
+const MAX_SEARCH_PAGES = 40;
+
+interface Window {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/**
+ * Searches windows of time, oldest first, small enough to be read to their end, and says how far it came where one call is not enough. Never creates
+ * anything. `not-listed` proves nothing about an order that is still being allocated: the vendor lists it later.
+ */
+export async function findOrder(client: Client, request: FindRequest): Promise<Outcome<OrderSearch>> {
+  const { transactionId, from, until } = request;
+  const waiting: Window[] = [{ fromMs: from.getTime() - SLACK_MS, toMs: until.getTime() + SLACK_MS }];
+  let pages = 0;
+  for (let window = waiting.shift(); window; window = waiting.shift()) {
+    const { fromMs, toMs } = window;
+    const times = { startTime: wireTimeOf(new Date(fromMs)), endTime: wireTimeOf(new Date(toMs)) };
+    let seen = 0;
+    for (let pageNum = 1; ; pageNum += 1) {
+      if (pages === MAX_SEARCH_PAGES) return done({ state: 'searching', searchedUntil: new Date(fromMs) });
+      const query = { ...times, pager: { pageNum, pageSize: PAGE_SIZE } };
+      const page = esimPageOf(await client.call('/esim/query', query, { question: true }));
+      pages += 1;
+      if (page.outcome !== 'done') return page;
+      const { esims, total } = page.value;
+      const ours = esims
+        .map(({ profile }) => profile)
+        .find((esim) => esim.transactionId === transactionId && esim.orderNo !== '');
+      if (ours) return done({ state: 'found', orderNo: ours.orderNo, esimTranNo: ours.esimTranNo });
+      if (pageNum === 1 && (total ?? 0) > MAX_PER_WINDOW && toMs - fromMs > MIN_WINDOW_MS) {
+        // Both halves have the second between them, as the vendor includes both ends.
+        const middleMs = fromMs + Math.ceil((toMs - fromMs) / 2);
+        waiting.unshift({ fromMs, toMs: middleMs }, { fromMs: middleMs, toMs });
+        break;
+      }
+      seen += esims.length;
+      if (esims.length === 0 || (total !== null && seen >= total)) break;
+    }
+  }
+  return done({ state: 'not-listed' });
+}
+
+const done = (value: OrderSearch): Outcome<OrderSearch> => ({ outcome: 'done', value });
+
+/** A page of eSIMs; unknown where the vendor did not give a readable one. */
+export function esimPageOf(answer: Answer): Outcome<WireEsimPage> {
+  if (answer.kind !== 'answered') return questionFailure(answer);
+  try {
+    return { outcome: 'done', value: readEsims(answer.obj) };
+  } catch (error) {
+    return { outcome: 'unknown', detail: `unreadable list: ${(error as Error).message}` };
+  }
+}
+
+/** Half of what the vendor numbers: a longer list is none any more. */
+const MAX_PAGES = 5_000;
+/** Five hundred eSIMs are about a megabyte, and the vendor may be slow to list them. */
+const PAGE = { question: true, timeLimitMs: 20_000 } as const;
+
+/**
+ * eSIMs made in [from, to), with their top-ups: every order and top-up once, none that the vendor does not name; or SupplierUnavailable. Must not hand out
+ * activation codes, PIN or PUK.
+ */
+export async function* listOrders(client: Client, from: Date, to: Date): AsyncGenerator<ListedOrder> {
+  // The vendor's times are whole seconds, and it includes the last one: what is outside the window is left out here.
+  const window = { startTime: wireTimeOf(from), endTime: wireTimeOf(new Date(to.getTime() + 999)) };
+  const seen = new Set<string>();
+  for (let pageNum = 1; pageNum <= MAX_PAGES; pageNum += 1) {
+    const query = { ...window, pager: { pageNum, pageSize: PAGE_SIZE } };
+    const { esims, total } = requireAnswer(
+      'orders',
+      await client.call('/esim/query', query, PAGE),
+      readEsims,
+    );
+    const before = seen.size;
+    for (const esim of esims) {
+      const { esimTranNo } = esim.profile;
+      if (esimTranNo === '') throw unreadable('an eSIM without its number');
+      if (seen.has(esimTranNo)) continue;
+      seen.add(esimTranNo);
+      yield* ordersOf(esim, from, to);
+    }
+    if (total === null ? esims.length < PAGE_SIZE : seen.size >= total) return;
+    if (seen.size === before) throw unreadable(`page ${pageNum} repeats, or is missing`);
+  }
+  throw new SupplierUnavailable(`orders: more than ${MAX_PAGES} pages`, { retryable: false });
+}
+
+/** The order itself comes first, also where the vendor does not say what was in it. */
+function* ordersOf({ profile, packageList }: WireEsim, from: Date, to: Date): Generator<ListedOrder> {
+  const { orderNo, esimTranNo, transactionId, esimStatus } = profile;
+  const own = packageList.find((item) => item.transactionId === transactionId) ?? packageList[0];
+  const listedAt = new Date(own?.createTime ?? from);
+  // Cut to whole seconds as the window was.
+  if (listedAt.getTime() < Math.trunc(from.getTime() / 1000) * 1000 || listedAt >= to) return;
+  const isRefunded = esimStatus === CANCELLED_WITH_REFUND;
+  const shared = { orderNo, esimTranNo, isRefunded, listedAt };
+  // Without a time it may have been ordered as late as the window's end.
+  const at = new Date(own?.createTime ?? to);
+  yield { ...shared, transactionId, packageCode: own?.packageCode ?? '', at };
+  for (const { createTime, ...item } of packageList.filter((listed) => listed !== own))
+    yield { ...shared, ...item, at: new Date(createTime ?? to) };
+}
+
+function unreadable(detail: string): SupplierUnavailable {
+  return new SupplierUnavailable(`orders: ${detail}`, { retryable: true });
+}
