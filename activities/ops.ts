@@ -1,10 +1,7 @@
-import {
-  KEEP_GATEWAY_EVENTS_MS,
-  KEEP_KEYS_MS,
-  KEEP_RATES_MS,
-} from '../src/platform/database/retention-periods.ts';
+import { KEEP_GATEWAY_EVENTS_MS, KEEP_KEYS_MS, KEEP_RATES_MS } from '../src/platform/database/retention.ts';
+import { forgetRates } from '../src/catalogue/store/rates.ts';
+import { forgetGatewayEvents } from '../src/payments/store/gateway-events.ts';
 import { forgetOldKeys } from '../src/platform/idempotency/store.ts';
-import { forgetGatewayEvents, forgetRates } from '../src/platform/database/retention.ts';
 import type { OpsActivities } from '../workflows/contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { findLateMoney } from './payments/late-money.ts';

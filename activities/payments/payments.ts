@@ -23,7 +23,7 @@ import {
 } from '../../src/payments/store/payments.ts';
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
-import type { StoredInstructions } from '../../src/platform/database/tables.ts';
+import type { StoredInstructions } from '../../src/payments/store/tables.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   GatewayActivities,

@@ -1,4 +1,4 @@
-/** Reconciliation's one step, on the ops queue. A vendor that refuses to be asked at all is final; everything else is tried again. */
+/** The only step of reconciliation. A vendor that refuses all requests is final; everything else is retried. */
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Unavailable } from '../../src/domain/outcome.ts';
 import type { OpsActivities } from '../../workflows/contract.ts';

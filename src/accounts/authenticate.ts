@@ -4,16 +4,9 @@ import { DomainError } from '../domain/errors.ts';
 import type { Clock } from '../domain/clock.ts';
 import { findKey, findKeysChangedSince, readDatabaseTime, type StoredKey } from './store/accounts.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
-import { unavailableWhenAway } from '../platform/database/availability.ts';
+import { rethrow } from '../platform/database/errors.ts';
 import { environmentOfKey, hashApiKey } from './api-key.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
-
-export interface AuthenticateOptions {
-  readonly db: AccountsDb;
-  readonly clock: Clock;
-  readonly brand: string;
-  readonly onError: (error: unknown) => void;
-}
 
 /** Half the promise, so that one failed poll still leaves time for the next. */
 const POLL_INTERVAL_MS = 2_000;
@@ -24,18 +17,19 @@ const MAX_KEYS = 20_000;
 /** Refused keys are remembered too, so that they rarely cost a query and take equally long whether they were keys once or not. */
 const REFUSED_TTL_MS = 4_000;
 
-export interface Authenticator {
-  /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
-  authenticate(rawKey: string): Promise<Principal>;
-  start(): void;
-  stop(): void;
-}
+export type Authenticator = ReturnType<typeof createAuthenticator>;
 
 /**
  * Answers known keys from memory. A poll of changed keys makes expiry and revocation reach this process within 5 s (promise A7). While that
  * poll has failed for too long, every request asks Postgres.
  */
-export function createAuthenticator({ db, clock, brand, onError }: AuthenticateOptions): Authenticator {
+export function createAuthenticator(deps: {
+  readonly db: AccountsDb;
+  readonly clock: Clock;
+  readonly brand: string;
+  readonly onError: (error: unknown) => void;
+}) {
+  const { db, clock, brand, onError } = deps;
   const known = new LRUCache<string, StoredKey>({ max: MAX_KEYS });
   const refused = new LRUCache<string, true>({ max: MAX_KEYS, ttl: REFUSED_TTL_MS });
   let polledAtMs = 0;
@@ -73,6 +67,7 @@ export function createAuthenticator({ db, clock, brand, onError }: AuthenticateO
     return remember(hex, await findKey(db, Buffer.from(hex, 'hex')));
   };
 
+  /** Throws INVALID_TOKEN for a key that is malformed (no query), unknown, expired or revoked. */
   const authenticate = async (rawKey: string): Promise<Principal> => {
     const environment = environmentOfKey(brand, rawKey);
     if (!environment) throw invalidToken();
@@ -82,8 +77,8 @@ export function createAuthenticator({ db, clock, brand, onError }: AuthenticateO
   };
 
   return {
-    ...unavailableWhenAway({ authenticate }),
-    start: () => {
+    authenticate: (rawKey: string): Promise<Principal> => authenticate(rawKey).catch(rethrow),
+    start: (): void => {
       poller = startPoller(poll, POLL_INTERVAL_MS, onError);
       poll().catch(onError);
     },

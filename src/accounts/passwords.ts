@@ -5,7 +5,7 @@
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 
-export interface ScryptCost {
+interface ScryptCost {
   readonly logN: number;
   readonly r: number;
   readonly p: number;
@@ -26,22 +26,19 @@ const ALPHABET = '23456789ABCDEFGHJKMNPQRSTVWXYZabcdefghjkmnpqrstvwxyz';
 const ONE_TIME_GROUPS = 4;
 const GROUP_LENGTH = 5;
 
-export interface Passwords {
-  hash(password: string): Promise<string>;
-  /** `stored` is undefined where the person is unknown; the answer is false, after the same work. */
-  isRight(stored: string | undefined, password: string): Promise<boolean>;
-}
+export type Passwords = ReturnType<typeof createPasswords>;
 
-export function createPasswords({ cost = COST }: { readonly cost?: ScryptCost } = {}): Passwords {
+export function createPasswords({ cost = COST }: { readonly cost?: ScryptCost } = {}) {
   const inQueue = createQueue();
   // A random hash that no password fits.
   const unmatched = write(cost, randomBytes(SALT_BYTES), randomBytes(HASH_BYTES));
   return {
-    hash: async (password) => {
+    hash: async (password: string): Promise<string> => {
       const salt = randomBytes(SALT_BYTES);
       return write(cost, salt, await inQueue(() => derive(password, salt, cost)));
     },
-    isRight: async (stored, password) => {
+    /** `stored` is undefined where the person is unknown; the result is false, after the same work. */
+    isRight: async (stored: string | undefined, password: string): Promise<boolean> => {
       const { salt, hash, cost: storedCost } = read(stored ?? unmatched);
       const found = await inQueue(() => derive(password, salt, storedCost));
       return timingSafeEqual(found, hash) && stored !== undefined;

@@ -5,57 +5,36 @@ import { makeId } from '../domain/ids.ts';
 import type { Page } from '../domain/page.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import { oneTimePassword } from './passwords.ts';
-import type { Role } from './roles.ts';
 import type { Session, SessionDeps } from './sessions.ts';
 import { writeAudit } from './store/audit.ts';
 import {
-  countPeople,
   findPerson,
   insertPerson,
   readPeople,
   revokeSessions,
   updatePerson,
   type PersonRow,
+  type PersonUpdate,
   type WhichPerson,
 } from './store/people.ts';
 
 export type PeopleDeps = Omit<SessionDeps, 'events'>;
 
-export interface PersonView {
-  readonly personId: string;
-  readonly email: string;
-  readonly name: string;
-  readonly role: Role;
-  readonly mustChangePassword: boolean;
-  readonly lockedUntil: Date | null;
-  readonly disabledAt: Date | null;
-  readonly createdAt: Date;
-}
-
-export interface PersonChanges {
-  readonly name?: string | undefined;
-  readonly role?: Role | undefined;
-  readonly disabled?: boolean | undefined;
-}
-
-/** Returned once, where the password was made; only its hash is kept. */
-export interface OneTimePassword {
-  readonly person: PersonView;
-  readonly oneTimePassword: string;
-  readonly oneTimeUntil: Date;
-}
-
-/** Long enough for a weekend between being told and signing in; short enough that an old message is of little use to a thief. */
-const ONE_TIME_MS = 72 * 3_600_000;
-
+export type PersonView = ReturnType<typeof toView>;
+type PersonChanges = Pick<PersonUpdate, 'name' | 'role'> & { readonly disabled?: boolean | undefined };
 type NewPerson = Pick<PersonView, 'email' | 'name' | 'role'>;
 
-/** What a signed-in person may do. Nobody locks themselves out: the last administrator could not be let in again. */
+export type OneTimePassword = Awaited<ReturnType<typeof withOneTimePassword>>;
+
+/** Allows for a weekend before signing in; short enough that an old message is of little use to a thief. */
+const ONE_TIME_MS = 72 * 3_600_000;
+
+/** For signed-in administrators. They cannot lock themselves out: the last one could not be let in again. */
 export const peopleUseCases = {
   list: listPeople,
   create: (deps: PeopleDeps, { person }: Session, newPerson: NewPerson) =>
     createPerson(deps, newPerson, person.email),
-  /** Throws NOT_FOUND; FORBIDDEN for one's own role or disabling oneself. */
+  /** Throws NOT_FOUND; FORBIDDEN for one's own role and for disabling oneself. */
   change: async (deps: PeopleDeps, session: Session, id: string, changes: PersonChanges) => {
     if (changes.role !== undefined || changes.disabled !== undefined) refuseOneself(session, id);
     return changePerson(deps, { id }, changes, session.person.email);
@@ -72,25 +51,17 @@ function refuseOneself({ person }: Session, personId: string): void {
     throw new DomainError('FORBIDDEN', 'Nobody changes their own role, disables or resets themselves');
 }
 
-/** Throws VALIDATION_ERROR where somebody already has the e-mail address. */
-export async function createPerson(
-  deps: PeopleDeps,
-  person: NewPerson,
-  actor: string,
-): Promise<OneTimePassword> {
+/** Throws VALIDATION_ERROR where the e-mail address is taken. */
+export function createPerson(deps: PeopleDeps, person: NewPerson, actor: string): Promise<OneTimePassword> {
   const id = makeId('person', randomBytes(16).toString('hex'));
-  const email = person.email.toLowerCase();
-  const { name, role } = person;
-  const made = await newOneTime(deps);
-  await deps.db.transaction().execute(async (trx) => {
-    const password = { password_hash: made.hash, one_time_until: made.until };
-    if (!(await insertPerson(trx, { id, email, name, role, ...password }))) {
+  const detail = { email: person.email.toLowerCase(), name: person.name, role: person.role };
+  return withOneTimePassword(deps, id, async (trx, { hash, oneTimeUntil }) => {
+    if (!(await insertPerson(trx, { id, ...detail, password_hash: hash, one_time_until: oneTimeUntil }))) {
       const details = 'email: somebody has it already';
       throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details });
     }
-    await writeAudit(trx, { actor, action: 'person.create', subject: id, detail: { email, name, role } });
+    await writeAudit(trx, { actor, action: 'person.create', subject: id, detail });
   });
-  return { person: await readView(deps, id), oneTimePassword: made.password, oneTimeUntil: made.until };
 }
 
 /** Another role, or being disabled, ends every session of the person. Throws NOT_FOUND. */
@@ -119,28 +90,34 @@ export async function resetPassword(
   actor: string,
 ): Promise<OneTimePassword> {
   const { id } = await findOrThrow(deps.db, which);
-  const made = await newOneTime(deps);
-  await deps.db.transaction().execute(async (trx) => {
-    // The person first: a session that is being opened with the old password waits for this row, and then stays closed.
-    await updatePerson(trx, id, { password: { hash: made.hash, oneTimeUntil: made.until } });
+  return withOneTimePassword(deps, id, async (trx, password) => {
+    // The person first: a session that is being opened with the old password waits for this row, and is then not opened.
+    await updatePerson(trx, id, { password });
     await revokeSessions(trx, { personId: id }, deps.clock.now());
     await writeAudit(trx, { actor, action: 'person.reset-password', subject: id });
   });
-  return { person: await readView(deps, id), oneTimePassword: made.password, oneTimeUntil: made.until };
 }
 
 export async function listPeople(
   { db, clock }: Pick<PeopleDeps, 'db' | 'clock'>,
-  { page, limit }: { readonly page: number; readonly limit: number },
+  which: { readonly page: number; readonly limit: number },
 ): Promise<Page<PersonView>> {
-  const rows = await readPeople(db, { limit, offset: (page - 1) * limit });
-  return { items: rows.map((row) => toView(row, clock)), total: await countPeople(db), page, limit };
+  const page = await readPeople(db, which);
+  return { ...page, items: page.items.map((row) => toView(row, clock)) };
 }
 
-async function newOneTime({ clock, passwords }: PeopleDeps) {
+/** Makes a password for a person. `store` writes its hash; the password itself is returned this once. */
+async function withOneTimePassword(
+  deps: PeopleDeps,
+  id: string,
+  store: (trx: AccountsDb, made: { readonly hash: string; readonly oneTimeUntil: Date }) => Promise<void>,
+) {
+  const { db, clock, passwords } = deps;
   const password = oneTimePassword();
   const hash = await passwords.hash(password);
-  return { password, hash, until: new Date(clock.now().getTime() + ONE_TIME_MS) };
+  const oneTimeUntil = new Date(clock.now().getTime() + ONE_TIME_MS);
+  await db.transaction().execute((trx) => store(trx, { hash, oneTimeUntil }));
+  return { person: await readView(deps, id), oneTimePassword: password, oneTimeUntil };
 }
 
 async function findOrThrow(db: AccountsDb, which: WhichPerson): Promise<PersonRow> {
@@ -153,7 +130,7 @@ async function readView({ db, clock }: Pick<PeopleDeps, 'db' | 'clock'>, id: str
   return toView(await findOrThrow(db, { id }), clock);
 }
 
-function toView(row: PersonRow, clock: Clock): PersonView {
+function toView(row: PersonRow, clock: Clock) {
   const { locked_until: lockedUntil } = row;
   return {
     personId: row.id,

@@ -4,7 +4,7 @@ import { DomainError } from '../domain/errors.ts';
 import type { AccountsDb } from '../platform/database/tables.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Passwords } from './passwords.ts';
-import { may, rolesWith, describePermission, type Permission, type Role } from './roles.ts';
+import { may, rolesWith, describePermission, type Permission } from './roles.ts';
 import { writeAudit } from './store/audit.ts';
 import {
   countFailure,
@@ -25,20 +25,15 @@ export interface SessionDeps {
 }
 
 export interface Session {
-  readonly person: {
-    readonly personId: string;
-    readonly email: string;
-    readonly name: string;
-    readonly role: Role;
-  };
+  readonly person: { readonly personId: string } & Readonly<Pick<PersonRow, 'email' | 'name' | 'role'>>;
   /** The person signed in with a one-time password and can do nothing but choose another. */
   readonly mustChangePassword: boolean;
   readonly expiresAt: Date;
   readonly tokenSha256: Buffer;
 }
 
-/** What somebody tried, for the audit log. */
-export interface RefusedAttempt {
+/** For the audit log. */
+interface RefusedAttempt {
   readonly subject: string;
   readonly requestId: string;
 }
@@ -64,7 +59,7 @@ export const sessionUseCases = { signIn, authenticate, authorise, signOut, chang
 
 /**
  * Returns the token, for the only time. Throws UNAUTHORIZED. An unknown person, a wrong password, a locked and a disabled person get the same
- * answer after the same work, so that nobody can probe for addresses.
+ * answer after the same work, so that addresses cannot be probed.
  */
 async function signIn(
   deps: SessionDeps,
@@ -74,7 +69,7 @@ async function signIn(
   const email = request.email.toLowerCase();
   const row = await findPerson(db, { email });
   const isRight = await passwords.isRight(row?.password_hash, request.password);
-  // No further query for somebody who is locked out: the right password would then take longer than a wrong one.
+  // No further query for a person who is locked out: the right password would then take longer than a wrong one.
   const opened = row && isRight && maySignIn(row, clock.now()) && (await open(deps, row, request.address));
   if (opened) return opened;
   await recordFailure(deps, { email, personId: row?.id, address: request.address });
@@ -100,13 +95,8 @@ async function open(
   const opening = { tokenSha256, personId: row.id, passwordHash: row.password_hash, address, now, expiresAt };
   const isOpen = await db.transaction().execute(async (trx) => {
     const opened = await openSession(trx, opening);
-    if (opened)
-      await writeAudit(trx, {
-        actor: row.email,
-        action: 'session.open',
-        subject: row.id,
-        detail: { address },
-      });
+    const entry = { actor: row.email, action: 'session.open', subject: row.id, detail: { address } };
+    if (opened) await writeAudit(trx, entry);
     return opened;
   });
   if (!isOpen) return undefined;
@@ -221,8 +211,6 @@ async function changePassword(
 function refuseWeak({ current, next }: { readonly current: string; readonly next: string }): void {
   const isShort = next.length < MIN_PASSWORD_CHARACTERS;
   if (!isShort && next !== current) return;
-  const problem = isShort
-    ? `must have at least ${MIN_PASSWORD_CHARACTERS} characters`
-    : 'must be another one';
-  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: ${problem}` });
+  const wanted = isShort ? `have at least ${MIN_PASSWORD_CHARACTERS} characters` : 'be another one';
+  throw new DomainError('VALIDATION_ERROR', 'Invalid request', { details: `newPassword: must ${wanted}` });
 }

@@ -2,7 +2,6 @@ import type { Account } from '../domain/account.ts';
 import { TOP_UP_PREFIX, type RegionType } from './rules.ts';
 import { DomainError } from '../domain/errors.ts';
 import type { PackageType } from '../domain/states.ts';
-import type { StoredPackage } from './store/catalogue.ts';
 import { createPricer, type PricedPackage } from './prices.ts';
 import type { TopUps } from './top-ups.ts';
 import type { CatalogueDeps } from './deps.ts';
@@ -50,15 +49,10 @@ export async function getPackage(
   const catalogue = deps.catalogue.current();
   const { price } = createPricer(deps, catalogue, account, query.currency);
   const isTopUp = query.packageType === 'TOPUP' || query.packageCode.startsWith(TOP_UP_PREFIX);
-  const item = isTopUp
-    ? await deps.topUps.find(query.packageCode)
-    : onSale(catalogue.byCode.get(query.packageCode));
+  const base = catalogue.byCode.get(query.packageCode);
+  const item = isTopUp ? await deps.topUps.find(query.packageCode) : base?.withdrawn ? undefined : base;
   if (!item) throw packageNotFound();
   return price(item);
-}
-
-function onSale(item: StoredPackage | undefined): StoredPackage | undefined {
-  return item?.withdrawn ? undefined : item;
 }
 
 export function packageNotFound(): DomainError {

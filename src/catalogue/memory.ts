@@ -6,7 +6,7 @@ import type { JsonCache } from '../platform/json-cache.ts';
 import { readCatalogue, type StoredPackage } from './store/catalogue.ts';
 import { findPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
-import { readRevisions, type Revisions } from './store/revisions.ts';
+import { readRevisions } from './store/revisions.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { startPoller, type Poller } from '../platform/poller.ts';
 
@@ -30,22 +30,7 @@ export interface Catalogue {
   readonly rates: ReadonlyMap<string, Rate>;
 }
 
-export interface CatalogueMemory {
-  /** Throws before start() has finished. */
-  current(): Catalogue;
-  /** Reads once and keeps polling. Throws when the first read fails. */
-  start(): Promise<void>;
-  /** Reads what changed, now. */
-  refresh(): Promise<void>;
-  stop(): void;
-}
-
-interface CatalogueMemoryOptions {
-  readonly db: WorldDb;
-  readonly rateCache: JsonCache;
-  readonly onError: (error: unknown) => void;
-  readonly pollIntervalMs?: number;
-}
+export type CatalogueMemory = ReturnType<typeof createCatalogueMemory>;
 
 const POLL_INTERVAL_MS = 1_000;
 /** The cache key carries the revision, so an entry is never wrong, only unused; an hour keeps the cache small. */
@@ -55,45 +40,51 @@ const RATE_CACHE_TTL_MS = 3_600_000;
  * Keeps one world's catalogue, markups and rates in memory, so that reads cost no query. A poll of the revision counters brings a change to
  * every process within a second. Without Postgres the last known state is served.
  */
-export function createCatalogueMemory(options: CatalogueMemoryOptions): CatalogueMemory {
-  let loaded: { revisions: Revisions; catalogue: Catalogue } | undefined;
+export function createCatalogueMemory(deps: {
+  readonly db: WorldDb;
+  readonly rateCache: JsonCache;
+  readonly onError: (error: unknown) => void;
+}) {
+  const { db, rateCache, onError } = deps;
+  let loaded: { revisions: Awaited<ReturnType<typeof readRevisions>>; catalogue: Catalogue } | undefined;
   let poller: Poller | undefined;
 
   const refresh = async (): Promise<void> => {
-    const revisions = await readRevisions(options.db);
+    const revisions = await readRevisions(db);
     const before = loaded;
     if (isDeepStrictEqual(before?.revisions, revisions)) return;
     const offer =
       before && before.revisions.catalogue === revisions.catalogue
         ? before.catalogue
-        : arrange(await readCatalogue(options.db));
+        : arrange(await readCatalogue(db));
     const [settings, rates] = await Promise.all([
-      findPricingSettings(options.db),
+      findPricingSettings(db),
       before && before.revisions.rates === revisions.rates
         ? before.catalogue.rates
-        : readRates(options.db, options.rateCache, revisions.rates),
+        : readRates(db, rateCache, revisions.rates),
     ]);
     const revision = `${revisions.catalogue}.${revisions.pricing}.${revisions.rates}`;
     loaded = { revisions, catalogue: { ...offer, revision, settings, rates } };
   };
 
   return {
-    current: () => {
+    /** Throws before start() has finished. */
+    current: (): Catalogue => {
       if (!loaded) throw new Error('the catalogue is not loaded yet');
       return loaded.catalogue;
     },
-    start: async () => {
+    /** Reads once and keeps polling. Throws when the first read fails. */
+    start: async (): Promise<void> => {
       await refresh();
-      poller = startPoller(refresh, options.pollIntervalMs ?? POLL_INTERVAL_MS, options.onError);
+      poller = startPoller(refresh, POLL_INTERVAL_MS, onError);
     },
+    /** Reads what changed, now. */
     refresh,
     stop: () => void poller?.stop(),
   };
 }
 
-type Offer = Pick<Catalogue, 'regions' | 'regionCodes' | 'byRegion' | 'byCode'>;
-
-function arrange({ regions, packages }: { regions: Region[]; packages: StoredPackage[] }): Offer {
+function arrange({ regions, packages }: Awaited<ReturnType<typeof readCatalogue>>) {
   const onSale = packages.filter((item) => !item.withdrawn && item.regionCode !== UNLISTED_REGION_CODE);
   const byRegion = Map.groupBy(onSale, (item) => item.regionCode);
   return {

@@ -3,22 +3,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CataloguePackage } from './rules.ts';
 import { convertUsdMinor, priceUsdMinor, type PricingSettings } from './pricing.ts';
 import { readCatalogue } from './store/catalogue.ts';
-import {
-  findPricingSettings,
-  insertPricingSettings,
-  listPricingSettings,
-  type PricingChange,
-} from './store/pricing-settings.ts';
+import { findPricingSettings, insertPricingSettings } from './store/pricing-settings.ts';
 import { findGoodRates } from './store/rates.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { ACCOUNT_TYPES, type AccountType } from '../domain/account.ts';
 
+export { listPricingSettings as listPrices } from './store/pricing-settings.ts';
+
 /** What to change, in hundredths of a percent. */
 export type PriceChangeRequest = Partial<Omit<PricingSettings, 'id'>>;
-
-export function listPrices(db: WorldDb, limit: number): Promise<PricingChange[]> {
-  return listPricingSettings(db, limit);
-}
 
 export type PricePreview = Awaited<ReturnType<typeof previewPrices>>;
 
@@ -74,6 +67,5 @@ export async function setPrices(
 ): Promise<'set' | 'nothing-to-change' | 'changed-meanwhile'> {
   const { id, ...present } = preview.before;
   if (isDeepStrictEqual(present, preview.after)) return 'nothing-to-change';
-  const settingsId = `set-${randomUUID()}`;
-  return insertPricingSettings(db, { ...preview.after, id: settingsId, ...who }, id);
+  return insertPricingSettings(db, { ...preview.after, id: `set-${randomUUID()}`, ...who }, id);
 }

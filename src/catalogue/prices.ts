@@ -14,13 +14,6 @@ export interface PricedPackage {
   readonly priceUsdMinor: bigint;
 }
 
-export interface ExchangeRateView {
-  /** Decimal text: how many NGN one USD is. */
-  readonly rate: string;
-  readonly observedAt: Date;
-  readonly source: string;
-}
-
 type PriceDeps = Pick<CatalogueDeps, 'clock' | 'settings'>;
 
 /** Prices packages for one caller in one currency. Throws like sellingRate. */
@@ -29,12 +22,12 @@ export function createPricer(
   catalogue: Catalogue,
   account: Account | undefined,
   currency: string,
-): { price: (item: CataloguePackage) => PricedPackage; rate: Rate | undefined } {
+) {
   const accountType = account?.type ?? 'USER';
   const rate = currency === 'USD' ? undefined : sellingRate(deps, catalogue, currency);
   return {
     rate,
-    price: (item) => {
+    price: (item: CataloguePackage): PricedPackage => {
       const usdMinor = priceUsdMinor(item.cost, accountType, catalogue.settings);
       const price = rate
         ? convertUsdMinor(usdMinor, rate, catalogue.settings)
@@ -75,11 +68,7 @@ function rateUnavailable(currency: string): DomainError {
   });
 }
 
-export function exchangeRateView(deps: PriceDeps, catalogue: Catalogue): ExchangeRateView {
-  const rate = sellingRate(deps, catalogue, 'NGN');
-  return {
-    rate: formatRateMicros(rate.micros),
-    observedAt: new Date(rate.observedAtMs),
-    source: rate.source,
-  };
+/** Decimal text: how many NGN one USD is. Throws like sellingRate. */
+export function nairaRate(deps: PriceDeps, catalogue: Catalogue): string {
+  return formatRateMicros(sellingRate(deps, catalogue, 'NGN').micros);
 }

@@ -74,41 +74,23 @@ export function validityDays(duration: number, unit: DurationUnit): number {
 /** `TOPUP_` in front of a code names the top-up form of a package (specification, package details). */
 export const TOP_UP_PREFIX = 'TOPUP_';
 
-/** What the buyer was shown, stored with the order. */
-export interface PackageSnapshot {
-  readonly data: string;
-  readonly coverage: readonly string[];
-  readonly networkProviders: readonly string[];
-  readonly dataType: string;
-  readonly speed: string;
-}
-
-export function snapshotOf(item: CataloguePackage): PackageSnapshot {
-  return {
-    data: allowanceText(item.volumeBytes, item.dataType),
-    coverage: item.networks.map((network) => network.locationName),
-    networkProviders: operatorNames(item),
-    dataType: dataTypeLabel(item.dataType),
-    speed: item.speed,
-  };
-}
-
-/** Each operator once, in the supplier's order. */
-export function operatorNames(item: CataloguePackage): string[] {
-  return [
-    ...new Set(
-      item.networks.flatMap((network) => network.operatorList.map((operator) => operator.operatorName)),
-    ),
-  ];
-}
-
 const DATA_TYPE_LABELS: Record<number, string> = {
-  1: 'Data only',
   2: 'Data only, daily allowance then slowed',
   3: 'Data only, daily allowance then cut',
   4: 'Data only, unlimited daily',
 };
 
-export function dataTypeLabel(dataType: number): string {
-  return DATA_TYPE_LABELS[dataType] ?? 'Data only';
+export type PackageSnapshot = Readonly<ReturnType<typeof snapshotOf>>;
+
+/** What the buyer was shown, stored with the order. */
+export function snapshotOf(item: CataloguePackage) {
+  const operators = item.networks.flatMap((network) => network.operatorList);
+  return {
+    data: allowanceText(item.volumeBytes, item.dataType),
+    coverage: item.networks.map((network) => network.locationName),
+    // Each once, in the supplier's order.
+    networkProviders: [...new Set(operators.map((operator) => operator.operatorName))],
+    dataType: DATA_TYPE_LABELS[item.dataType] ?? 'Data only',
+    speed: item.speed,
+  };
 }

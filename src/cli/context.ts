@@ -27,7 +27,6 @@ export interface Cli {
   readonly untilStopped: () => Promise<unknown>;
   /** Set by a command that did not throw and yet has not done what was asked. */
   exitCode: ExitCode;
-  /** Called when the command has ended. */
 }
 
 export function createCli(replaced: Partial<Cli> = {}): Cli {

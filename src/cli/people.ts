@@ -8,7 +8,6 @@ import {
   listPeople,
   resetPassword,
   type OneTimePassword,
-  type PersonView,
 } from '../accounts/people.ts';
 import { ROLES } from '../accounts/roles.ts';
 import { openAccounts, systemClock } from '../platform/composition/compose.ts';
@@ -53,14 +52,14 @@ export function addPersonCommands(cli: Cli, program: Command): void {
     run: () =>
       answer(async (deps) => {
         const { items } = await listPeople(deps, { page: 1, limit: LIST_LIMIT });
-        return { people: items.map(plain) };
+        return { people: items };
       }),
   });
   addCommand(person, {
     syntax: 'set-role',
     summary: "Changes a person's role",
     options: whoOptions.extend({ role: ROLE }),
-    run: ({ role, by, ...who }) => answer(async (deps) => plain(await changePerson(deps, who, { role }, by))),
+    run: ({ role, by, ...who }) => answer((deps) => changePerson(deps, who, { role }, by)),
   });
   for (const verb of ['disable', 'enable'] as const)
     addCommand(person, {
@@ -71,7 +70,7 @@ export function addPersonCommands(cli: Cli, program: Command): void {
           : 'Lets a person sign in again',
       options: whoOptions,
       run: ({ by, ...who }) =>
-        answer(async (deps) => plain(await changePerson(deps, who, { disabled: verb === 'disable' }, by))),
+        answer((deps) => changePerson(deps, who, { disabled: verb === 'disable' }, by)),
     });
   addCommand(person, {
     syntax: 'reset-password',
@@ -81,18 +80,4 @@ export function addPersonCommands(cli: Cli, program: Command): void {
   });
 }
 
-function withPassword({ person, oneTimePassword, oneTimeUntil }: OneTimePassword): object {
-  return { ...plain(person), oneTimePassword, oneTimeUntil };
-}
-
-/** Only what may be printed, in this order. */
-const plain = (person: PersonView): object => ({
-  personId: person.personId,
-  email: person.email,
-  name: person.name,
-  role: person.role,
-  mustChangePassword: person.mustChangePassword,
-  lockedUntil: person.lockedUntil,
-  disabledAt: person.disabledAt,
-  createdAt: person.createdAt,
-});
+const withPassword = ({ person, ...oneTime }: OneTimePassword): object => ({ ...person, ...oneTime });

@@ -1,36 +1,10 @@
+import type { z } from 'zod';
+import type { attemptPageSchema, endpointSchema, messageSchema } from '../webhooks/http/schema.ts';
 import { OperatorMistake } from './command.ts';
 
-export interface Sandbox {
-  readonly apiUrl: string;
-  readonly key: string;
-}
-
-export interface EndpointJson {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly enabled: boolean;
-}
-
-export interface MessageJson {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly event: string;
-  readonly transactionId: string | null;
-  readonly status: string;
-  readonly attempts: number;
-  readonly nextAttemptAt: string | null;
-  readonly createdAt: string;
-}
-
-export interface AttemptJson {
-  readonly attempt: number;
-  readonly at: string;
-  readonly milliseconds: number;
-  readonly outcome: string;
-  readonly status: number | null;
-  readonly answer: string;
-}
+export type EndpointJson = z.output<typeof endpointSchema>;
+export type MessageJson = z.output<typeof messageSchema>;
+export type AttemptJson = z.output<typeof attemptPageSchema>['data']['items'][number];
 
 export interface ApiClient {
   /** The answer's body. Throws OperatorMistake with the API's message, and when nothing answers. The key is never part of it. */
@@ -42,7 +16,7 @@ export interface ApiClient {
 /** Longer than the longest answer of the API, which is a purchase. */
 const TIME_LIMIT_MS = 30_000;
 
-export function createApiClient({ apiUrl, key }: Sandbox): ApiClient {
+export function createApiClient({ apiUrl, key }: { apiUrl: string; key: string }): ApiClient {
   const call = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const answer = await fetch(new URL(path, apiUrl), {
       method,

@@ -69,11 +69,8 @@ async function deleteLeftovers(client: ApiClient): Promise<void> {
   const all = await client.list<EndpointJson>(`${ENDPOINTS}?limit=100`);
   const listeners = all.filter(({ url }) => /^http:\/\/127\.0\.0\.1:\d+\/simway-listen$/.test(url));
   for (const { id, url } of listeners) {
-    const isAlive = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) }).then(
-      () => true,
-      () => false,
-    );
-    if (!isAlive) await client.call('DELETE', `${ENDPOINTS}/${id}`);
+    const probe = fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(PROBE_TIMEOUT_MS) });
+    await probe.catch(() => client.call('DELETE', `${ENDPOINTS}/${id}`));
   }
 }
 
@@ -131,17 +128,7 @@ function verify(body: Buffer, request: IncomingMessage, secret: string): string 
   }
 }
 
-interface ForwardAnswer {
-  readonly status: number;
-  readonly body: Buffer | undefined;
-  readonly summary: string;
-}
-
-async function forward(
-  url: string | undefined,
-  request: IncomingMessage,
-  body: Buffer,
-): Promise<ForwardAnswer> {
+async function forward(url: string | undefined, request: IncomingMessage, body: Buffer) {
   if (url === undefined) return { status: 204, body: undefined, summary: 'Received; not forwarded' };
   const headers = Object.entries(headersOf(request)).filter(([name]) => !NOT_FORWARDED.has(name));
   try {
@@ -165,15 +152,7 @@ async function forward(
   }
 }
 
-function headersOf(request: IncomingMessage): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(request.headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
-  );
-}
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value = '']) => [name, [value].flat().join(', ')]));
 
-function now(): string {
-  return new Date().toISOString().slice('2026-01-31T'.length, -'.000Z'.length);
-}
+const now = (): string => new Date().toISOString().slice('2026-01-31T'.length, -'.000Z'.length);

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { z } from 'zod';
-import { isWebhookEvent, WEBHOOK_EVENTS } from '../webhooks/rules.ts';
-import { addCommand, option, OperatorMistake, toggle, UsageMistake } from './command.ts';
+import { isWebhookEvent, WEBHOOK_EVENTS, type WebhookEvent } from '../webhooks/rules.ts';
+import { addCommand, defined, option, OperatorMistake, toggle, UsageMistake } from './command.ts';
 import { print, type Cli } from './context.ts';
 import { text } from './values.ts';
 import {
@@ -12,7 +12,6 @@ import {
   type AttemptJson,
   type EndpointJson,
   type MessageJson,
-  type Sandbox,
 } from './webhooks-client.ts';
 import { listen } from './webhooks-listen.ts';
 
@@ -72,8 +71,8 @@ interface Job {
 export function addWebhookCommands(cli: Cli, webhooks: Command): void {
   const log = (line: string): void => print(cli, line);
   const open = async (target: Target) => {
-    const { account, ...sandbox } = await sandboxOf(cli, target);
-    return { client: createApiClient(sandbox), print: log, account };
+    const { account, ...api } = await findApi(cli, target);
+    return { client: createApiClient(api), print: log, account };
   };
   addCommand(webhooks, {
     syntax: 'listen',
@@ -96,9 +95,8 @@ Events: ${WEBHOOK_EVENTS.join(', ')}`,
     options: triggerOptions,
     run: async (options, event) => {
       const job = await open(options);
-      await (options.package === undefined
-        ? triggerSample(job, event, options)
-        : triggerPurchase(job, options.package, options.method));
+      if (options.package === undefined) await triggerSample(job, event, options);
+      else await triggerPurchase(job, options.package, options.method);
     },
   });
   addCommand(webhooks, {
@@ -107,9 +105,7 @@ Events: ${WEBHOOK_EVENTS.join(', ')}`,
     options: messagesOptions,
     run: async ({ status, event, limit, ...target }) => {
       const { client } = await open(target);
-      const query = new URLSearchParams({ limit });
-      if (status !== undefined) query.set('status', status);
-      if (event !== undefined) query.set('event', event);
+      const query = new URLSearchParams(defined({ limit, status, event }));
       const messages = await client.list<MessageJson>(`${MESSAGES}?${query.toString()}`);
       if (messages.length === 0) log('no messages');
       for (const message of messages) log(lineOf(message));
@@ -136,10 +132,8 @@ Events: ${WEBHOOK_EVENTS.join(', ')}`,
 
 type Target = z.output<z.ZodObject<typeof TARGET>>;
 
-async function sandboxOf(
-  { findRunning }: Cli,
-  { account, apiUrl, key }: Target,
-): Promise<Sandbox & { readonly account: string }> {
+/** `account`: for people, whose messages are shown. */
+async function findApi({ findRunning }: Cli, { account, apiUrl, key }: Target) {
   if ((apiUrl === undefined) !== (key === undefined))
     throw new UsageMistake('--api-url and --key must be given together');
   if (apiUrl !== undefined && key !== undefined) return { apiUrl, key, account: 'the one of --key' };
@@ -159,11 +153,11 @@ async function sandboxOf(
 async function triggerSample(
   job: Job,
   event: string | undefined,
-  { endpoint, status }: Pick<z.output<typeof triggerOptions>, 'endpoint' | 'status'>,
+  { endpoint, status }: z.output<typeof triggerOptions>,
 ): Promise<void> {
   if (event === undefined || !isWebhookEvent(event))
     throw new UsageMistake(`trigger takes an event: ${WEBHOOK_EVENTS.join(', ')}`);
-  const sample = { event, ...(status === undefined ? {} : { status }) };
+  const sample = defined({ event, status });
   const ids = endpoint === undefined ? await endpointsFor(job.client, event) : [endpoint];
   for (const id of ids) {
     const path = `${ENDPOINTS}/${encodeURIComponent(id)}/sample`;
@@ -171,7 +165,7 @@ async function triggerSample(
   }
 }
 
-async function endpointsFor(client: ApiClient, event: string): Promise<string[]> {
+async function endpointsFor(client: ApiClient, event: WebhookEvent): Promise<string[]> {
   const all = await client.list<EndpointJson>(`${ENDPOINTS}?limit=100`);
   const subscribed = all.filter(({ enabled, events }) => enabled && events.includes(event));
   if (subscribed.length > 0) return subscribed.map(({ id }) => id);
@@ -239,7 +233,14 @@ function lineOf({
   attempts,
   nextAttemptAt,
 }: MessageJson): string {
-  const next = nextAttemptAt === null ? '' : `  next ${nextAttemptAt}`;
-  const transaction = transactionId === null ? '' : `  ${transactionId}`;
-  return `${createdAt}  ${id}  ${event}${transaction}  ${status}  attempts ${attempts}${next}`;
+  const next = nextAttemptAt === null ? [] : [`next ${nextAttemptAt}`];
+  return [
+    createdAt,
+    id,
+    event,
+    ...(transactionId === null ? [] : [transactionId]),
+    status,
+    `attempts ${attempts}`,
+    ...next,
+  ].join('  ');
 }

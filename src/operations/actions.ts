@@ -7,19 +7,17 @@ import {
   situationOf,
   type ActionFacts,
   type ActionOutcome,
-  type ActionRecordStatus,
   type ActionRefusal,
-  type PurchaseSituation,
   type ActionRequest,
 } from './rules.ts';
 import type { PurchaseTimings } from '../purchases/purchase.ts';
-import type { PurchaseStatus, PaymentPurpose, OutsideMethod } from '../domain/states.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { EngineOutcome, OperatorEngine, WorkflowStart } from './engine.ts';
 import { countSettledBefore } from './store/dispute-settlement.ts';
 import { findActionSubject, payingPayment, type ActionSubject } from './store/subject.ts';
 import {
-  auditRefusal,
+  recordRefusal,
   previewAction,
   findApprovable,
   decideApproval,
@@ -35,7 +33,6 @@ import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
-import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
 
 /** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that asking for the same twice is once; checks are new each time. */
 export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMinor' | 'currency'> & {
@@ -43,54 +40,19 @@ export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMino
   readonly moveKey?: string | undefined;
 };
 
-/** How a purchase or a funding stands, and what can be done about it. */
-export interface ActionPreview {
-  readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
-  readonly status: PurchaseStatus;
-  readonly state: PurchaseSituation;
-  readonly attentionReason: string | null;
-  readonly facts: ActionFacts;
-  readonly fits: readonly OperatorAction[];
-  /** The steps that `replay` would make now. */
-  readonly replay: readonly OperatorAction[];
-}
-
-export interface ActionRecord {
-  readonly moveId: string;
-  readonly transactionId: string;
-  readonly move: OperatorAction;
-  readonly by: string;
-  readonly reason: string;
-  readonly evidence: string | null;
-  readonly amount: Money | null;
-  readonly packageCode: string | null;
-  readonly goodwill: boolean;
-  readonly status: ActionRecordStatus;
-  /** What was done, or why it was refused. */
-  readonly detail: string | null;
-  readonly refusal: string | null;
-  readonly approvedBy: string | null;
-  readonly createdAt: Date;
-  readonly closedAt: Date | null;
-  /** While it waits for a second person. */
-  readonly expiresAt: Date | null;
-}
-
-export interface ReplayReport {
-  readonly transactionId: string;
-  readonly before: Pick<ActionPreview, 'status' | 'state'>;
-  readonly after: Pick<ActionPreview, 'status' | 'state'>;
-  /** In order; `would-make` in a dry run. */
-  readonly steps: readonly {
-    readonly move: OperatorAction;
-    readonly outcome: ActionOutcome | 'would-make';
-  }[];
-}
-
+/** The state of a purchase or a funding, with its available actions. */
+export type ActionPreview = ReturnType<typeof previewOf>;
+export type ActionRecord = ReturnType<typeof recordOf>;
 export type OperatorActions = ReturnType<typeof createOperatorActions>;
 
-export interface OperatorActionDeps {
+/** One step that a replay has made, or would make. */
+export interface ReplayStep {
+  readonly step: string;
+  readonly outcome: ActionOutcome['outcome'] | 'would-do';
+  readonly detail: string;
+}
+
+interface OperatorActionDeps {
   readonly db: WorldDb;
   readonly engine: OperatorEngine;
   readonly clock: Clock;
@@ -103,20 +65,22 @@ const OUTCOME_WITHIN_MS = 30_000;
 
 export function createOperatorActions(deps: OperatorActionDeps) {
   const { db, clock } = deps;
-  const requestOfInput = async (input: ActionInput): Promise<ActionRequest> =>
-    requestFor(input, await stateTagOf(db, input));
-  const decide = (moveId: string, by: string, isApproved: boolean) =>
-    decideApproval(db, moveId, { by, isApproved, tryId: newActionId() }, clock.now());
+  const decide = async (moveId: string, by: string, isApproved: boolean): Promise<ActionOutcome> => {
+    const tryId = newActionId();
+    const decision = await decideApproval(db, moveId, { by, isApproved, tryId }, clock.now());
+    if (decision.outcome !== 'go') return decision;
+    // An attempt of its own: under the first id the workflow would answer again that it waits.
+    return sendToWorkflow(deps, { ...requestOf(decision.row), moveId: newActionId() });
+  };
   return {
     /** undefined: no such purchase or funding. */
-    preview: async (transactionId: string): Promise<ActionPreview | undefined> => {
+    preview: async (transactionId: string) => {
       const subject = await findActionSubject(db, transactionId);
       return subject && previewOf(subject);
     },
-    make: async (input: ActionInput): Promise<ActionOutcome> => make(deps, await requestOfInput(input)),
+    make: async (input: ActionInput) => make(deps, await requestFor(db, input)),
     /** What `make` would do now: the same step, rolled back. Nothing is written. */
-    previewEffect: async (input: ActionInput): Promise<EffectPreview> =>
-      previewEffect(db, await requestOfInput(input), clock.now()),
+    previewEffect: async (input: ActionInput) => previewEffect(db, await requestFor(db, input), clock.now()),
     /** What `approve` would do now. */
     previewApproval: async (moveId: string): Promise<EffectPreview | undefined> => {
       const waiting = await findApprovable(db, moveId, clock.now());
@@ -127,22 +91,11 @@ export function createOperatorActions(deps: OperatorActionDeps) {
       return seen.outcome === 'would-do' ? { ...seen, secondPerson: 'never' } : seen;
     },
     /** By the second person; the action is then taken. The person who asked is refused, and that is on record. */
-    approve: async (moveId: string, by: string): Promise<ActionOutcome> => {
-      const decision = await decide(moveId, by, true);
-      if (decision.outcome === 'refused') return decision;
-      if (decision.outcome === 'declined') return declined(moveId, by);
-      // An attempt of its own: under the first id the workflow would answer again that it waits.
-      return sendToWorkflow(deps, { ...requestOf(decision.move), moveId: newActionId() });
-    },
-    decline: async (moveId: string, by: string): Promise<ActionOutcome> => {
-      const decision = await decide(moveId, by, false);
-      return decision.outcome === 'refused' ? decision : declined(moveId, by);
-    },
+    approve: (moveId: string, by: string) => decide(moveId, by, true),
+    decline: (moveId: string, by: string) => decide(moveId, by, false),
     /** Oldest first, refused attempts included. */
-    listFor: async (transactionId: string): Promise<ActionRecord[]> =>
-      (await listActions(db, transactionId)).map(recordOf),
-    pendingApprovals: async (): Promise<ActionRecord[]> =>
-      (await listPendingApprovals(db, clock.now())).map(recordOf),
+    listFor: async (transactionId: string) => (await listActions(db, transactionId)).map(recordOf),
+    pendingApprovals: async () => (await listPendingApprovals(db, clock.now())).map(recordOf),
     /** Retries every step that can be retried. undefined: no such purchase or funding. */
     replay: (transactionId: string, options: ReplayOptions) => replay(deps, transactionId, options),
   };
@@ -151,18 +104,12 @@ export function createOperatorActions(deps: OperatorActionDeps) {
 interface ReplayOptions {
   readonly by: string;
   readonly reason: string;
-  readonly dryRun?: boolean;
+  readonly isDryRun?: boolean;
 }
-
-const declined = (moveId: string, by: string): ActionOutcome => ({
-  outcome: 'done',
-  moveId,
-  did: `declined by ${by}: nothing was done`,
-});
 
 const newActionId = (): string => makeId('move', randomBytes(16).toString('hex'));
 
-function requestFor(input: ActionInput, stateTag = ''): ActionRequest {
+async function requestFor(db: WorldDb, input: ActionInput): Promise<ActionRequest> {
   const { amount, ...asked } = input;
   const moveId = newActionId();
   return {
@@ -173,34 +120,15 @@ function requestFor(input: ActionInput, stateTag = ''): ActionRequest {
     // Only `true` is part of the request: `false` is the same as absent.
     goodwill: input.goodwill || undefined,
     overrides: input.overrides || undefined,
-    moveKey: input.moveKey ?? (CHECK_ACTIONS.includes(input.move) ? moveId : keyOf(input, stateTag)),
+    moveKey: input.moveKey ?? (CHECK_ACTIONS.includes(input.move) ? moveId : await keyOf(db, input)),
   };
 }
 
-/** Without absent fields: stored keys are digests of this text. */
-const disputeTermsOf = ({ outcome, disputeId, overrides }: ActionInput) => ({
-  ...(outcome === undefined ? {} : { outcome }),
-  ...(disputeId === undefined ? {} : { disputeId }),
-  ...(overrides === true ? { overrides } : {}),
-});
-
-/** Makes the key new when the state has changed: a refund failed again, or a dispute came after one was settled. */
-async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
-  const { transactionId, move, moveKey } = request;
-  if (moveKey !== undefined) return '';
-  if (move === 'settle-claim') {
-    const before = await countSettledBefore(db, request);
-    return before === 0 ? '' : `settled ${before}`;
-  }
-  if (move !== 'refund-to-source') return '';
-  const failed = await findStuckRefunds(db, transactionId);
-  return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
-}
-
 /** The same for the same request, whatever the person and the reason. */
-function keyOf(request: ActionInput, stateTag: string): string {
-  const { transactionId, move, amount, packageCode, goodwill } = request;
-  const claim = disputeTermsOf(request);
+async function keyOf(db: WorldDb, request: ActionInput): Promise<string> {
+  const { transactionId, move, amount, packageCode, goodwill, outcome, disputeId, overrides } = request;
+  const dispute = { outcome, disputeId, overrides: overrides || undefined };
+  const stateTag = await stateTagOf(db, request);
   const parts = [
     transactionId,
     move,
@@ -208,11 +136,22 @@ function keyOf(request: ActionInput, stateTag: string): string {
     amount?.currency,
     packageCode,
     goodwill === true,
-    // Keys made before these were part of them stay as they are.
+    // Absent where they say nothing: keys made before these were part of them stay as they are.
     ...(stateTag === '' ? [] : [stateTag]),
-    ...(Object.keys(claim).length === 0 ? [] : [claim]),
+    ...(Object.values(dispute).some((value) => value !== undefined) ? [dispute] : []),
   ];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32);
+}
+
+/** Makes the key new when the state has changed: a refund failed again, or a dispute came after one was settled. */
+async function stateTagOf(db: WorldDb, request: ActionInput): Promise<string> {
+  if (request.move === 'settle-claim') {
+    const before = await countSettledBefore(db, request);
+    return before === 0 ? '' : `settled ${before}`;
+  }
+  if (request.move !== 'refund-to-source') return '';
+  const failed = await findStuckRefunds(db, request.transactionId);
+  return failed.map((refund) => attemptKey(refund, refund.attempt)).join();
 }
 
 /** Refuses at once what the rows already rule out; the workflow decides the rest. */
@@ -242,7 +181,7 @@ async function explainRejection(
   code: ActionRefusal,
 ): Promise<ActionOutcome> {
   const seen = await previewAction(db, request, clock.now());
-  return seen.outcome === 'go' ? auditRefusal(db, request, code, clock.now()) : seen;
+  return seen.outcome === 'go' ? recordRefusal(db, request, code, clock.now()) : seen;
 }
 
 async function sendToNewWorkflow(
@@ -250,7 +189,7 @@ async function sendToNewWorkflow(
   request: ActionRequest,
 ): Promise<EngineOutcome> {
   const subject = await findActionSubject(db, request.transactionId);
-  if (!subject) return auditRefusal(db, request, 'NOT_FOUND', clock.now());
+  if (!subject) return recordRefusal(db, request, 'NOT_FOUND', clock.now());
   const { facts } = subject;
   const isOpen = facts.status === 'PENDING' || facts.status === 'PROCESSING';
   const carried = isOpen ? await restartInput(db, subject, timings) : undefined;
@@ -259,53 +198,68 @@ async function sendToNewWorkflow(
     : engine.repair(request, facts, OUTCOME_WITHIN_MS);
 }
 
-function previewOf(subject: ActionSubject): ActionPreview {
+function previewOf(subject: ActionSubject) {
   const { transactionId, attentionReason, facts } = subject;
+  const { purpose, status } = facts;
   return {
     transactionId,
-    purpose: facts.purpose,
-    status: facts.status,
+    purpose,
+    status,
     state: situationOf(facts),
     attentionReason,
-    facts,
     fits: availableActions(facts),
+    /** The steps that `replay` would make now. */
     replay: replaySteps(facts),
   };
 }
 
-/** The steps that need no decision of a person. */
+/** The steps that need no decision of a person, in order. */
 function replaySteps(facts: ActionFacts): OperatorAction[] {
-  const fits = availableActions(facts);
-  const isOpen = facts.status === 'PROCESSING';
   const wanted: OperatorAction[] = ['look-at-gateway'];
-  if (isOpen) wanted.push('look-at-supplier', 'retry-delivery');
+  if (facts.status === 'PROCESSING') wanted.push('look-at-supplier', 'retry-delivery');
   // Closed with its money still on hold: the hold is posted, or refunded, as the purchase ended.
   else if (facts.holdsMoney) wanted.push('retry-delivery', 'cancel');
-  return wanted.filter((move) => fits.includes(move));
+  const fits = availableActions(facts);
+  return wanted.filter((action) => fits.includes(action));
 }
 
 async function replay(
   deps: OperatorActionDeps,
   transactionId: string,
-  { by, reason, dryRun = false }: ReplayOptions,
-): Promise<ReplayReport | undefined> {
+  { by, reason, isDryRun }: ReplayOptions,
+) {
   const before = await findActionSubject(deps.db, transactionId);
   if (!before) return undefined;
-  const steps: { move: OperatorAction; outcome: ActionOutcome | 'would-make' }[] = [];
+  const steps: ReplayStep[] = [];
   let now = before;
   for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery', 'cancel'] as const) {
     // The step before may have settled it, or made this one possible.
     if (!replaySteps(now.facts).includes(move)) continue;
-    const outcome = dryRun ? 'would-make' : await make(deps, requestFor({ transactionId, move, by, reason }));
-    steps.push({ move, outcome });
+    const made = isDryRun
+      ? undefined
+      : await make(deps, await requestFor(deps.db, { transactionId, move, by, reason }));
+    steps.push({ step: move, outcome: made?.outcome ?? 'would-do', detail: made ? detailOf(made) : '' });
     now = (await findActionSubject(deps.db, transactionId)) ?? now;
   }
-  return { transactionId, before: situationSummary(before), after: situationSummary(now), steps };
+  return { before: standingOf(before), after: standingOf(now), steps };
 }
 
-const situationSummary = ({ facts }: ActionSubject) => ({ status: facts.status, state: situationOf(facts) });
+const standingOf = ({ facts }: ActionSubject): string => `${facts.status}, ${situationOf(facts)}`;
 
-function recordOf(row: ActionRow): ActionRecord {
+function detailOf(made: ActionOutcome): string {
+  switch (made.outcome) {
+    case 'done':
+      return made.did;
+    case 'refused':
+      return `${made.code}: ${made.detail}`;
+    case 'waits-for-approval':
+      return made.moveId;
+    case 'unknown':
+      return made.detail;
+  }
+}
+
+function recordOf(row: ActionRow) {
   return {
     moveId: row.id,
     transactionId: row.transaction_id,
@@ -320,17 +274,19 @@ function recordOf(row: ActionRow): ActionRecord {
     packageCode: row.package_code,
     goodwill: row.goodwill,
     status: row.status,
+    /** What was done, or why it was refused. */
     detail: row.detail,
     refusal: row.refusal,
     approvedBy: row.approved_by,
     createdAt: row.created_at,
     closedAt: row.closed_at,
+    /** While it waits for a second person. */
     expiresAt: row.status === 'WAITS_FOR_APPROVAL' ? row.expires_at : null,
   };
 }
 
 /** The input that the workflow was started with, from the rows. undefined: paid at the gateway, and its charge is not known. */
-export async function restartInput(
+async function restartInput(
   db: WorldDb,
   subject: ActionSubject,
   timings: PurchaseTimings,
@@ -339,7 +295,7 @@ export async function restartInput(
   const payment = payingPayment(subject);
   if (facts.isFromOutside && !payment) return undefined;
   const mark = await findMarkOf(db, accountId, transactionId);
-  const more: { readonly idempotency?: IdempotencyMark } = mark ? { idempotency: mark } : {};
+  const common = { transactionId, accountId, timings, ...(mark ? { idempotency: mark } : {}) };
   const charge = payment && {
     amountMinor: String(payment.charge_minor),
     currency: payment.charge_currency,
@@ -350,40 +306,35 @@ export async function restartInput(
     return {
       purpose: 'funding',
       input: {
-        transactionId,
-        accountId,
+        ...common,
+        charge,
         paymentMethod: funding.payment_method,
         amountMinor: String(funding.amount_minor),
         currency: funding.currency,
-        charge,
         requestId: funding.request_id,
-        timings,
-        ...more,
       },
     };
   }
-  if (!purchase) return undefined;
-  return {
-    purpose: 'purchase',
-    input: {
-      transactionId,
-      accountId,
-      packageType: purchase.package_type,
-      packageCode: purchase.package_code,
-      paymentMethod: purchase.payment_method satisfies OutsideMethod | 'WALLET',
-      esimId: purchase.esim_id,
-      quote: {
-        priceMinor: String(purchase.price_minor),
-        currency: purchase.currency,
-        priceUsdMinor: String(purchase.price_usd_minor),
-        costUsdE4: String(purchase.cost_usd_e4),
-        settingsId: purchase.settings_id,
-        ...(purchase.rate_id === null ? {} : { rateId: purchase.rate_id }),
+  return (
+    purchase && {
+      purpose: 'purchase',
+      input: {
+        ...common,
+        ...(charge ? { charge } : {}),
+        packageType: purchase.package_type,
+        packageCode: purchase.package_code,
+        paymentMethod: purchase.payment_method satisfies OutsideMethod | 'WALLET',
+        esimId: purchase.esim_id,
+        quote: {
+          priceMinor: String(purchase.price_minor),
+          currency: purchase.currency,
+          priceUsdMinor: String(purchase.price_usd_minor),
+          costUsdE4: String(purchase.cost_usd_e4),
+          settingsId: purchase.settings_id,
+          ...(purchase.rate_id === null ? {} : { rateId: purchase.rate_id }),
+        },
+        requestId: purchase.request_id,
       },
-      ...(charge ? { charge } : {}),
-      requestId: purchase.request_id,
-      timings,
-      ...more,
-    },
-  };
+    }
+  );
 }

@@ -17,45 +17,40 @@ export const CHECK_ACTIONS: readonly OperatorAction[] = [
 /** Actions that rest on facts this system cannot check, so the person says where they can be seen. */
 const ALWAYS_WITH_EVIDENCE: readonly OperatorAction[] = ['mark-paid', 'settle-claim'];
 
-/** Why an action is refused. A closed list, published in docs/OPERATIONS.md. */
-export const ACTION_REFUSALS = [
-  'REASON_NEEDED',
-  'PERSON_NEEDED',
-  'EVIDENCE_NEEDED',
-  'NOT_FOUND',
-  'DOES_NOT_FIT',
-  'ALREADY_DELIVERED',
-  'NOTHING_TO_RETURN',
-  'AMOUNT_TOO_HIGH',
-  'AMOUNT_NOT_ALLOWED',
-  'AMOUNT_NEEDED',
-  'OTHER_CURRENCY',
-  'WALLET_TOO_LOW',
-  'REFUND_ON_ITS_WAY',
-  'SUPPLIER_MAY_DELIVER',
-  'NO_EQUAL_PACKAGE',
-  'PACKAGE_DOES_NOT_FIT',
-  'OUTCOME_NEEDED',
-  'DISPUTE_NEEDED',
-  'DISPUTE_OPEN',
-  'OUTCOME_DIFFERS',
-  'GATEWAY_SILENT',
-  'KEY_REUSED',
-  'SAME_PERSON',
-  'NOT_WAITING',
-  'APPROVAL_EXPIRED',
-] as const;
-export type ActionRefusal = (typeof ACTION_REFUSALS)[number];
+const MIN_REASON = 3;
+export const MAX_TEXT = 500;
+const MAX_PERSON = 200;
 
-/** Where a purchase or a funding is, as far as actions are concerned. */
-export const PURCHASE_SITUATIONS = [
-  'awaiting-money',
-  'delivering',
-  'settling',
-  'delivered',
-  'ended',
-] as const;
-export type PurchaseSituation = (typeof PURCHASE_SITUATIONS)[number];
+/** Why an action is refused, in words for people. The codes are a closed list, published in docs/OPERATIONS.md. */
+export const REFUSAL_WORDS = {
+  REASON_NEEDED: `a reason of ${MIN_REASON} to ${MAX_TEXT} characters is needed`,
+  PERSON_NEEDED: 'the person who takes the action is needed',
+  EVIDENCE_NEEDED: `evidence of ${MIN_REASON} to ${MAX_TEXT} characters is needed: where it can be seen`,
+  NOT_FOUND: 'there is no such purchase or funding',
+  DOES_NOT_FIT: 'it is not possible in the present state',
+  ALREADY_DELIVERED: 'already delivered; ask for it as goodwill to refund anyway',
+  NOTHING_TO_RETURN: 'nothing is left to refund',
+  AMOUNT_TOO_HIGH: 'the amount is above what was paid and not yet refunded',
+  AMOUNT_NOT_ALLOWED: 'here only the whole amount can be moved',
+  AMOUNT_NEEDED: 'no rate was locked for this money: say what it is worth',
+  OTHER_CURRENCY: 'the amount is in another currency than the money',
+  WALLET_TOO_LOW: 'the wallet does not hold it any more',
+  REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
+  SUPPLIER_MAY_DELIVER: 'the supplier may still deliver what was ordered',
+  NO_EQUAL_PACKAGE: 'no other package is equal to it',
+  PACKAGE_DOES_NOT_FIT: 'this package cannot be delivered instead',
+  OUTCOME_NEEDED: 'say how the claim ended: won or lost',
+  DISPUTE_NEEDED: 'several disputes are open: name the one that ended',
+  DISPUTE_OPEN: 'the gateway still has the dispute open',
+  OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
+  GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
+  KEY_REUSED: 'this key belongs to another action',
+  SAME_PERSON: 'it needs another person than the one who asked for it',
+  NOT_WAITING: 'it does not wait for approval',
+  APPROVAL_EXPIRED: 'it was not approved in time',
+};
+export type ActionRefusal = keyof typeof REFUSAL_WORDS;
+export const ACTION_REFUSALS = Object.keys(REFUSAL_WORDS) as [ActionRefusal, ...ActionRefusal[]];
 
 /** A refund that has not ended. `stuck`: the gateway will not send it. `waits`: the gateway waits for the buyer's details. */
 export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';
@@ -82,43 +77,12 @@ export interface ActionFacts {
   readonly isLeftOpen: boolean;
 }
 
-export function situationOf({
-  status,
-  hasGoods,
-}: Pick<ActionFacts, 'status' | 'hasGoods'>): PurchaseSituation {
-  switch (status) {
-    case 'PENDING':
-      return 'awaiting-money';
-    case 'PROCESSING':
-      return hasGoods ? 'settling' : 'delivering';
-    case 'SUCCESS':
-      return 'delivered';
-    case 'FAILED':
-      return 'ended';
-  }
-}
-
-/** What may fit a state at all; what it takes beyond that stands in `whyNot`. */
-const ACTIONS_OF_SITUATION: Record<PurchaseSituation, readonly OperatorAction[]> = {
+/** Which actions a purchase or a funding may have, by where it is. What an action needs beyond that: `refusalFor`. */
+const ACTIONS_OF_SITUATION = {
   'awaiting-money': ['look-at-gateway', 'mark-paid', 'cancel'],
-  delivering: [
-    'look-at-gateway',
-    'look-at-supplier',
-    'retry-delivery',
-    'deliver-other',
-    'refund-to-source',
-    'credit-wallet',
-    'cancel',
-  ],
-  settling: ['look-at-gateway', 'look-at-supplier', 'retry-delivery'],
-  delivered: [
-    'look-at-gateway',
-    'look-at-supplier',
-    'retry-delivery',
-    'refund-to-source',
-    'credit-wallet',
-    'settle-claim',
-  ],
+  delivering: [...CHECK_ACTIONS, 'deliver-other', 'refund-to-source', 'credit-wallet', 'cancel'],
+  settling: CHECK_ACTIONS,
+  delivered: [...CHECK_ACTIONS, 'refund-to-source', 'credit-wallet', 'settle-claim'],
   ended: [
     'look-at-gateway',
     'look-at-supplier',
@@ -128,15 +92,29 @@ const ACTIONS_OF_SITUATION: Record<PurchaseSituation, readonly OperatorAction[]>
     'cancel',
     'settle-claim',
   ],
-};
+} as const satisfies Record<string, readonly OperatorAction[]>;
 
-/** Whether an action may be available in a situation at all, whatever the other facts. */
-export function couldBeAvailable(move: OperatorAction, state: PurchaseSituation): boolean {
-  return ACTIONS_OF_SITUATION[state].includes(move);
-}
+export type PurchaseSituation = keyof typeof ACTIONS_OF_SITUATION;
+export const PURCHASE_SITUATIONS = Object.keys(ACTIONS_OF_SITUATION) as [
+  PurchaseSituation,
+  ...PurchaseSituation[],
+];
 
-export const actionsInSituation = (state: PurchaseSituation): readonly OperatorAction[] =>
-  ACTIONS_OF_SITUATION[state];
+export const actionsInSituation = (situation: PurchaseSituation): readonly OperatorAction[] =>
+  ACTIONS_OF_SITUATION[situation];
+
+const SITUATION_OF = {
+  PENDING: 'awaiting-money',
+  PROCESSING: 'delivering',
+  SUCCESS: 'delivered',
+  FAILED: 'ended',
+} as const satisfies Record<PurchaseStatus, PurchaseSituation>;
+
+export const situationOf = ({
+  status,
+  hasGoods,
+}: Pick<ActionFacts, 'status' | 'hasGoods'>): PurchaseSituation =>
+  status === 'PROCESSING' && hasGoods ? 'settling' : SITUATION_OF[status];
 
 /** Parts of the request that decide whether the action is available. */
 export interface ActionTerms {
@@ -145,32 +123,32 @@ export interface ActionTerms {
   readonly hasEvidence: boolean;
 }
 
-/** With everything that a person could add: what fits then is worth offering. */
-const BEST_TERMS: ActionTerms = { isGoodwill: true, hasEvidence: true };
-
 /** The available actions, with evidence or as goodwill where they need it. */
 export function availableActions(facts: ActionFacts): OperatorAction[] {
-  return OPERATOR_ACTIONS.filter((move) => refusalFor(move, facts, BEST_TERMS) === undefined);
+  const terms = { isGoodwill: true, hasEvidence: true };
+  return OPERATOR_ACTIONS.filter((action) => refusalFor(action, facts, terms) === undefined);
 }
 
 /** undefined: the action is available. */
 export function refusalFor(
-  move: OperatorAction,
+  action: OperatorAction,
   facts: ActionFacts,
   terms: ActionTerms,
 ): ActionRefusal | undefined {
-  if (!couldBeAvailable(move, situationOf(facts))) return refusalElsewhere(move, facts);
-  const refusal = refusalInSituation(move, facts, terms);
-  if (refusal !== undefined) return refusal;
-  return ALWAYS_WITH_EVIDENCE.includes(move) && !terms.hasEvidence ? 'EVIDENCE_NEEDED' : undefined;
+  if (!actionsInSituation(situationOf(facts)).includes(action)) {
+    const undoes = action === 'cancel' || action === 'deliver-other';
+    return undoes && facts.status === 'SUCCESS' ? 'ALREADY_DELIVERED' : 'DOES_NOT_FIT';
+  }
+  const lacksEvidence = ALWAYS_WITH_EVIDENCE.includes(action) && !terms.hasEvidence;
+  return refusalInSituation(action, facts, terms) ?? (lacksEvidence ? 'EVIDENCE_NEEDED' : undefined);
 }
 
 function refusalInSituation(
-  move: OperatorAction,
+  action: OperatorAction,
   facts: ActionFacts,
   terms: ActionTerms,
 ): ActionRefusal | undefined {
-  switch (move) {
+  switch (action) {
     case 'look-at-gateway':
       return facts.isFromOutside ? undefined : 'DOES_NOT_FIT';
     case 'retry-delivery':
@@ -192,15 +170,10 @@ function refusalInSituation(
   }
 }
 
-function refusalElsewhere(move: OperatorAction, { status }: ActionFacts): ActionRefusal {
-  const undoes = move === 'cancel' || move === 'deliver-other';
-  return undoes && status === 'SUCCESS' ? 'ALREADY_DELIVERED' : 'DOES_NOT_FIT';
-}
-
 function refundRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | undefined {
   if (!facts.isFromOutside) return 'DOES_NOT_FIT';
   if (facts.status === 'PROCESSING') return undefined;
-  // The gateway waits for the buyer: only who has paid the buyer by hand can end that here.
+  // The gateway waits for the buyer: only a person who has paid the buyer by hand can end that here.
   if (facts.openRefund === 'waits') return terms.hasEvidence ? undefined : 'EVIDENCE_NEEDED';
   if (facts.openRefund !== null) return undefined;
   if (facts.hasClaim) return 'DOES_NOT_FIT';
@@ -219,7 +192,7 @@ function creditRefusal(facts: ActionFacts, terms: ActionTerms): ActionRefusal | 
       return 'REFUND_ON_ITS_WAY';
     case 'waits':
     case 'stuck':
-      // It may still be sent, or have been sent before us: somebody must have seen that it is not.
+      // The gateway may still send it, or have sent it: a person must have seen that it does not.
       return terms.hasEvidence ? undefined : 'EVIDENCE_NEEDED';
     case null:
       return goodwillRefusal(facts, terms);
@@ -259,10 +232,6 @@ export interface ActionRequest {
   readonly moveKey: string;
 }
 
-const MIN_REASON = 3;
-const MAX_TEXT = 500;
-const MAX_PERSON = 200;
-
 /** Why a request is refused whatever the purchase. */
 export function requestRefusal(
   request: Pick<ActionRequest, 'move' | 'by' | 'reason' | 'evidence' | 'outcome'>,
@@ -281,13 +250,9 @@ function isTextOf(text: string, min: number, max: number): boolean {
 
 /** The same person, however the name was typed. */
 export function isSamePerson(one: string, other: string): boolean {
-  return plainName(one) === plainName(other);
-}
-
-function plainName(name: string): string {
-  const typed = name.normalize('NFKC').trim().replace(/\s+/g, ' ');
   // Stryker disable next-line MethodExpression: names compare the same in upper case
-  return typed.toLowerCase();
+  const plain = (name: string) => name.normalize('NFKC').trim().replace(/\s+/g, ' ').toLowerCase();
+  return plain(one) === plain(other);
 }
 
 /** How an action ended. As with everything that crosses a network: done, refused or unknown. */
@@ -297,7 +262,7 @@ export type ActionOutcome =
       readonly moveId: string;
       /** What was done, in a sentence. */
       readonly did: string;
-      /** It was made before under the same key; nothing was done now. */
+      /** It was done before under the same key; nothing was done now. */
       readonly again?: true;
     }
   /** Kept until another person approves it. */
@@ -306,7 +271,7 @@ export type ActionOutcome =
       readonly outcome: 'refused';
       readonly code: ActionRefusal;
       readonly detail: string;
-      /** What would fit now. */
+      /** The available actions. */
       readonly fits: readonly OperatorAction[];
     }
   /** No answer in time: it may still be carried out. Sending the same action again gives its outcome. */
@@ -323,44 +288,13 @@ export const ACTION_RECORD_STATUSES = [
 ] as const;
 export type ActionRecordStatus = (typeof ACTION_RECORD_STATUSES)[number];
 
-/** What each refusal means, for people. */
-export const REFUSAL_WORDS: Record<ActionRefusal, string> = {
-  REASON_NEEDED: `a reason of ${MIN_REASON} to ${MAX_TEXT} characters is needed`,
-  PERSON_NEEDED: 'the person who takes the action is needed',
-  EVIDENCE_NEEDED: `evidence of ${MIN_REASON} to ${MAX_TEXT} characters is needed: where it can be seen`,
-  NOT_FOUND: 'there is no such purchase or funding',
-  DOES_NOT_FIT: 'it is not possible in the present state',
-  ALREADY_DELIVERED: 'already delivered; ask for it as goodwill to refund anyway',
-  NOTHING_TO_RETURN: 'nothing is left to refund',
-  AMOUNT_TOO_HIGH: 'the amount is above what was paid and not yet refunded',
-  AMOUNT_NOT_ALLOWED: 'here only the whole amount can be moved',
-  AMOUNT_NEEDED: 'no rate was locked for this money: say what it is worth',
-  OTHER_CURRENCY: 'the amount is in another currency than the money',
-  WALLET_TOO_LOW: 'the wallet does not hold it any more',
-  REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
-  SUPPLIER_MAY_DELIVER: 'the supplier may still deliver what was ordered',
-  NO_EQUAL_PACKAGE: 'no other package is equal to it',
-  PACKAGE_DOES_NOT_FIT: 'this package cannot be delivered instead',
-  OUTCOME_NEEDED: 'say how the claim ended: won or lost',
-  DISPUTE_NEEDED: 'several disputes are open: name the one that ended',
-  DISPUTE_OPEN: 'the gateway still has the dispute open',
-  OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
-  GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
-  KEY_REUSED: 'this key belongs to another action',
-  SAME_PERSON: 'it needs another person than the one who asked for it',
-  NOT_WAITING: 'it does not wait for approval',
-  APPROVAL_EXPIRED: 'it was not approved in time',
-};
-
 /** The money of a purchase or a funding, by where it is. */
-export interface ActionMoney {
+export interface ActionMoney extends Pick<ActionFacts, 'inWallet' | 'earned'> {
   readonly price: Money;
   /** What is to be paid, or was, at the gateway; null from the wallet. With the price it is the locked rate. */
   readonly charge: Money | null;
   /** A refund that has not ended, with what it is in the wallet's currency; null there: no rate was locked for it. */
   readonly openRefund: { readonly amount: Money; readonly credit: Money | null } | null;
-  readonly inWallet: Money | null;
-  readonly earned: Money | null;
   /** What of the earned the gateway can send back, in the charge's currency. */
   readonly earnedAtSource: Money | null;
 }
@@ -371,12 +305,12 @@ type Asked = Pick<ActionRequest, 'amountMinor' | 'currency'>;
 
 /** The amount that an available action would move; null where it moves no money. Parts are possible only in the wallet or of what was earned. */
 export function amountOf(
-  move: OperatorAction,
+  action: OperatorAction,
   facts: ActionFacts,
   money: ActionMoney,
   asked: Asked,
 ): AmountOf {
-  switch (move) {
+  switch (action) {
     case 'look-at-gateway':
     case 'look-at-supplier':
     case 'retry-delivery':
@@ -417,15 +351,14 @@ function part(all: Money | null, { amountMinor, currency }: Asked): AmountOf {
     : { amount: { amountMinor: wanted, currency: all.currency } };
 }
 
+/** The most that a column holds. */
+const ANY_MINOR = 2n ** 63n - 1n;
+
 /** Without a locked rate, the person who credits it says what it is worth. */
-function creditOf(credit: Money | null, price: Money, asked: Asked): AmountOf {
+function creditOf(credit: Money | null, { currency }: Money, asked: Asked): AmountOf {
   if (credit !== null) return whole(credit, asked);
   if (asked.amountMinor === undefined) return { refusal: 'AMOUNT_NEEDED' };
-  if (asked.currency !== undefined && asked.currency !== price.currency) return { refusal: 'OTHER_CURRENCY' };
-  const wanted = BigInt(asked.amountMinor);
-  return wanted > 0n
-    ? { amount: { amountMinor: wanted, currency: price.currency } }
-    : { refusal: 'AMOUNT_NOT_ALLOWED' };
+  return part({ amountMinor: ANY_MINOR, currency }, asked);
 }
 
 /** An amount in the price's currency, by which limits count: at the locked rate, or the whole price where there is none. */
@@ -445,21 +378,16 @@ export const APPROVAL_WITHIN_MS = 7 * 24 * 3_600_000;
 
 /** No second person is needed where no money moves, or where the refund was decided before. */
 export function needsApproval(
-  move: OperatorAction,
-  facts: ActionFacts,
+  action: OperatorAction,
+  { openRefund }: ActionFacts,
   amount: Money | null,
   money: ActionMoney,
   limits: ApprovalLimits,
 ): boolean {
-  if (amount === null || isOnItsWay(move, facts)) return false;
+  const isDecided = action === 'refund-to-source' && (openRefund === 'due' || openRefund === 'on-its-way');
+  if (amount === null || isDecided) return false;
   const worth = worthOf(amount, money);
   const limitMinor = limits[worth.currency];
   // Stryker disable next-line ConditionalExpression: nothing is more than undefined
-  if (limitMinor === undefined) return false;
-  return worth.amountMinor > limitMinor;
-}
-
-/** A refund that is due goes back anyway: asking for it again decides nothing. */
-function isOnItsWay(move: OperatorAction, { openRefund }: ActionFacts): boolean {
-  return move === 'refund-to-source' && (openRefund === 'due' || openRefund === 'on-its-way');
+  return limitMinor !== undefined && worth.amountMinor > limitMinor;
 }

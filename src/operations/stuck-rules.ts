@@ -1,16 +1,11 @@
-/**
- * What counts as stuck: the closed list of classes, each with what puts it right, and the pure tables of how old something may grow before
- * it does not move as it should. One cause is one item: the most specific class wins.
- */
+/** What counts as stuck: the closed list of classes with the command for each, and after which time. The most specific class wins. */
 import type { AttentionReason } from '../domain/states.ts';
-
-/** What finance can be told to do about an item, by the command's own word. */
-export type StuckCommand = 'replay' | 'credit' | 'cancel' | 'settle' | 'approve' | 'dismiss' | 'show';
 
 interface StuckRule {
   /** In words, for people. */
   readonly meaning: string;
-  readonly command: StuckCommand;
+  /** Finance's command for it. */
+  readonly command: 'replay' | 'credit' | 'cancel' | 'settle' | 'approve' | 'dismiss' | 'show';
   /** What the command does about it. */
   readonly does: string;
 }
@@ -135,12 +130,12 @@ export function nextActionOf(stuckClass: StuckClass): string {
   return `${command}: ${does}`;
 }
 
-/** One thing that does not move as it should; one for each transaction and class. */
+/** One for each transaction and class. */
 export interface StuckItem {
   /** `event-<number>` for an event and `msg-…` for a message that belong to no transaction. */
   readonly transactionId: string;
   readonly class: StuckClass;
-  /** How long it has not moved. */
+  /** Since when nothing has changed. */
   readonly ageSeconds: number;
   /** Null where no amount belongs to it. */
   readonly amountMinor: bigint | null;
@@ -150,75 +145,44 @@ export interface StuckItem {
   readonly nextAction: string;
 }
 
-/** How old something may grow before it is stuck, milliseconds. */
-export interface StuckLimits {
-  /** Money held and not delivered. */
-  readonly deliverMs: number;
-  /** A purchase without a way to pay. */
-  readonly openChargeMs: number;
-  /** After the time to pay. */
-  readonly closeUnpaidMs: number;
-  /** A refund that the gateway was not asked for, or did not answer to. */
-  readonly askRefundMs: number;
-  /** A refund on its way at the gateway. */
-  readonly sendRefundMs: number;
-  /** An event in the inbox. */
-  readonly applyEventMs: number;
-  /** A message whose time to be sent has come. */
-  readonly sendMessageMs: number;
-  /** A message that was given up; older ones cannot be recovered any more. */
-  readonly recoverMessageMs: number;
-  /** A move that was begun, by one or by two people. */
-  readonly finishMoveMs: number;
-  /** Looks for late money. */
-  readonly lookLateMs: number;
-  /** Watching for late money, after the time to pay. */
-  readonly watchLateMs: number;
-  /** An open row without an open workflow. */
-  readonly workflowMs: number;
-}
-
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The limits of a world, by the pace its purchases go at. */
-export function stuckLimits(pace: {
+/** How old something may become before it is stuck, milliseconds. */
+export type StuckLimits = Readonly<ReturnType<typeof stuckLimits>>;
+
+export const stuckLimits = (timings: {
   readonly attentionAfterMs: number;
   readonly openChargeForMs: number;
-}): StuckLimits {
-  return {
-    // The workflow itself calls a person by then; ten minutes more mean that it does not even do that.
-    deliverMs: pace.attentionAfterMs + 10 * MINUTE_MS,
-    // It gives up by then.
-    openChargeMs: pace.openChargeForMs + 10 * MINUTE_MS,
-    // The last look follows at once and takes seconds.
-    closeUnpaidMs: 10 * MINUTE_MS,
-    // A refund is asked for within seconds; doubt about it is over after half a minute.
-    askRefundMs: 15 * MINUTE_MS,
-    // Banks take up to ten working days, and two weekends lie between.
-    sendRefundMs: 14 * DAY_MS,
-    // The inbox is gone through every 30 s and has a minute to do it.
-    applyEventMs: 5 * MINUTE_MS,
-    // The sweep starts what is due within a minute.
-    sendMessageMs: 10 * MINUTE_MS,
-    // decisions.md and promise W6: a range of at most 14 days can be recovered.
-    recoverMessageMs: 14 * DAY_MS,
-    // A move is one step, tried for a few minutes at most.
-    finishMoveMs: 10 * MINUTE_MS,
-    // What is closed is looked for once an hour; a second look may have been missed.
-    lookLateMs: 3 * HOUR_MS,
-    // 72 hours by decisions.md, and three of the hourly sweep.
-    watchLateMs: 75 * HOUR_MS,
-    // The workflow writes the row, so it is there before it; a minute spares asking about what is being bought right now.
-    workflowMs: MINUTE_MS,
-  };
-}
+}) => ({
+  /** Money held and not delivered. By then the workflow itself should have asked for a person. */
+  deliverMs: timings.attentionAfterMs + 10 * MINUTE_MS,
+  /** A purchase without a way to pay. By then the workflow should have given up. */
+  openChargeMs: timings.openChargeForMs + 10 * MINUTE_MS,
+  /** After the time to pay. The last check follows at once and takes seconds. */
+  closeUnpaidMs: 10 * MINUTE_MS,
+  /** A refund that was not requested, or not answered. It is requested within seconds; an unknown outcome is clear after half a minute. */
+  askRefundMs: 15 * MINUTE_MS,
+  /** A refund under way at the gateway. Banks take up to ten working days, with two weekends between. */
+  sendRefundMs: 14 * DAY_MS,
+  /** A gateway event. The inbox is read every 30 s and has a minute for it. */
+  applyEventMs: 5 * MINUTE_MS,
+  /** A message that is due. The sweep starts it within a minute. */
+  sendMessageMs: 10 * MINUTE_MS,
+  /** A message that was given up. By decisions.md and promise W6 a range of at most 14 days can be recovered. */
+  recoverMessageMs: 14 * DAY_MS,
+  /** An operator action that was begun. It is one step, tried for a few minutes at most. */
+  finishMoveMs: 10 * MINUTE_MS,
+  /** Checks for late money, once an hour. One may have been missed. */
+  lookLateMs: 3 * HOUR_MS,
+  /** Watching for late money, after the time to pay: 72 hours by decisions.md, and three hourly sweeps. */
+  watchLateMs: 75 * HOUR_MS,
+  /** An open row without a workflow. The workflow starts before its row; a minute spares asking about purchases in progress. */
+  workflowMs: MINUTE_MS,
+});
 
-/** Reasons of the list itself: overdue, and no person was asked for. */
-type OverdueReason = 'NOT_DELIVERED_IN_TIME' | 'NOT_OPENED_IN_TIME' | 'NOT_CLOSED_IN_TIME';
-
-const CLASS_OF_REASON: Readonly<Record<AttentionReason | OverdueReason, StuckClass>> = {
+const CLASS_OF_REASON = {
   SUPPLIER_NEVER_ALLOCATED: 'paid-not-delivered',
   DELIVERY_STEP_FAILED: 'paid-not-delivered',
   SUPPLIER_OUTCOME_UNKNOWN: 'supplier-unknown',
@@ -231,13 +195,12 @@ const CLASS_OF_REASON: Readonly<Record<AttentionReason | OverdueReason, StuckCla
   // Listed by their refunds, not by the reason of the purchase.
   REFUND_NEEDS_ATTENTION: 'needs-attention',
   REFUND_STUCK: 'needs-attention',
+  // Reasons of the list itself: overdue, and needs-attention is not set.
   NOT_DELIVERED_IN_TIME: 'paid-not-delivered',
   NOT_OPENED_IN_TIME: 'charge-unknown',
   NOT_CLOSED_IN_TIME: 'charge-unknown',
-};
+} as const satisfies Record<AttentionReason, StuckClass> & Record<string, StuckClass>;
 
-/** A reason that is not known here is shown all the same. */
-export function classOfReason(reason: string): StuckClass {
-  const known: Readonly<Record<string, StuckClass | undefined>> = CLASS_OF_REASON;
-  return known[reason] ?? 'needs-attention';
-}
+/** An unknown reason is shown all the same. */
+export const classOfReason = (reason: string): StuckClass =>
+  new Map<string, StuckClass>(Object.entries(CLASS_OF_REASON)).get(reason) ?? 'needs-attention';

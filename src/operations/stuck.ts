@@ -1,6 +1,6 @@
 /**
- * The stuck list: everything in Postgres that does not move as it should, and what is open there while no workflow carries it. What is in
- * flight, abandoned or settled never appears; one cause appears once, under its most specific class. Reads only.
+ * The stuck list: overdue rows in Postgres, and open ones that no workflow carries. What is in flight, abandoned or settled never appears. One
+ * cause appears once, under its most specific class. Reads only.
  */
 import {
   classOfReason,
@@ -11,13 +11,7 @@ import {
 } from './stuck-rules.ts';
 import type { Clock } from '../domain/clock.ts';
 import { CLAIMS } from '../payments/store/payments.ts';
-import {
-  findOpenRows,
-  findStillOpen,
-  findStuckRows,
-  type StuckRow,
-  type StuckSource,
-} from './store/stuck.ts';
+import { findOpenRows, findStillOpen, findStuckRows, type StuckRow } from './store/stuck.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import type { WorkflowStates } from './engine.ts';
@@ -36,37 +30,33 @@ export interface StuckFilter {
   readonly transactionId?: string | undefined;
 }
 
-export interface StuckList {
-  /** The longest stuck first. */
-  readonly items: readonly StuckItem[];
-  /** The list is longer than what is shown. */
-  readonly isCut: boolean;
-  /** Whether Temporal could be asked which workflows are gone; without it `workflow-gone` is left out, and nothing else. */
-  readonly temporalAsked: boolean;
-}
+export type StuckList = Awaited<ReturnType<typeof findStuck>>;
 
 /** More than a team repairs between two readings. */
 const MOST_ROWS = 10_000;
 /** Open purchases and fundings whose workflows are asked about: a day of abandoned baskets of a large shop. */
 const MOST_OPEN = 50_000;
 
-export async function findStuck(deps: StuckDeps, filter: StuckFilter = {}): Promise<StuckList> {
+/** The longest stuck first. */
+export async function findStuck(deps: StuckDeps, filter: StuckFilter = {}) {
   const now = deps.clock.now();
   const query = { now, limits: deps.limits };
   const [rows, gone] = await Promise.all([
     findStuckRows(deps.db, { ...query, limit: MOST_ROWS }),
     findGone(deps, now),
   ]);
-  const items = toItems([...rows, ...(gone ?? [])], now).filter((item) => fits(item, filter));
-  return { items, isCut: rows.length === MOST_ROWS, temporalAsked: gone !== undefined };
+  return {
+    items: toItems([...rows, ...(gone ?? [])], now).filter((item) => fits(item, filter)),
+    /** The list is longer than what is shown. */
+    isCut: rows.length === MOST_ROWS,
+    /** Whether Temporal answered which workflows are gone; without it `workflow-gone` is left out, and nothing else. */
+    temporalAsked: gone !== undefined,
+  };
 }
 
-type Row = Omit<StuckRow, 'source'> & { readonly source: StuckSource | 'gone' };
+type Row = Omit<StuckRow, 'source'> & { readonly source: StuckRow['source'] | 'gone' };
 
-/**
- * Open in our rows, and no workflow carries it; undefined where Temporal cannot be asked. A workflow ends after its row, so a row that is still
- * open after Temporal has answered is nobody's.
- */
+/** Open rows without a workflow; undefined: Temporal did not answer. A row closes before its workflow, so rows are read again after the answer. */
 async function findGone({ db, workflows, limits }: StuckDeps, now: Date): Promise<Row[] | undefined> {
   const open = await findOpenRows(db, { now, limits, limit: MOST_OPEN });
   if (open.length === 0) return [];
@@ -83,8 +73,8 @@ async function findGone({ db, workflows, limits }: StuckDeps, now: Date): Promis
   }
 }
 
-/** What stands behind a purchase is listed once: nobody carries it, or a move waits for a second person, before what it waits for. */
-const SHADOWS: Partial<Record<StuckClass, ReadonlySet<StuckSource | 'gone'>>> = {
+/** A missing workflow, or an action that awaits approval, hides the other lines of the same purchase. */
+const SHADOWS: Partial<Record<StuckClass, ReadonlySet<Row['source']>>> = {
   'workflow-gone': new Set(['purchase', 'funding']),
   'approval-waiting': new Set(['purchase', 'funding', 'gone', 'refund', 'hold']),
 };
@@ -105,36 +95,33 @@ function toItems(rows: readonly Row[], now: Date): StuckItem[] {
   return [...merged.values()].toSorted((a, b) => b.ageSeconds - a.ageSeconds);
 }
 
-/** A claim on money is a cause of its own, whatever becomes of the purchase. */
+/** A dispute is a cause of its own, whatever becomes of the purchase. */
 const isClaim = (row: Row): boolean => CLAIMS.some((claim) => claim === row.reason);
+
+const CLASS_OF_SOURCE = {
+  gone: 'workflow-gone',
+  hold: 'hold-too-old',
+  inbox: 'inbox-unapplied',
+  stranger: 'inbox-without-purchase',
+  'late-money': 'late-money-unbooked',
+  message: 'message-undelivered',
+  approval: 'approval-waiting',
+  move: 'move-unfinished',
+} as const;
 
 function classOf({ source, reason }: Row): StuckClass {
   switch (source) {
-    case 'gone':
-      return 'workflow-gone';
     case 'purchase':
       return classOfReason(reason);
     case 'funding': {
       const known = classOfReason(reason);
       return known === 'charge-unknown' || known === 'needs-attention' ? 'funding-stuck' : known;
     }
-    case 'hold':
-      return 'hold-too-old';
     case 'refund':
       if (reason === 'NEEDS_ATTENTION') return 'refund-needs-attention';
       return reason === 'STUCK' ? 'refund-stuck' : 'refund-not-done';
-    case 'inbox':
-      return 'inbox-unapplied';
-    case 'stranger':
-      return 'inbox-without-purchase';
-    case 'late-money':
-      return 'late-money-unbooked';
-    case 'message':
-      return 'message-undelivered';
-    case 'approval':
-      return 'approval-waiting';
-    case 'move':
-      return 'move-unfinished';
+    default:
+      return CLASS_OF_SOURCE[source];
   }
 }
 
@@ -151,7 +138,7 @@ function toItem(row: Row, now: Date): StuckItem {
   };
 }
 
-/** Several refunds, messages or events of one transaction: the oldest speaks for them, with the money of its currency. */
+/** Several refunds, messages or events of one transaction become one item: the oldest, for refunds with the sum. */
 function together(one: StuckItem, other: StuckItem): StuckItem {
   const [oldest, newer] = one.ageSeconds >= other.ageSeconds ? [one, other] : [other, one];
   const isSum = oldest.class.startsWith('refund-') && oldest.currency === newer.currency;

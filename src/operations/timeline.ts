@@ -1,6 +1,5 @@
 /** Everything about one purchase or funding, without secrets (src/operations/store/timeline.ts names what is read). */
-import { formatAmount, type Money } from '../domain/money.ts';
-import type { StuckItem } from './stuck-rules.ts';
+import { formatAmount } from '../domain/money.ts';
 import { findTransactionId, readTimeline, type TimelineRows } from './store/timeline.ts';
 import type { ActionRecord, OperatorActions } from './actions.ts';
 import { findStuck, type StuckDeps } from './stuck.ts';
@@ -21,44 +20,10 @@ export interface TimelineLine {
   readonly detail: string;
 }
 
-export interface Timeline {
-  readonly transactionId: string;
-  readonly purpose: 'purchase' | 'funding' | null;
-  readonly status: string | null;
-  readonly reason: string | null;
-  readonly accountId: string | null;
-  readonly paymentMethod: string | null;
-  readonly amountMinor: bigint | null;
-  readonly currency: string | null;
-  readonly attention: { readonly reason: string; readonly since: Date } | null;
-  readonly package: { readonly packageCode: string; readonly name: string; readonly type: string } | null;
-  readonly quote: {
-    readonly costUsdE4: bigint;
-    readonly settingsId: string;
-    readonly rateId: string | null;
-  } | null;
-  readonly hold: { readonly status: string; readonly amountMinor: bigint; readonly currency: string } | null;
-  readonly payments: TimelineRows['payments'];
-  readonly refunds: TimelineRows['refunds'];
-  readonly supplier: {
-    readonly asks: number;
-    readonly orderNo: string | null;
-    readonly esimId: string;
-    readonly esimStatus: string | null;
-    readonly iccid: string | null;
-  } | null;
-  readonly messages: TimelineRows['messages'];
-  readonly moves: readonly ActionRecord[];
-  /** undefined: Temporal could not be asked. */
-  readonly workflows: readonly WorkflowState[] | undefined;
-  readonly stuck: readonly StuckItem[];
-  /** What can be done about it now. */
-  readonly fits: readonly string[];
-  readonly timeline: readonly TimelineLine[];
-}
+export type Timeline = NonNullable<Awaited<ReturnType<typeof purchaseTimeline>>>;
 
-/** By our id, or by anything that leads to it: a gateway's reference, an eSIM's id or ICCID, a message's id. undefined: nothing of ours. */
-export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<Timeline | undefined> {
+/** By our id, or by anything that leads to it: a gateway's reference, an eSIM's id or ICCID, a message's id. undefined: unknown id. */
+export async function purchaseTimeline(deps: TimelineDeps, id: string) {
   const transactionId = (await findTransactionId(deps.db, id)) ?? id;
   const rows = await readTimeline(deps.db, transactionId);
   if (!rows) return undefined;
@@ -72,7 +37,7 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<
   const row = purchase ?? funding;
   return {
     transactionId,
-    purpose: purchase ? 'purchase' : funding ? 'funding' : null,
+    purpose: purchase ? ('purchase' as const) : funding ? ('funding' as const) : null,
     status: row?.status ?? null,
     reason: row?.reason ?? null,
     accountId: row?.account_id ?? hold?.account_id ?? null,
@@ -86,8 +51,10 @@ export async function purchaseTimeline(deps: TimelineDeps, id: string): Promise<
     refunds: rows.refunds,
     messages: rows.messages,
     moves,
+    /** undefined: Temporal did not answer. */
     workflows,
     stuck: stuck.items,
+    /** Available operator actions. */
     fits: preview?.fits ?? [],
     timeline: timelineOf(rows, moves, workflows ?? []),
   };
@@ -105,20 +72,17 @@ async function findWorkflows(
   }
 }
 
-function attentionOf({ purchase, funding }: TimelineRows): Timeline['attention'] {
+function attentionOf({ purchase, funding }: TimelineRows) {
   const row = purchase ?? funding;
   if (!row?.needs_attention_since) return null;
   return { reason: row.attention_reason ?? '', since: row.needs_attention_since };
 }
 
-function itemOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'quote' | 'supplier'> {
+function itemOf({ purchase, esim }: TimelineRows) {
   if (!purchase) return { package: null, quote: null, supplier: null };
+  const { package_code: packageCode, package_name: name, package_type: type } = purchase;
   return {
-    package: {
-      packageCode: purchase.package_code,
-      name: purchase.package_name,
-      type: purchase.package_type,
-    },
+    package: { packageCode, name, type },
     quote: {
       costUsdE4: purchase.cost_usd_e4,
       settingsId: purchase.settings_id,
@@ -134,6 +98,8 @@ function itemOf({ purchase, esim }: TimelineRows): Pick<Timeline, 'package' | 'q
   };
 }
 
+type Row<K extends 'payments' | 'refunds' | 'messages' | 'gatewayEvents'> = TimelineRows[K][number];
+
 /** Oldest first; what happened at one moment stands in the order of the rows. */
 function timelineOf(
   rows: TimelineRows,
@@ -142,104 +108,84 @@ function timelineOf(
 ): TimelineLine[] {
   return [
     ...workflows.flatMap(workflowLines),
-    ...rows.events.map((event) => line(event.at, 'purchase', event.what, event.detail)),
+    ...rows.events.flatMap(({ at, what, detail }) => line(at, 'purchase', what, detail)),
     ...rows.payments.flatMap(paymentLines),
     ...rows.gatewayEvents.flatMap(gatewayLines),
     ...ledgerLines(rows.entries),
     ...rows.refunds.flatMap(refundLines),
     ...rows.messages.flatMap(messageLines),
-    ...rows.attempts.map((attempt) =>
+    ...rows.attempts.flatMap(({ at, attempt, message_id: messageId, outcome, status, ms }) =>
       line(
-        attempt.at,
+        at,
         'webhook',
-        `attempt ${attempt.attempt}`,
-        `${attempt.message_id}: ${attempt.outcome}${attempt.status === null ? '' : ` ${attempt.status}`}, ${attempt.ms} ms`,
+        `attempt ${attempt}`,
+        `${messageId}: ${[outcome, status].join(' ').trim()}, ${ms} ms`,
       ),
     ),
     ...moves.flatMap(moveLines),
   ].toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }
 
-function line(at: Date, source: TimelineSource, what: string, detail: string | null): TimelineLine {
-  return { at, source, what, detail: detail ?? '' };
+/** No line for what has not happened. */
+function line(at: Date | null, source: TimelineSource, what: string, detail: string | null): TimelineLine[] {
+  return at ? [{ at, source, what, detail: detail ?? '' }] : [];
 }
 
 function workflowLines(state: WorkflowState): TimelineLine[] {
   const { workflowId, type, status, startedAt, closedAt, historyEvents } = state;
+  const closed = `${type} ${workflowId}, ${historyEvents} events of history`;
   return [
-    line(startedAt, 'workflow', 'started', `${type} ${workflowId}`),
-    ...(closedAt
-      ? [
-          line(
-            closedAt,
-            'workflow',
-            status.toLowerCase(),
-            `${type} ${workflowId}, ${historyEvents} events of history`,
-          ),
-        ]
-      : []),
+    ...line(startedAt, 'workflow', 'started', `${type} ${workflowId}`),
+    ...line(closedAt, 'workflow', status.toLowerCase(), closed),
   ];
 }
 
-function paymentLines(payment: TimelineRows['payments'][number]): TimelineLine[] {
-  const { reference, created_at, looked_at, gateway_status } = payment;
+function paymentLines(payment: Row<'payments'>): TimelineLine[] {
+  const { reference, method, created_at, looked_at, gateway_status } = payment;
   return [
-    line(created_at, 'payment', 'asked-for', `${reference}, ${payment.method}`),
-    ...(looked_at
-      ? [line(looked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`)]
-      : []),
+    ...line(created_at, 'payment', 'asked-for', `${reference}, ${method}`),
+    ...line(looked_at, 'gateway', 'last-look', `${reference}: ${gateway_status ?? 'nothing new'}`),
   ];
 }
 
-function gatewayLines(event: TimelineRows['gatewayEvents'][number]): TimelineLine[] {
+function gatewayLines({ id, type, received_at, applied_at, note }: Row<'gatewayEvents'>): TimelineLine[] {
   return [
-    line(event.received_at, 'gateway', event.type, `event-${event.id} received`),
-    ...(event.applied_at
-      ? [line(event.applied_at, 'gateway', event.type, `event-${event.id}: ${event.note ?? ''}`)]
-      : []),
+    ...line(received_at, 'gateway', type, `event-${id} received`),
+    ...line(applied_at, 'gateway', type, `event-${id}: ${note ?? ''}`),
   ];
 }
 
 /** One line an operation: what it moved, where. */
 function ledgerLines(entries: TimelineRows['entries']): TimelineLine[] {
   return [...Map.groupBy(entries, (entry) => entry.operation_key)].flatMap(([key, booked]) => {
-    const [first] = booked;
-    if (!first) return [];
-    const moved = booked.map((entry) => `${entry.account} ${signed(entry.amount_minor, entry.currency)}`);
-    return [line(first.at, 'ledger', first.kind, `${key}: ${moved.join(', ')}`)];
+    const moved = booked.map(({ account, currency, amount_minor: amountMinor }) => {
+      const sign = amountMinor > 0n ? '+' : '';
+      return `${account} ${sign}${formatAmount({ amountMinor, currency })}`;
+    });
+    return line(booked[0]?.at ?? null, 'ledger', booked[0]?.kind ?? '', `${key}: ${moved.join(', ')}`);
   });
 }
 
-function signed(amountMinor: bigint, currency: string): string {
-  return `${amountMinor > 0n ? '+' : ''}${formatAmount({ amountMinor, currency })}`;
-}
-
-function refundLines(refund: TimelineRows['refunds'][number]): TimelineLine[] {
-  const { refund_key: key, created_at, asked_at, status, gateway_status } = refund;
+function refundLines(refund: Row<'refunds'>): TimelineLine[] {
+  const { refund_key: key, created_at, asked_at, status, gateway_status, currency } = refund;
+  const amount = `${currency} ${formatAmount({ amountMinor: refund.amount_minor, currency })}`;
   return [
-    line(created_at, 'payment', 'refund-due', `${key}: ${written(refund)}`),
-    ...(asked_at
-      ? [line(asked_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`)]
-      : []),
+    ...line(created_at, 'payment', 'refund-due', `${key}: ${amount}`),
+    ...line(asked_at, 'gateway', 'refund-asked', `${key}: ${status}, ${gateway_status ?? 'no word yet'}`),
   ];
 }
 
-const written = ({ amount_minor: amountMinor, currency }: TimelineRows['refunds'][number]): string =>
-  `${currency} ${formatAmount({ amountMinor, currency } satisfies Money)}`;
-
-function messageLines(message: TimelineRows['messages'][number]): TimelineLine[] {
-  const about = `${message.id} to ${message.host}`;
+function messageLines({ id, host, event, status, created_at, closed_at }: Row<'messages'>): TimelineLine[] {
+  const about = `${id} to ${host}`;
   return [
-    line(message.created_at, 'webhook', message.event, about),
-    ...(message.closed_at ? [line(message.closed_at, 'webhook', message.status.toLowerCase(), about)] : []),
+    ...line(created_at, 'webhook', event, about),
+    ...line(closed_at, 'webhook', status.toLowerCase(), about),
   ];
 }
 
-function moveLines(move: ActionRecord): TimelineLine[] {
-  const said = `by ${move.by}: ${move.reason}`;
-  const ended = [move.status, move.refusal, move.detail].filter(Boolean).join(', ');
+function moveLines({ move, by, reason, createdAt, closedAt, ...ended }: ActionRecord): TimelineLine[] {
   return [
-    line(move.createdAt, 'move', move.move, said),
-    ...(move.closedAt ? [line(move.closedAt, 'move', move.move, ended)] : []),
+    ...line(createdAt, 'move', move, `by ${by}: ${reason}`),
+    ...line(closedAt, 'move', move, [ended.status, ended.refusal, ended.detail].filter(Boolean).join(', ')),
   ];
 }

@@ -60,7 +60,7 @@ function keyIdOf(sealed: Buffer): Buffer {
   return sealed.subarray(1, NONCE_AT);
 }
 
-/** A key's id is a part of its hash, so that nobody has to name keys and none can be mixed up. */
+/** A key's id is a part of its hash, so that keys need no names and cannot be mixed up. */
 function readKey(text: string): Key {
   if (!/^[0-9a-f]{64}$/i.test(text)) throw new TypeError('a key for secrets has 64 hexadecimal digits');
   const bytes = Buffer.from(text, 'hex');

@@ -1,50 +1,21 @@
 /**
  * The books for finance: the trial balance, what each day and each merchant earned, and money that waits. Guarantee: every figure is a sum of
- * ledger entries, or says that it is one of rows; amounts become decimals only as text (books-tables.ts).
+ * ledger entries, except for open holds and refunds; amounts become decimals only as text.
  */
-import type {
-  ByMerchant,
-  Daily,
-  Earned,
-  Report,
-  TrialBalance,
-  Waiting,
-  WaitingLine,
-  WaitsFor,
-} from './books-rules.ts';
 import { csvOf } from '../domain/csv.ts';
-import { balanceOn, classOf, sidesOf, type LedgerKind } from '../ledger/chart-of-accounts.ts';
+import { classOf, sidesOf } from '../ledger/chart-of-accounts.ts';
 import { divideHalfUp, formatAmount, formatMinor } from '../domain/money.ts';
-import { readBalances, readSales, readWaiting, type Sales, type WaitingItems } from './store/books.ts';
+import { readBalances, readSales, readWaiting, type Sales } from './store/ledger.ts';
+import type { Slice } from './store/lines.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-
-/** From `from` on, before `to`. */
-export interface BooksRange {
-  readonly from: Date;
-  readonly to: Date;
-}
 
 export type Books = ReturnType<typeof createBooks>;
 
 export function createBooks({ db }: { readonly db: WorldDb }) {
   return {
     trialBalance: () => trialBalance(db),
-    daily: async (range: BooksRange): Promise<Daily> => {
-      const sales = await readSales(db, range, 'day');
-      const lines = sales.map(({ day, packageType, ...sums }) => ({
-        ...{ day: day ?? '', packageType },
-        ...earnedOf(sums),
-      }));
-      return { report: 'daily', lines, totals: totalsOf(lines) };
-    },
-    byMerchant: async (range: BooksRange): Promise<ByMerchant> => {
-      const sales = await readSales(db, range, 'account');
-      const lines = sales.map(({ accountId, email, packageType, ...sums }) => ({
-        ...{ accountId, email, packageType },
-        ...earnedOf(sums),
-      }));
-      return { report: 'merchants', lines, totals: totalsOf(lines) };
-    },
+    daily: (range: Slice) => daily(db, range),
+    byMerchant: (range: Slice) => byMerchant(db, range),
     waiting: () => waiting(db),
     toTable,
     /** RFC 4180. */
@@ -55,7 +26,13 @@ export function createBooks({ db }: { readonly db: WorldDb }) {
   };
 }
 
-async function trialBalance(db: WorldDb): Promise<TrialBalance> {
+export type TrialBalance = Awaited<ReturnType<typeof trialBalance>>;
+export type Daily = Awaited<ReturnType<typeof daily>>;
+export type ByMerchant = Awaited<ReturnType<typeof byMerchant>>;
+export type Waiting = Awaited<ReturnType<typeof waiting>>;
+export type Report = TrialBalance | Daily | ByMerchant | Waiting;
+
+async function trialBalance(db: WorldDb) {
   const lines = (await readBalances(db)).map(({ account, kind, currency, accounts, creditMinor }) => ({
     account,
     kind,
@@ -65,26 +42,54 @@ async function trialBalance(db: WorldDb): Promise<TrialBalance> {
     ...sidesOf(creditMinor),
   }));
   const totals = [...Map.groupBy(lines, (line) => line.currency)].map(([currency, own]) => {
-    const debitMinor = sumOf(own, (line) => line.debitMinor);
-    const creditMinor = sumOf(own, (line) => line.creditMinor);
+    const debitMinor = sumOf(own, 'debitMinor');
+    const creditMinor = sumOf(own, 'creditMinor');
     return { currency, debitMinor, creditMinor, isBalanced: debitMinor === creditMinor };
   });
-  return { report: 'trial-balance', lines, totals };
+  return { report: 'trial-balance' as const, lines, totals };
 }
 
-/** Cost units × rate micros → minor units: 10,000 units are a dollar, a dollar is 100 of its own minor units. */
+async function daily(db: WorldDb, range: Slice) {
+  const lines = (await readSales(db, range, 'day')).map((sales) => ({
+    day: sales.day ?? '',
+    packageType: sales.packageType,
+    ...earnedOf(sales),
+  }));
+  return { report: 'daily' as const, lines, totals: totalsOf(lines) };
+}
+
+async function byMerchant(db: WorldDb, range: Slice) {
+  const lines = (await readSales(db, range, 'account')).map((sales) => ({
+    accountId: sales.accountId,
+    email: sales.email,
+    packageType: sales.packageType,
+    ...earnedOf(sales),
+  }));
+  return { report: 'merchants' as const, lines, totals: totalsOf(lines) };
+}
+
+async function waiting(db: WorldDb) {
+  return { report: 'waiting' as const, lines: await readWaiting(db) };
+}
+
+/** What was earned: by one line, or by all lines of a currency. */
+export interface Earned extends Pick<Sales, 'currency' | 'deliveries' | 'soldMinor' | 'correctedMinor'> {
+  /** Sold and corrected. */
+  readonly revenueMinor: bigint;
+  /** As the supplier was paid, US dollars × 10,000. */
+  readonly costUsdE4: bigint;
+  /** The same at the rates of the sales, rounded half up once a line; a total is the sum of its lines. */
+  readonly costMinor: bigint;
+  /** Revenue less cost; the gateway's fees are not in the ledger. */
+  readonly marginMinor: bigint;
+  /** The margin in hundredths of a percent of the revenue, half up; null without revenue. */
+  readonly marginBps: number | null;
+}
+
+/** Cost units × rate micros → minor units: 10,000 cost units are a dollar, a dollar is 100 minor units. */
 const SCALE = (10_000n * 1_000_000n) / 100n;
 
-type SalesSums = Omit<Sales, 'day' | 'accountId' | 'email' | 'packageType'>;
-
-function earnedOf({
-  currency,
-  deliveries,
-  soldMinor,
-  correctedMinor,
-  costUsdE4,
-  costScaled,
-}: SalesSums): Earned {
+function earnedOf({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costScaled }: Sales): Earned {
   const costMinor = divideAwayFromZero(costScaled, SCALE);
   return withMargin({ currency, deliveries, soldMinor, correctedMinor, costUsdE4, costMinor });
 }
@@ -97,57 +102,33 @@ function totalsOf(lines: readonly Earned[]): Earned[] {
     withMargin({
       currency,
       deliveries: own.reduce((sum, line) => sum + line.deliveries, 0),
-      soldMinor: sumOf(own, (line) => line.soldMinor),
-      correctedMinor: sumOf(own, (line) => line.correctedMinor),
-      costUsdE4: sumOf(own, (line) => line.costUsdE4),
-      costMinor: sumOf(own, (line) => line.costMinor),
+      soldMinor: sumOf(own, 'soldMinor'),
+      correctedMinor: sumOf(own, 'correctedMinor'),
+      costUsdE4: sumOf(own, 'costUsdE4'),
+      costMinor: sumOf(own, 'costMinor'),
     }),
   );
 }
 
 function withMargin(sums: Omit<Earned, 'revenueMinor' | 'marginMinor' | 'marginBps'>): Earned {
-  const { currency, deliveries, soldMinor, correctedMinor, costUsdE4, costMinor } = sums;
-  const revenueMinor = soldMinor + correctedMinor;
-  const marginMinor = revenueMinor - costMinor;
+  const revenueMinor = sums.soldMinor + sums.correctedMinor;
+  const marginMinor = revenueMinor - sums.costMinor;
   const marginBps =
     revenueMinor > 0n ? Number(divideAwayFromZero(marginMinor * 10_000n, revenueMinor)) : null;
-  return {
-    ...{ currency, deliveries, soldMinor, correctedMinor, revenueMinor, costUsdE4, costMinor },
-    ...{ marginMinor, marginBps },
-  };
+  const { costUsdE4, costMinor, ...sold } = sums;
+  return { ...sold, revenueMinor, costUsdE4, costMinor, marginMinor, marginBps };
 }
 
-/** Rounded half up, below zero half down. */
+/** Rounded half up; below zero half down. */
 function divideAwayFromZero(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n ? -divideHalfUp(-numerator, denominator) : divideHalfUp(numerator, denominator);
 }
 
-function sumOf<T>(lines: readonly T[], amountOf: (line: T) => bigint): bigint {
-  return lines.reduce((sum, line) => sum + amountOf(line), 0n);
-}
-
-async function waiting(db: WorldDb): Promise<Waiting> {
-  const { holds, refunds, disputes, claims, payouts, unconfirmed } = await readWaiting(db);
-  return {
-    report: 'waiting',
-    lines: [
-      ...holds.map((one) => lineFor('delivery', 'held', one)),
-      ...refunds.map((one) => lineFor('refund', 'suspense', one)),
-      ...disputes.map((one) => lineFor('dispute', 'suspense', one)),
-      // The other side of what suspense is for: money that we miss.
-      ...claims.map((one) => lineFor('claim', 'suspense', { ...one, amountMinor: -one.amountMinor })),
-      ...payouts.map((one) => lineFor('payout-by-gateway', 'gateway-clearing', one)),
-      ...unconfirmed.map((one) => lineFor('gateway-to-confirm', 'evidence', one)),
-    ],
-  };
-}
-
-function lineFor(
-  waitsFor: WaitsFor,
-  kind: LedgerKind,
-  { currency, amountMinor, items, oldestAt }: WaitingItems,
-): WaitingLine {
-  return { waitsFor, currency, amountMinor: balanceOn(kind, amountMinor), items, oldestAt };
+function sumOf<Field extends string>(
+  lines: readonly Readonly<Record<Field, bigint>>[],
+  field: Field,
+): bigint {
+  return lines.reduce((sum, line) => sum + line[field], 0n);
 }
 
 export interface Table {
@@ -155,104 +136,87 @@ export interface Table {
   readonly rows: readonly (readonly string[])[];
 }
 
+type Columns<Line> = Readonly<Record<string, (line: Line) => string>>;
+
+function tableOf<Line>(columns: Columns<Line>, lines: readonly Line[]): Table {
+  const cells = Object.values(columns);
+  return { columns: Object.keys(columns), rows: lines.map((line) => cells.map((cell) => cell(line))) };
+}
+
 /** A report in columns and rows, its totals last. */
 export function toTable(report: Report): Table {
   switch (report.report) {
-    case 'trial-balance':
-      return trialBalanceTable(report);
-    case 'daily':
-      return dailyTable(report);
-    case 'merchants':
-      return merchantsTable(report);
+    case 'trial-balance': {
+      const totals = report.totals.map((total) => ({
+        ...total,
+        account: 'total',
+        kind: '',
+        class: '',
+        accounts: '',
+      }));
+      return tableOf(TRIAL_BALANCE_COLUMNS, [...report.lines, ...totals]);
+    }
+    case 'daily': {
+      const totals = report.totals.map((total) => ({ ...total, day: 'total', packageType: null }));
+      return tableOf(DAILY_COLUMNS, [...report.lines, ...totals]);
+    }
+    case 'merchants': {
+      const totals = report.totals.map((total) => ({
+        ...total,
+        accountId: 'total',
+        email: null,
+        packageType: null,
+      }));
+      return tableOf(MERCHANT_COLUMNS, [...report.lines, ...totals]);
+    }
     case 'waiting':
-      return waitingTable(report);
+      return tableOf(WAITING_COLUMNS, report.lines);
   }
 }
 
-function trialBalanceTable({ lines, totals }: TrialBalance): Table {
-  return {
-    columns: ['account', 'kind', 'class', 'currency', 'accounts', 'debit', 'credit'],
-    rows: [
-      ...lines.map((line) => [
-        line.account,
-        line.kind,
-        line.class,
-        line.currency,
-        String(line.accounts),
-        ...bothSides(line),
-      ]),
-      ...totals.map((total) => ['total', '', '', total.currency, '', ...bothSides(total)]),
-    ],
-  };
-}
+const TRIAL_BALANCE_COLUMNS: Columns<
+  Record<'account' | 'kind' | 'class' | 'currency', string> &
+    Record<'debitMinor' | 'creditMinor', bigint> & { readonly accounts: number | string }
+> = {
+  account: (line) => line.account,
+  kind: (line) => line.kind,
+  class: (line) => line.class,
+  currency: (line) => line.currency,
+  accounts: (line) => String(line.accounts),
+  debit: ({ debitMinor, currency }) => formatAmount({ amountMinor: debitMinor, currency }),
+  credit: ({ creditMinor, currency }) => formatAmount({ amountMinor: creditMinor, currency }),
+};
 
-function bothSides({
-  currency,
-  debitMinor,
-  creditMinor,
-}: Pick<TrialBalance['totals'][number], 'currency' | 'debitMinor' | 'creditMinor'>): string[] {
-  return [debitMinor, creditMinor].map((amountMinor) => formatAmount({ amountMinor, currency }));
-}
+const EARNED_COLUMNS: Columns<Earned> = {
+  deliveries: (line) => String(line.deliveries),
+  sold: (line) => formatMinor(line.soldMinor),
+  corrected: (line) => formatMinor(line.correctedMinor),
+  revenue: (line) => formatMinor(line.revenueMinor),
+  cost_usd: (line) => formatAmount({ amountMinor: line.costUsdE4, currency: 'USD4' }),
+  cost: (line) => formatMinor(line.costMinor),
+  margin: (line) => formatMinor(line.marginMinor),
+  margin_percent: (line) => (line.marginBps === null ? '' : formatMinor(BigInt(line.marginBps))),
+};
 
-const EARNED_COLUMNS = [
-  'deliveries',
-  'sold',
-  'corrected',
-  'revenue',
-  'cost_usd',
-  'cost',
-  'margin',
-  'margin_percent',
-];
+const DAILY_COLUMNS: Columns<Daily['lines'][number]> = {
+  day: (line) => line.day,
+  currency: (line) => line.currency,
+  package_type: (line) => line.packageType ?? '',
+  ...EARNED_COLUMNS,
+};
 
-function earnedCells(earned: Earned): string[] {
-  return [
-    String(earned.deliveries),
-    formatMinor(earned.soldMinor),
-    formatMinor(earned.correctedMinor),
-    formatMinor(earned.revenueMinor),
-    formatAmount({ amountMinor: earned.costUsdE4, currency: 'USD4' }),
-    formatMinor(earned.costMinor),
-    formatMinor(earned.marginMinor),
-    earned.marginBps === null ? '' : formatMinor(BigInt(earned.marginBps)),
-  ];
-}
+const MERCHANT_COLUMNS: Columns<ByMerchant['lines'][number]> = {
+  account: (line) => line.accountId ?? '',
+  email: (line) => line.email ?? '',
+  currency: (line) => line.currency,
+  package_type: (line) => line.packageType ?? '',
+  ...EARNED_COLUMNS,
+};
 
-function dailyTable({ lines, totals }: Daily): Table {
-  return {
-    columns: ['day', 'currency', 'package_type', ...EARNED_COLUMNS],
-    rows: [
-      ...lines.map((line) => [line.day, line.currency, line.packageType ?? '', ...earnedCells(line)]),
-      ...totals.map((total) => ['total', total.currency, '', ...earnedCells(total)]),
-    ],
-  };
-}
-
-function merchantsTable({ lines, totals }: ByMerchant): Table {
-  return {
-    columns: ['account', 'email', 'currency', 'package_type', ...EARNED_COLUMNS],
-    rows: [
-      ...lines.map((line) => [
-        line.accountId ?? '',
-        line.email ?? '',
-        line.currency,
-        line.packageType ?? '',
-        ...earnedCells(line),
-      ]),
-      ...totals.map((total) => ['total', '', total.currency, '', ...earnedCells(total)]),
-    ],
-  };
-}
-
-function waitingTable({ lines }: Waiting): Table {
-  return {
-    columns: ['waits_for', 'currency', 'amount', 'items', 'oldest_at'],
-    rows: lines.map((line) => [
-      line.waitsFor,
-      line.currency,
-      formatAmount(line),
-      String(line.items),
-      line.oldestAt.toISOString(),
-    ]),
-  };
-}
+const WAITING_COLUMNS: Columns<Waiting['lines'][number]> = {
+  waits_for: (line) => line.waitsFor,
+  currency: (line) => line.currency,
+  amount: formatAmount,
+  items: (line) => String(line.items),
+  oldest_at: (line) => line.oldestAt.toISOString(),
+};

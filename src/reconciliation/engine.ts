@@ -1,10 +1,10 @@
-/** Reconciliation where its vendors can be asked: in a worker, for whoever asks for it from elsewhere. */
 import type { ReconcileSummary } from './payment-rules.ts';
 
+/** Runs reconciliation in a worker, which knows the vendors. */
 export interface ReconcileEngine {
   /**
-   * Compares, to its end; null where nothing has happened yet. Without a range: everything since the last regular run. Throws
-   * EngineUnavailable where nobody can be asked to, and whatever ended the run unfinished.
+   * Returns when the run has ended; null where nothing has happened yet. Without a range: everything since the last regular run. Throws
+   * EngineUnavailable without Temporal, and the error of a run that ended unfinished.
    */
   reconcile(request: {
     readonly askedBy: string;

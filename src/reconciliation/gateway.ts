@@ -1,6 +1,6 @@
 /**
- * The gateway's half of a run: its statement is read into the run's lines, then compared with payments and refunds, page by page in both
- * directions. Guarantee: what the statement lacks counts as missing only when the gateway, asked for it by name, does not hold it either.
+ * The gateway's half of a run: its statement is read into the run's lines and compared with payments, refunds and disputes in both directions.
+ * Guarantee: what the statement lacks counts as missing only when the gateway, asked for it by reference, does not hold it either.
  */
 import {
   compareCharge,
@@ -10,53 +10,41 @@ import {
   type OurCharge,
 } from './payment-rules.ts';
 import type { GatewayOutcome, StatementLine } from '../payments/port.ts';
+import { findLines, type LineRow, type NewLine, type Slice } from './store/lines.ts';
 import {
-  findLines,
+  findDisputedReferences,
   findOurCharges,
+  findOurDisputes,
   findOurRefunds,
-  findUnseenPayments,
-  findUnseenRefunds,
-  FROM_THE_START,
-  GATEWAY_PARTS,
-  keepLines,
-  nextReferences,
+  findUnlistedPayments,
+  findUnlistedRefunds,
   type Cursor,
-  type LineRow,
-  type NewLine,
+  type OurChargeRow,
   type OurRefundRow,
-  type Slice,
-  type Unseen,
-} from './store/lines.ts';
+} from './store/payments.ts';
 import {
+  compareListed,
+  compareOneByOne,
+  compareUnlisted,
   createListDoubter,
-  verdictAt,
-  throwIfAborted,
+  keepListed,
   keepVerdicts,
   ownSlices,
   PAGE_ROWS,
+  verdictAt,
   type Dated,
   type RunContext,
 } from './run.ts';
-import { findDisputedReferences, findOurDisputes } from './store/disputes.ts';
 
 /** Reads the statement of a time into the run's lines. */
-export async function readStatement(context: RunContext, slice: Slice): Promise<void> {
-  const { db, gateway, runId } = context;
-  let page: NewLine[] = [];
-  for await (const line of gateway.statement(slice.from, slice.to)) {
-    page.push(toLine(line));
-    if (page.length < PAGE_ROWS) continue;
-    throwIfAborted(context);
-    await keepLines(db, runId, page);
-    page = [];
-  }
-  await keepLines(db, runId, page);
+export function readStatement(context: RunContext, { from, to }: Slice): Promise<void> {
+  return keepListed(context, context.gateway.statement(from, to), toLine);
 }
 
 function toLine(line: StatementLine): NewLine {
   return {
     part: line.kind,
-    // A refund of a charge that the gateway does not tell stands alone.
+    // A refund whose charge the gateway does not name stands alone.
     reference: line.reference === '' ? `refund ${line.gatewayId}` : line.reference,
     line_id: line.gatewayId,
     currency: line.amount.currency,
@@ -71,71 +59,78 @@ function toLine(line: StatementLine): NewLine {
   };
 }
 
-/** Compares everything that was read with ours, then what is ours and was not read. */
+/** Compares everything that was listed with ours, then what is ours and was not listed, then disputes. */
 export async function compareGateway(context: RunContext): Promise<void> {
-  await compareLines(context);
+  const { db, runId, rules } = context;
+  await compareListed(context, 'gateway', (references) => comparePage(context, references));
   const refuted = createListDoubter("the gateway's statement");
   for (const slice of ownSlices(context)) {
-    await compareUnseenPayments(context, slice, refuted);
-    await compareUnseenRefunds(context, slice, refuted);
+    await compareUnlisted(
+      context,
+      'gateway',
+      (after: Cursor | undefined) => findUnlistedPayments(db, runId, { ...slice, after, limit: PAGE_ROWS }),
+      async (references) =>
+        compareOneByOne<OurChargeRow, GatewayLine>(await findOurCharges(db, references), {
+          compare: (ours, lines) => compareCharge(ours.reference, ours, lines, rules),
+          ask: (ours) => askForCharge(context, ours),
+          onFound: refuted,
+          at: (ours) => ours.createdAt,
+        }),
+    );
+    await compareUnlisted(
+      context,
+      'gateway',
+      (after: Cursor | undefined) => findUnlistedRefunds(db, runId, { ...slice, after, limit: PAGE_ROWS }),
+      (refunds) =>
+        compareOneByOne<OurRefundRow, GatewayLine>(refunds, {
+          compare: (refund, [line]) => compareRefund(refund, line, rules),
+          ask: (refund) => askForRefund(context, refund),
+          onFound: refuted,
+          at: (refund) => refund.askedAt ?? slice.from,
+        }),
+    );
   }
-}
-
-async function compareLines(context: RunContext): Promise<void> {
-  const { db, runId } = context;
-  for (let after = ''; ;) {
-    const references = await nextReferences(db, runId, { parts: GATEWAY_PARTS, after, limit: PAGE_ROWS });
-    const last = references.at(-1);
-    if (last === undefined) return;
-    await keepVerdicts(context, 'gateway', () => comparePage(context, references));
-    after = last;
-  }
+  await compareAllDisputes(context);
 }
 
 async function comparePage(
   { db, runId, rules }: RunContext,
   references: readonly string[],
 ): Promise<Dated[]> {
-  const lines = await findLines(db, runId, { parts: GATEWAY_PARTS, references });
+  const lines = await findLines(db, runId, { side: 'gateway', references });
   const charges = await findOurCharges(db, references);
   const keys = lines.flatMap((line) => (line.refund_key === '' ? [] : [line.refund_key]));
-  const refunds = await findOurRefunds(db, { references, keys });
-  const refundOf = matchRefunds(lines, refunds);
+  const refundOf = matchRefunds(lines, await findOurRefunds(db, { references, keys }));
   const chargeOf = new Map(charges.map((charge) => [charge.reference, charge]));
-  return [...Map.groupBy(lines, (line) => line.reference)].flatMap(([reference, all]) => {
-    const others = all.filter((line) => !refundOf.has(line));
-    const ours = chargeOf.get(reference);
-    const verdicts = all.flatMap((line) => {
-      const refund = refundOf.get(line);
-      return refund ? [verdictAt(compareRefund(refund, toGatewayLine(line), rules), [line.opened_at])] : [];
-    });
-    if (others.length === 0) return verdicts;
-    const verdict = compareCharge(reference, ours, others.map(toGatewayLine), rules);
-    return [
-      ...verdicts,
+  const others = lines.filter((line) => !refundOf.has(line));
+  return [
+    ...[...refundOf].map(([line, refund]) =>
+      verdictAt(compareRefund(refund, toGatewayLine(line), rules), [line.opened_at]),
+    ),
+    ...[...Map.groupBy(others, (line) => line.reference)].map(([reference, own]) =>
       verdictAt(
-        verdict,
-        others.map((line) => line.opened_at),
+        compareCharge(reference, chargeOf.get(reference), own.map(toGatewayLine), rules),
+        own.map((line) => line.opened_at),
       ),
-    ];
-  });
+    ),
+  ];
 }
 
-/** Which refund of ours a line is: the gateway's id tells, or the key where we do not know that yet. Each of ours is sent once. */
+/** Matches lines with refunds of ours by the gateway's id, or by the key while we do not know the id. Each of ours is sent once. */
 function matchRefunds(
   lines: readonly LineRow[],
   refunds: readonly OurRefundRow[],
 ): Map<LineRow, OurRefundRow> {
   const matched = new Map<LineRow, OurRefundRow>();
-  const taken = new Set<string>();
+  const left = new Set(refunds);
   for (const line of lines.filter((one) => one.part === 'refund')) {
-    const refund = refunds.find(
-      ({ gatewayRefundId, gatewayKeys, refundKey }) =>
-        !taken.has(refundKey) &&
-        (gatewayRefundId === null ? gatewayKeys.includes(line.refund_key) : gatewayRefundId === line.line_id),
-    );
+    const refund = left
+      .values()
+      .find(({ gatewayRefundId, gatewayKeys }) =>
+        gatewayRefundId === null ? gatewayKeys.includes(line.refund_key) : gatewayRefundId === line.line_id,
+      );
     if (!refund) continue;
-    taken.add(refund.refundKey);
+    left.delete(refund);
     matched.set(line, refund);
   }
   return matched;
@@ -154,139 +149,72 @@ function toGatewayLine(line: LineRow): GatewayLine {
   };
 }
 
-async function compareUnseenPayments(context: RunContext, slice: Slice, refuted: () => void): Promise<void> {
-  const { db, runId } = context;
-  for (let after: Cursor | undefined = FROM_THE_START; after;) {
-    const page: Unseen<string> = await findUnseenPayments(db, runId, { ...slice, after, limit: PAGE_ROWS });
-    if (page.unseen.length > 0)
-      await keepVerdicts(context, 'gateway', () => compareAsking(context, page.unseen, refuted));
-    after = page.next;
-  }
-}
-
-async function compareAsking(
-  context: RunContext,
-  references: readonly string[],
-  refuted: () => void,
-): Promise<Dated[]> {
-  const { db, rules } = context;
-  const verdicts: Dated[] = [];
-  for (const ours of await findOurCharges(db, references)) {
-    let verdict = compareCharge(ours.reference, ours, [], rules);
-    if (verdict.differences.length > 0) {
-      const lines = await askForCharge(context, ours);
-      if (lines.length > 0) refuted();
-      verdict = compareCharge(ours.reference, ours, lines, rules);
-    }
-    verdicts.push(verdictAt(verdict, [ours.createdAt]));
-  }
-  return verdicts;
-}
-
-/** What the gateway holds under a reference when asked for it; it does not tell what of a reversed charge was refunded, so that is taken as booked. */
+/** The gateway does not say how much of a reversed charge was refunded, so the booked amount is assumed. */
 async function askForCharge({ gateway }: RunContext, ours: OurCharge): Promise<GatewayLine[]> {
-  const look = answered('the gateway', await gateway.findCharge(ours.reference));
-  if (look === null || (look.state !== 'paid' && look.state !== 'reversed')) return [];
+  const found = answered(await gateway.findCharge(ours.reference));
+  if (found?.state !== 'paid' && found?.state !== 'reversed') return [];
   const charge: GatewayLine = {
     kind: 'charge',
     reference: ours.reference,
-    gatewayId: look.gatewayId,
-    currency: look.received.currency,
-    amountMinor: look.received.amountMinor,
-    // A look tells the fee only where the buyer bore it.
+    gatewayId: found.gatewayId,
+    currency: found.received.currency,
+    amountMinor: found.received.amountMinor,
+    // A single charge names its fee only where the buyer bore it.
     feesMinor: null,
-    feesOnTopMinor: look.feesOnTopMinor,
-    at: look.paidAt ?? new Date(0),
+    feesOnTopMinor: found.feesOnTopMinor,
+    at: found.paidAt ?? new Date(0),
   };
   const takenBackMinor = ours.moved.find((moved) => moved.currency === charge.currency)?.takenBackMinor ?? 0n;
-  if (look.state === 'paid' || takenBackMinor === 0n) return [charge];
+  if (found.state === 'paid' || takenBackMinor === 0n) return [charge];
   return [charge, { ...charge, kind: 'reversal', amountMinor: takenBackMinor, feesOnTopMinor: 0n }];
 }
 
-async function compareUnseenRefunds(context: RunContext, slice: Slice, refuted: () => void): Promise<void> {
-  const { db, runId, rules } = context;
-  for (let after: Cursor | undefined = FROM_THE_START; after;) {
-    const page: Unseen<OurRefundRow> = await findUnseenRefunds(db, runId, {
-      ...slice,
-      after,
-      limit: PAGE_ROWS,
-    });
-    after = page.next;
-    if (page.unseen.length === 0) continue;
-    await keepVerdicts(context, 'gateway', async () => {
-      const verdicts: Dated[] = [];
-      for (const refund of page.unseen) {
-        let verdict = compareRefund(refund, undefined, rules);
-        if (verdict.differences.length > 0) {
-          const line = await askForRefund(context, refund);
-          if (line) refuted();
-          verdict = compareRefund(refund, line, rules);
-        }
-        verdicts.push(verdictAt(verdict, [refund.askedAt ?? slice.from]));
-      }
-      return verdicts;
-    });
-  }
-}
-
-async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promise<GatewayLine | undefined> {
+async function askForRefund({ gateway }: RunContext, ours: OurRefundRow): Promise<GatewayLine[]> {
   const { reference } = ours;
   for (const refundKey of ours.gatewayKeys) {
-    const look = answered('the gateway', await gateway.findRefund({ reference, refundKey }));
-    if (look?.state !== 'done') continue;
-    return {
-      kind: 'refund',
-      reference,
-      gatewayId: look.refundId,
-      currency: look.amount.currency,
-      amountMinor: look.amount.amountMinor,
-      feesMinor: null,
-      feesOnTopMinor: 0n,
-      at: ours.lastMovedAt,
-    };
+    const found = answered(await gateway.findRefund({ reference, refundKey }));
+    if (found?.state !== 'done') continue;
+    const { refundId: gatewayId, amount } = found;
+    const fees = { feesMinor: null, feesOnTopMinor: 0n };
+    return [{ kind: 'refund', reference, gatewayId, ...amount, ...fees, at: ours.lastMovedAt }];
   }
-  return undefined;
+  return [];
 }
 
-/** A question that is not answered leaves the run unfinished: nobody may take that for nothing being there. */
-function answered<T>(whom: string, outcome: GatewayOutcome<T>): T {
+/** Throws where the gateway did not answer, so that the run stays unfinished instead of reporting something as missing. */
+function answered<T>(outcome: GatewayOutcome<T>, about = ''): T {
   if (outcome.outcome === 'done') return outcome.value;
-  throw new Error(`${whom} did not answer: ${outcome.detail}`);
+  throw new Error(`the gateway did not answer${about}: ${outcome.detail}`);
 }
 
 /** Compares every dispute that either side knows of. */
-export async function compareAllDisputes(context: RunContext): Promise<void> {
-  const { db, own, slices, gateway } = context;
-  const listed = new Set<string>();
+async function compareAllDisputes(context: RunContext): Promise<void> {
+  const { db, own, slices, gateway, signal } = context;
+  const disputed = new Set(await findDisputedReferences(db, own.from));
   for (const slice of slices) {
-    throwIfAborted(context);
-    for await (const reference of gateway.disputed(slice.from, slice.to)) listed.add(reference);
+    signal?.throwIfAborted();
+    for await (const reference of gateway.disputed(slice.from, slice.to)) disputed.add(reference);
   }
-  for (let after = ''; ;) {
-    const page = await findDisputedReferences(db, { since: own.from, after, limit: PAGE_ROWS });
-    const last = page.at(-1);
-    if (last === undefined) break;
-    for (const reference of page) listed.add(reference);
-    after = last;
+  const references = [...disputed];
+  for (let from = 0; from < references.length; from += PAGE_ROWS) {
+    const page = references.slice(from, from + PAGE_ROWS);
+    await keepVerdicts(context, 'gateway', () => compareDisputePage(context, page));
   }
-  const references = [...listed];
-  for (let from = 0; from < references.length; from += PAGE_ROWS)
-    await keepVerdicts(context, 'gateway', () =>
-      compareDisputePage(context, references.slice(from, from + PAGE_ROWS)),
-    );
 }
 
-async function compareDisputePage(context: RunContext, references: readonly string[]): Promise<Dated[]> {
-  const verdicts: Dated[] = [];
-  for (const payment of await findOurDisputes(context.db, references)) {
-    throwIfAborted(context);
-    const found = await context.gateway.findDisputes(payment.reference);
-    if (found.outcome !== 'done')
-      throw new Error(`the gateway did not answer about disputes of ${payment.reference}: ${found.detail}`);
-    for (const verdict of compareDisputes(payment, payment.disputes, found.value, context.rules)) {
-      const at = found.value.flatMap(({ openedAt }) => (openedAt === null ? [] : [openedAt]));
-      verdicts.push(verdictAt(verdict, at.length === 0 ? [payment.openedAt] : at));
+async function compareDisputePage(
+  { db, gateway, rules, signal }: RunContext,
+  references: readonly string[],
+): Promise<Dated[]> {
+  const dated: Dated[] = [];
+  for (const payment of await findOurDisputes(db, references)) {
+    signal?.throwIfAborted();
+    const { reference } = payment;
+    const theirs = answered(await gateway.findDisputes(reference), ` about disputes of ${reference}`);
+    for (const verdict of compareDisputes(payment, payment.disputes, theirs, rules)) {
+      const at = theirs.flatMap(({ openedAt }) => openedAt ?? []);
+      dated.push(verdictAt(verdict, at.length === 0 ? [payment.openedAt] : at));
     }
   }
-  return verdicts;
+  return dated;
 }

@@ -1,9 +1,6 @@
-/**
- * Our books beside what the payment gateway and the supplier say of the same things: the kinds of differences, and the rules that find them.
- * Pure. Guarantee: what is still moving is undecided, never a difference. Must not decide what is to be done about one: that is a person's.
- */
+/** Differences between our books and the gateway's. Guarantee: what is still moving is undecided, never a difference. */
 import { divideHalfUp } from '../domain/money.ts';
-import type { DisputeState } from '../payments/rules.ts';
+import type { GatewayDispute, StatementLine } from '../payments/port.ts';
 
 export const DIFFERENCE_KINDS = [
   'missing-in-ledger',
@@ -28,12 +25,12 @@ export const DIFFERENCE_KINDS = [
 ] as const;
 export type DifferenceKind = (typeof DIFFERENCE_KINDS)[number];
 
-/** What one side says of a subject: amounts as digits of minor units, times as ISO 8601. Equal facts are the same difference. */
+/** What one side says about a subject: amounts as digits of minor units, times as ISO 8601. Equal facts are the same difference. */
 export type Facts = Readonly<Record<string, string>>;
 
 export interface Difference {
   readonly kind: DifferenceKind;
-  /** What it is about, the same in every run: a payment's reference, a refund's key, a purchase's id. */
+  /** The same in every run: a payment's reference, a refund's key, a purchase's id. */
   readonly subject: string;
   /** The purchase or funding behind it, where one is known. */
   readonly transactionId: string | null;
@@ -41,70 +38,70 @@ export interface Difference {
   readonly currency: string;
   /** Theirs less ours: above zero they hold, or have taken, more than is booked. */
   readonly amountMinor: bigint;
-  /** Null: that side knows nothing of it. */
+  /** null: that side knows nothing about it. */
   readonly ours: Facts | null;
   readonly theirs: Facts | null;
 }
 
-/** How many differences of any age are open, of a kind. */
-export interface OpenCount {
-  readonly kind: DifferenceKind;
-  readonly count: number;
-}
-
-/** What a run came to; plain values, since it travels through Temporal. Times are ISO 8601. */
+/** The result of a run, in plain values, since it travels through Temporal. Times are ISO 8601. */
 export interface ReconcileSummary {
   readonly runId: string;
   readonly from: string;
   readonly to: string;
-  /** How many of each there were to compare: `charges`, `refunds`, `reversals`, `orders`. */
+  /** How many of each were compared: `charges`, `refunds`, `reversals`, `orders`. */
   readonly compared: Readonly<Record<string, number>>;
   readonly opened: number;
   readonly closed: number;
-  readonly open: readonly OpenCount[];
+  /** Open differences of any age. */
+  readonly open: readonly { readonly kind: DifferenceKind; readonly count: number }[];
 }
 
-/** What comparing one subject came to. */
+/** The result of comparing one subject. */
 export interface Verdict {
   readonly subject: string;
   readonly differences: readonly Difference[];
-  /** It differs and has moved too lately to say so: looked at again in the next run. */
+  /** It differs, and has moved too recently to count: compared again in the next run. */
   readonly isUndecided: boolean;
 }
 
-/** What holds for every comparison of a run. */
+export const decided = (subject: string, ...differences: readonly Difference[]): Verdict => ({
+  subject,
+  differences,
+  isUndecided: false,
+});
+
+export const undecided = (subject: string): Verdict => ({ subject, differences: [], isUndecided: true });
+
+/** The same for every comparison of a run. */
 export interface Rules {
-  /** What has moved since is on its way. */
+  /** What has moved since is still in flight. */
   readonly settledBefore: Date;
   readonly fees: FeeTariffs;
 }
 
-/** What the gateway takes of a charge. */
+/** The gateway's fee on a charge. */
 export interface FeeTariff {
   readonly rateBps: number;
   readonly fixedMinor: bigint;
-  /** Charges below this are spared the fixed part. */
+  /** Charges below this do not pay the fixed part. */
   readonly fixedFromMinor: bigint;
-  /** The most that is taken; null: no limit. */
+  /** null: no limit. */
   readonly capMinor: bigint | null;
 }
 
-/** By currency, what was agreed on: more than one where cards of other countries cost more. A currency without is not looked at. */
+/** Agreed tariffs by currency: several where foreign cards cost more. Fees in other currencies are not compared. */
 export type FeeTariffs = Readonly<Record<string, readonly FeeTariff[]>>;
 
-/** One movement on the gateway's statement. */
-export interface GatewayLine {
-  /** `refund`: one that is none of ours, made by hand at the gateway. */
-  readonly kind: 'charge' | 'reversal' | 'refund';
-  readonly reference: string;
-  readonly gatewayId: string;
+/** One movement on the gateway's statement. `refund`: one that we did not request, made by hand at the gateway. */
+export interface GatewayLine extends Pick<
+  StatementLine,
+  'kind' | 'reference' | 'gatewayId' | 'feesOnTopMinor' | 'at'
+> {
   readonly currency: string;
-  /** Fees on top included. */
+  /** Includes fees on top. */
   readonly amountMinor: bigint;
-  /** Null: not told. */
+  /** null: unknown. */
   readonly feesMinor: bigint | null;
-  readonly feesOnTopMinor: bigint;
-  readonly at: Date;
 }
 
 export interface Moved {
@@ -113,11 +110,11 @@ export interface Moved {
   readonly takenBackMinor: bigint;
 }
 
-/** A payment as the ledger has it, refunds at our own request left out. */
+/** A payment as the ledger has it, without refunds that we requested. */
 export interface OurCharge {
   readonly reference: string;
   readonly transactionId: string;
-  /** What was asked for. */
+  /** The requested amount. */
   readonly chargeMinor: bigint;
   readonly chargeCurrency: string;
   readonly moved: readonly Moved[];
@@ -125,8 +122,8 @@ export interface OurCharge {
 }
 
 /**
- * Compares what the gateway holds for one reference with what is booked under it. `lines` without a charge: its charge is older than the
- * statement, so only what was taken back can be compared; no lines at all: the gateway holds nothing.
+ * Compares what the gateway holds for one reference with what is booked under it. No lines: the gateway holds nothing. Lines without a charge:
+ * the charge is older than the statement, so only what was taken back is compared.
  */
 export function compareCharge(
   reference: string,
@@ -138,33 +135,23 @@ export function compareCharge(
   const booked = ours?.moved ?? [];
   const isPart = lines.length > 0 && !lines.some((line) => line.kind === 'charge');
   if (isPart ? coversTakenBack(booked, theirs) : isSameMoney(booked, theirs))
-    return {
-      subject: reference,
-      differences: feeDifferences(reference, ours, lines, rules),
-      isUndecided: false,
-    };
-  const movedAt = [...lines.map((line) => line.at), ...(ours?.lastMovedAt ? [ours.lastMovedAt] : [])];
-  if (isTooYoung(movedAt, rules)) return { subject: reference, differences: [], isUndecided: true };
+    return decided(reference, ...feeDifferences(ours, lines, rules));
+  const movedAt = lines.map((line) => line.at);
+  if (isTooYoung(ours?.lastMovedAt ? [...movedAt, ours.lastMovedAt] : movedAt, rules))
+    return undecided(reference);
   const [first] = theirs.length > 0 ? theirs : booked;
   // Stryker disable next-line OptionalChaining,StringLiteral: sides that differ have a movement
   const currency = first?.currency ?? '';
-  return {
+  const [own, held] = [inCurrency(booked, currency), inCurrency(theirs, currency)];
+  return decided(reference, {
+    kind: isPart ? 'refund-missing-in-ledger' : kindOf(booked, theirs, lines),
     subject: reference,
-    differences: [
-      {
-        kind: isPart ? 'refund-missing-in-ledger' : kindOf(booked, theirs, lines),
-        subject: reference,
-        transactionId: ours?.transactionId ?? null,
-        currency,
-        amountMinor: isPart
-          ? -(inCurrency(theirs, currency).takenBackMinor - inCurrency(booked, currency).takenBackMinor)
-          : netOf(inCurrency(theirs, currency)) - netOf(inCurrency(booked, currency)),
-        ours: ours === undefined ? null : bookedFacts(ours),
-        theirs: lines.length === 0 ? null : { ...factsOf(theirs), gatewayIds: idsOf(lines) },
-      },
-    ],
-    isUndecided: false,
-  };
+    transactionId: ours?.transactionId ?? null,
+    currency,
+    amountMinor: isPart ? own.takenBackMinor - held.takenBackMinor : netOf(held) - netOf(own),
+    ours: ours === undefined ? null : bookedFacts(ours),
+    theirs: lines.length === 0 ? null : { ...factsOf(theirs), gatewayIds: idsOf(lines) },
+  });
 }
 
 function kindOf(
@@ -181,7 +168,7 @@ function kindOf(
   );
   if (isSameReceived)
     return lines.some((line) => line.kind === 'refund') ? 'refund-missing-in-ledger' : 'status-differs';
-  // Both sides received in the same currencies, so that what is more than once is more than zero.
+  // Both sides received in the same currencies, so `once` is above zero.
   const isRepeated = theirs.some(({ currency, receivedMinor }) => {
     const once = inCurrency(booked, currency).receivedMinor;
     return receivedMinor > once && receivedMinor % once === 0n;
@@ -190,28 +177,25 @@ function kindOf(
   return charges > 1 || isRepeated ? 'double-at-gateway' : 'amount-differs';
 }
 
-/** Charges that came in parts, or with the fee on top, have no one amount that a tariff could be applied to. */
+/** Charges that came in parts, or with the fee on top, have no single amount that a tariff applies to. */
 function feeDifferences(
-  reference: string,
   ours: OurCharge | undefined,
   lines: readonly GatewayLine[],
   rules: Rules,
 ): Difference[] {
   const [charge, second] = lines.filter((line) => line.kind === 'charge');
   if (!charge || second || !ours || charge.feesOnTopMinor > 0n) return [];
-  const { feesMinor } = charge;
-  if (feesMinor === null) return [];
-  if (charge.amountMinor !== ours.chargeMinor || charge.currency !== ours.chargeCurrency) return [];
-  const agreed = (rules.fees[charge.currency] ?? []).map((tariff) => feeOf(charge.amountMinor, tariff));
-  const isAgreed = agreed.some((feeMinor) => isWithinOne(feeMinor, feesMinor));
+  const { feesMinor, amountMinor, currency } = charge;
+  if (feesMinor === null || amountMinor !== ours.chargeMinor || currency !== ours.chargeCurrency) return [];
+  const agreed = (rules.fees[currency] ?? []).map((tariff) => feeOf(amountMinor, tariff));
   const [usual] = agreed;
-  if (usual === undefined || isAgreed) return [];
+  if (usual === undefined || agreed.some((feeMinor) => isWithinOne(feeMinor, feesMinor))) return [];
   return [
     {
       kind: 'fee-differs',
-      subject: reference,
+      subject: ours.reference,
       transactionId: ours.transactionId,
-      currency: charge.currency,
+      currency,
       amountMinor: feesMinor - usual,
       ours: { agreedFeeMinor: agreed.join(' or ') },
       theirs: { feeMinor: String(feesMinor), gatewayIds: charge.gatewayId },
@@ -219,7 +203,7 @@ function feeDifferences(
   ];
 }
 
-/** What a tariff takes of an amount, half up. */
+/** A tariff's fee on an amount, rounded half up. */
 export function feeOf(amountMinor: bigint, tariff: FeeTariff): bigint {
   const fixedMinor = amountMinor >= tariff.fixedFromMinor ? tariff.fixedMinor : 0n;
   const feeMinor = divideHalfUp(amountMinor * BigInt(tariff.rateBps), 10_000n) + fixedMinor;
@@ -233,7 +217,7 @@ function isWithinOne(one: bigint, other: bigint): boolean {
   return apart >= -1n && apart <= 1n;
 }
 
-/** A refund at our request, as our rows and the ledger have it. */
+/** A refund that we requested, as our rows and the ledger have it. */
 export interface OurRefund {
   readonly refundKey: string;
   readonly reference: string;
@@ -241,48 +225,36 @@ export interface OurRefund {
   readonly status: string;
   readonly currency: string;
   readonly amountMinor: bigint;
-  /** What the ledger has as sent back: the amount, or nothing. */
+  /** Booked as sent back: the amount, or zero. */
   readonly bookedMinor: bigint;
   readonly lastMovedAt: Date;
 }
 
-/** Compares one refund of ours with what the gateway has sent back of it; undefined: nothing. */
+/** Compares one refund of ours with what the gateway sent back for it; undefined: nothing. */
 export function compareRefund(ours: OurRefund, line: GatewayLine | undefined, rules: Rules): Verdict {
+  const { refundKey: subject, bookedMinor, status, currency, amountMinor } = ours;
   const sentMinor = line?.amountMinor ?? 0n;
-  const isSame = sentMinor === ours.bookedMinor && (line === undefined || line.currency === ours.currency);
-  const verdict = { subject: ours.refundKey, differences: [], isUndecided: false };
-  if (isSame) return verdict;
-  if (isTooYoung([ours.lastMovedAt, ...(line ? [line.at] : [])], rules))
-    return { ...verdict, isUndecided: true };
-  const kind =
-    line === undefined
-      ? 'refund-missing-at-gateway'
-      : ours.bookedMinor === 0n
-        ? 'refund-missing-in-ledger'
-        : 'refund-differs';
-  const difference: Difference = {
-    kind,
-    subject: ours.refundKey,
+  if (sentMinor === bookedMinor && (line === undefined || line.currency === currency))
+    return decided(subject);
+  if (isTooYoung([ours.lastMovedAt, ...(line ? [line.at] : [])], rules)) return undecided(subject);
+  const kindOfSent = bookedMinor === 0n ? 'refund-missing-in-ledger' : 'refund-differs';
+  return decided(subject, {
+    kind: line === undefined ? 'refund-missing-at-gateway' : kindOfSent,
+    subject,
     transactionId: ours.transactionId,
-    currency: line?.currency ?? ours.currency,
-    // What went back is what they hold less.
-    amountMinor: ours.bookedMinor - sentMinor,
-    ours: {
-      status: ours.status,
-      currency: ours.currency,
-      amountMinor: String(ours.amountMinor),
-      bookedMinor: String(ours.bookedMinor),
-    },
+    currency: line?.currency ?? currency,
+    // Money sent back is money they hold less.
+    amountMinor: bookedMinor - sentMinor,
+    ours: { status, currency, amountMinor: String(amountMinor), bookedMinor: String(bookedMinor) },
     theirs: line
       ? { currency: line.currency, amountMinor: String(line.amountMinor), gatewayIds: line.gatewayId }
       : null,
-  };
-  return { ...verdict, differences: [difference] };
+  });
 }
 
-/** Whether anything of it has moved too lately to be judged. */
+/** Whether anything moved too recently to decide. */
 export function isTooYoung(movedAt: readonly Date[], rules: Pick<Rules, 'settledBefore'>): boolean {
-  return movedAt.some((at) => at.getTime() >= rules.settledBefore.getTime());
+  return movedAt.some((at) => at >= rules.settledBefore);
 }
 
 function movedOf(lines: readonly GatewayLine[]): Moved[] {
@@ -344,43 +316,32 @@ function factsOf(moved: readonly Moved[]): Facts {
 }
 
 function idsOf(lines: readonly GatewayLine[]): string {
-  return lines
-    .map((line) => line.gatewayId)
-    .toSorted()
-    .join(' ');
+  const ids = lines.map((line) => line.gatewayId);
+  return ids.toSorted().join(' ');
 }
 
-/** A disputed payment, as far as money is concerned. */
 export interface DisputedPayment {
   readonly reference: string;
   readonly transactionId: string;
   readonly currency: string;
-  /** What came and is not taken back: at stake in its disputes. */
+  /** Received and not taken back: at stake in its disputes. */
   readonly heldMinor: bigint;
 }
 
 /** A dispute as our rows have it. */
 export interface OurDispute {
-  /** "" until a look has told it. */
+  /** "" until a check of the gateway has found it. */
   readonly disputeId: string;
   readonly outcome: 'WON' | 'LOST' | null;
   readonly isSettled: boolean;
   readonly lastMovedAt: Date;
 }
 
-/** A dispute as the gateway has it. */
-export interface TheirDispute {
-  readonly disputeId: string;
-  readonly state: DisputeState;
-  readonly gatewayStatus: string;
-  readonly openedAt: Date | null;
-}
-
-/** Compares all disputes of one payment. Ours without an id is the oldest of theirs that no other of ours is. */
+/** Compares all disputes of one payment. One of ours without an id is matched with the oldest of theirs that is left. */
 export function compareDisputes(
   payment: DisputedPayment,
   ours: readonly OurDispute[],
-  theirs: readonly TheirDispute[],
+  theirs: readonly GatewayDispute[],
   rules: Rules,
 ): Verdict[] {
   const left = theirs.filter((one) => !ours.some(({ disputeId }) => disputeId === one.disputeId));
@@ -394,37 +355,35 @@ export function compareDisputes(
 function verdictOf(
   payment: DisputedPayment,
   ours: OurDispute | undefined,
-  theirs: TheirDispute | undefined,
+  theirs: GatewayDispute | undefined,
   rules: Rules,
 ): Verdict {
   const subject = `${payment.reference} dispute ${theirs?.disputeId ?? ours?.disputeId ?? ''}`.trimEnd();
   const kind = disputeKindOf(ours, theirs, payment);
-  if (kind === undefined) return { subject, differences: [], isUndecided: false };
-  const movedAt = ours?.lastMovedAt ?? theirs?.openedAt ?? new Date(0);
-  if (movedAt >= rules.settledBefore) return { subject, differences: [], isUndecided: true };
-  const difference: Difference = {
+  if (kind === undefined) return decided(subject);
+  if (isTooYoung([ours?.lastMovedAt ?? theirs?.openedAt ?? new Date(0)], rules)) return undecided(subject);
+  return decided(subject, {
     kind,
     subject,
     transactionId: payment.transactionId,
     currency: payment.currency,
-    // What they may take of it, or have left us, against what we count on.
+    // What they may take, or have left with us, against what we count on.
     amountMinor: -payment.heldMinor,
     ours: ours ? { state: stateOf(ours) } : null,
     theirs: theirs ? { state: theirs.state, gatewayStatus: theirs.gatewayStatus } : null,
-  };
-  return { subject, differences: [difference], isUndecided: false };
+  });
 }
 
 function disputeKindOf(
   ours: OurDispute | undefined,
-  theirs: TheirDispute | undefined,
+  theirs: GatewayDispute | undefined,
   { heldMinor }: DisputedPayment,
 ): Difference['kind'] | undefined {
   if (!theirs) return 'dispute-missing-at-gateway';
-  // What brought nothing has nothing at stake.
+  // A payment that brought nothing has nothing at stake.
   if (!ours) return heldMinor > 0n ? 'dispute-missing-in-ledger' : undefined;
   const state = stateOf(ours);
-  // Settled before outcomes were kept: only that it is over can be compared.
+  // Settled before outcomes were stored: it can only be compared whether it is over.
   const isSame = state === 'settled' ? theirs.state !== 'open' : state === theirs.state;
   return isSame ? undefined : 'dispute-differs';
 }

@@ -1,10 +1,10 @@
 /**
- * Our books beside the gateway's statement and the supplier's orders and balance: what differs is kept as an open difference until it is
- * gone or a person closes it. Guarantee: moves no money, and may be left anywhere and taken up again. What cannot be asked leaves the run
- * unfinished, never as if all were well.
+ * Compares our books with the gateway's statement and the supplier's orders and balance. What differs is kept as an open difference until it is
+ * gone or a person closes it. Guarantee: moves no money, and can be interrupted anywhere and resumed. A vendor that does not answer leaves the
+ * run unfinished, never as if nothing differed.
  */
 import { randomUUID } from 'node:crypto';
-import type { Difference, ReconcileSummary } from './payment-rules.ts';
+import type { ReconcileSummary } from './payment-rules.ts';
 import {
   abandonRuns,
   beginRun,
@@ -19,85 +19,66 @@ import {
   keepProgress,
   listOpenDifferences,
   type DifferenceFilter,
-  type DifferenceRow,
   type RunRow,
 } from './store/reconciliation.ts';
 import { countLines, dropLines, type Slice } from './store/lines.ts';
-import { compareGateway, readStatement, compareAllDisputes } from './gateway.ts';
-import { earlier, throwIfAborted, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
+import { compareGateway, readStatement } from './gateway.ts';
+import { earlier, MARGIN_MS, type ReconcileDeps, type RunContext } from './run.ts';
 import { compareSupplier, compareSupplierBalance, readOrders } from './supplier.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
 
-export type { ReconcileDeps, ReconcileSettings } from './run.ts';
+export type { OpenDifference } from './store/reconciliation.ts';
 
-export interface ReconcileRequest {
-  /** Who asked: a person, or the schedule. */
+interface ReconcileRequest {
+  /** A person, or the schedule. */
   readonly askedBy: string;
-  /** Only what happened within it; absent: everything since the last regular run, with some overlap. */
+  /** Compares only what happened within it; absent: everything since the last regular run, with some overlap. */
   readonly range?: Slice;
-  /** The same key is the same run, taken up where it was left; absent: a run of its own. */
+  /** The same key resumes the same run; absent: a new run. */
   readonly runKey?: string;
-  /** Instead of the setting. */
-  readonly settleMs?: number;
-  /** Aborted: the run is left where it is, and throws. */
+  /** Aborted: the run throws, and can be resumed. */
   readonly signal?: AbortSignal;
-  /** Called after each stretch of time that was read. */
+  /** Called after each slice of time that was read. */
   readonly onProgress?: (done: { readonly read: number; readonly of: number }) => void;
 }
 
-/** A difference as it is listed. */
-export interface OpenDifference extends Difference {
-  readonly id: bigint;
-  readonly firstSeenAt: Date;
-  readonly lastSeenAt: Date;
-}
-
-export type CloseOutcome =
-  | { readonly outcome: 'done' }
-  | {
-      readonly outcome: 'refused';
-      readonly code: 'NOT_FOUND' | 'ALREADY_CLOSED' | 'PERSON_NEEDED' | 'REASON_NEEDED';
-    };
-
-/** Differences that were found. */
-export interface Differences {
-  /** Those that are open, oldest first. */
-  listOpen(filter: DifferenceFilter): Promise<OpenDifference[]>;
-  /** It stays closed while the facts are the same. */
-  close(id: bigint, by: string, reason: string): Promise<CloseOutcome>;
-}
-
-export interface Reconciliation extends Differences {
-  /** Compares; null where nothing has happened yet that could be compared. */
-  run(request: ReconcileRequest): Promise<ReconcileSummary | null>;
-}
-
-/** Both sides are asked for such stretches, longer than the margin: a few thousand lines in most; a run that was left goes on with the next. */
+/** Vendors are asked for slices of time this long: more than the margin, and a few thousand lines in most; an interrupted run resumes at a slice. */
 const SLICE_MS = 6 * 3_600_000;
-/** A run untouched for so long is given up. */
 const ABANDONED_AFTER_MS = 24 * 3_600_000;
-/** Within half of a statement's time limit. */
+/** Takes half of a statement's time limit. */
 const DROP_ROWS = 20_000;
 const MIN_REASON = 3;
 const MAX_REASON = 500;
 
-export function createReconciliation(deps: ReconcileDeps): Reconciliation {
-  return { ...createDifferences(deps), run: (request) => run(deps, request) };
+export type Reconciliation = ReturnType<typeof createReconciliation>;
+
+export function createReconciliation(deps: ReconcileDeps) {
+  return {
+    ...createDifferences(deps),
+    /** Returns null where nothing has happened yet that can be compared. */
+    run: (request: ReconcileRequest) => run(deps, request),
+  };
 }
 
-/** Without the vendors: lists and closes differences. */
-export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clock'>): Differences {
+export type Differences = ReturnType<typeof createDifferences>;
+
+/** Lists and closes differences; needs no vendor. */
+export function createDifferences({ db, clock }: Pick<ReconcileDeps, 'db' | 'clock'>) {
   return {
-    listOpen: async (filter) => (await listOpenDifferences(db, filter)).map(toOpenDifference),
-    close: async (id, by, reason) => {
-      if (by.trim() === '') return { outcome: 'refused', code: 'PERSON_NEEDED' };
-      const { length } = reason.trim();
-      if (length < MIN_REASON || length > MAX_REASON) return { outcome: 'refused', code: 'REASON_NEEDED' };
-      const done = await closeDifference(db, { id, by: by.trim(), reason: reason.trim(), now: clock.now() });
-      if (done === 'done') return { outcome: 'done' };
-      return { outcome: 'refused', code: done === 'absent' ? 'NOT_FOUND' : 'ALREADY_CLOSED' };
+    /** Oldest first. */
+    listOpen: (filter: DifferenceFilter) => listOpenDifferences(db, filter),
+    /** It stays closed while the facts are the same. */
+    close: async (id: bigint, closedBy: string, why: string) => {
+      const [by, reason] = [closedBy.trim(), why.trim()];
+      if (by === '') return refused('PERSON_NEEDED');
+      if (reason.length < MIN_REASON || reason.length > MAX_REASON) return refused('REASON_NEEDED');
+      const outcome = await closeDifference(db, { id, by, reason, now: clock.now() });
+      return outcome === 'done' ? { outcome } : refused(outcome);
     },
   };
 }
+
+const refused = <Code extends string>(code: Code) => ({ outcome: 'refused', code }) as const;
 
 async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<ReconcileSummary | null> {
   const { db, clock } = deps;
@@ -105,37 +86,34 @@ async function run(deps: ReconcileDeps, request: ReconcileRequest): Promise<Reco
   await dropOldLines(deps);
   const row = await beginOrResume(deps, request);
   if (!row) return null;
-  if (row.status === 'ABANDONED') throw new Error(`run ${row.id} was given up: begin another`);
+  if (row.status === 'ABANDONED') throw new Error(`run ${row.id} was abandoned: start another`);
   if (row.status === 'DONE') return summaryOf(deps, row);
   const context = contextOf(deps, row, request.signal);
   await read(context, row, request);
-  if (hasGateway(deps)) {
-    await compareGateway(context);
-    await compareAllDisputes(context);
-  }
+  if (hasGateway(deps)) await compareGateway(context);
   await compareSupplier(context);
   const balance = await compareSupplierBalance(context);
   await closeUnseen(db, {
     runId: row.id,
     now: clock.now(),
     sides: hasGateway(deps) ? ['gateway', 'supplier'] : ['supplier'],
-    ...(row.is_regular ? {} : { within: context.own }),
+    within: row.is_regular ? undefined : context.own,
   });
-  const ended = await finishRun(db, row.id, { compared: await countLines(db, row.id), balance });
+  const ended = await finishRun(db, row.id, await countLines(db, row.id), balance);
   await dropOldLines(deps);
   const summary = await summaryOf(deps, ended);
   deps.events.reconciled(summary);
   return summary;
 }
 
-/** Where no gateway is configured, nothing can be asked, and nothing is told apart from "not there". */
+/** Without a gateway nothing can be asked, and nothing may count as missing there. */
 const hasGateway = ({ gateway }: Pick<ReconcileDeps, 'gateway'>): boolean => gateway.name !== 'none';
 
 async function dropOldLines({ db }: ReconcileDeps): Promise<void> {
   while ((await dropLines(db, DROP_ROWS)) === DROP_ROWS);
 }
 
-/** The run of this key, begun now if it is not known; undefined: nothing has happened that could be compared. */
+/** The run of this key, begun now if it is new; undefined: nothing has happened that can be compared. */
 async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Promise<RunRow | undefined> {
   const { db, clock, settings } = deps;
   const runKey = request.runKey ?? `by hand ${randomUUID()}`;
@@ -147,41 +125,36 @@ async function beginOrResume(deps: ReconcileDeps, request: ReconcileRequest): Pr
   const last = await findLastRun(db);
   const since = last ? new Date(last.to_at.getTime() - settings.overlapMs) : first;
   const own = request.range ?? { from: since < now ? since : now, to: now };
+  const isRegular = request.range === undefined;
   return beginRun(db, {
-    runKey,
-    askedBy: request.askedBy,
-    isRegular: request.range === undefined,
-    ...own,
-    newFrom: request.range || !last ? own.from : last.settled_before,
-    settledBefore: new Date(now.getTime() - (request.settleMs ?? settings.settleMs)),
-    slices: (await slicesOf(deps, own, request.range === undefined)).map(({ from, to }) => ({
-      from: from.toISOString(),
-      to: to.toISOString(),
-    })),
+    run_key: runKey,
+    asked_by: request.askedBy,
+    is_regular: isRegular,
+    from_at: own.from,
+    to_at: own.to,
+    new_from_at: isRegular && last ? last.settled_before : own.from,
+    settled_before: new Date(now.getTime() - settings.settleMs),
+    slices: JSON.stringify(await slicesOf(db, own, isRegular)),
   });
 }
 
-/** The time itself with a margin, cut small; for a regular run also the stretches around older differences that are still open. */
-async function slicesOf({ db }: ReconcileDeps, own: Slice, isRegular: boolean): Promise<Slice[]> {
+/** The run's time with a margin, cut into slices; for a regular run also the slices around older open differences. */
+async function slicesOf(db: WorldDb, own: Slice, isRegular: boolean): Promise<Slice[]> {
   const [fromMs, toMs] = [own.from.getTime() - MARGIN_MS, own.to.getTime() + MARGIN_MS];
   const slices: Slice[] = [];
   for (let atMs = fromMs; atMs < toMs; atMs += SLICE_MS)
     slices.push({ from: new Date(atMs), to: new Date(Math.min(atMs + SLICE_MS, toMs)) });
   if (!isRegular) return slices;
-  const cells = new Set<number>();
+  const startsMs = new Set<number>();
   for (const { from, to } of await findOldDates(db, own.from)) {
     const endMs = Math.min(to.getTime() + 1, own.from.getTime());
-    for (let cell = Math.trunc(from.getTime() / SLICE_MS); cell * SLICE_MS < endMs; cell += 1)
-      cells.add(cell);
+    for (let atMs = from.getTime() - (from.getTime() % SLICE_MS); atMs < endMs; atMs += SLICE_MS)
+      startsMs.add(atMs);
   }
-  const old = [...cells].toSorted((one, other) => one - other);
-  return [
-    ...old.map((cell) => ({
-      from: new Date(cell * SLICE_MS),
-      to: earlier(new Date((cell + 1) * SLICE_MS), own.from),
-    })),
-    ...slices,
-  ];
+  const older = [...startsMs]
+    .toSorted((one, other) => one - other)
+    .map((atMs) => ({ from: new Date(atMs), to: earlier(new Date(atMs + SLICE_MS), own.from) }));
+  return [...older, ...slices];
 }
 
 function contextOf(deps: ReconcileDeps, row: RunRow, signal: AbortSignal | undefined): RunContext {
@@ -196,16 +169,16 @@ function contextOf(deps: ReconcileDeps, row: RunRow, signal: AbortSignal | undef
   };
 }
 
-/** Reads both sides, stretch by stretch, from where it was left. */
+/** Reads both sides, slice by slice, from where the run was left. */
 async function read(context: RunContext, row: RunRow, { onProgress }: ReconcileRequest): Promise<void> {
-  const { db, runId, slices } = context;
-  for (const [nth, slice] of slices.entries()) {
-    if (nth < row.slices_read) continue;
-    throwIfAborted(context);
+  const { db, runId, slices, signal } = context;
+  for (const [index, slice] of slices.entries()) {
+    if (index < row.slices_read) continue;
+    signal?.throwIfAborted();
     if (hasGateway(context)) await readStatement(context, slice);
     await readOrders(context, slice);
-    await keepProgress(db, runId, nth + 1);
-    onProgress?.({ read: nth + 1, of: slices.length });
+    await keepProgress(db, runId, index + 1);
+    onProgress?.({ read: index + 1, of: slices.length });
   }
 }
 
@@ -218,20 +191,5 @@ async function summaryOf({ db }: ReconcileDeps, row: RunRow): Promise<ReconcileS
     opened: row.differences_opened,
     closed: row.differences_closed,
     open: await countOpenDifferences(db),
-  };
-}
-
-function toOpenDifference(row: DifferenceRow): OpenDifference {
-  return {
-    id: row.id,
-    kind: row.kind,
-    subject: row.subject,
-    transactionId: row.transaction_id,
-    currency: row.currency,
-    amountMinor: row.amount_minor,
-    ours: row.ours,
-    theirs: row.theirs,
-    firstSeenAt: row.first_seen_at,
-    lastSeenAt: row.last_seen_at,
   };
 }

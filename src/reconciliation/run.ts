@@ -1,23 +1,20 @@
+/** What both halves of a run share: reading lists into lines, comparing page by page, and keeping the verdicts. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FeeTariffs, Rules, Verdict } from './payment-rules.ts';
 import type { Events } from '../platform/telemetry/events.ts';
 import type { Clock } from '../domain/clock.ts';
 import type { EsimSupplier } from '../esims/port.ts';
 import type { PaymentGateway } from '../payments/port.ts';
-import { keepCompared, type Compared, type FoundDifference } from './store/reconciliation.ts';
-import type { Slice } from './store/lines.ts';
+import { keepCompared } from './store/reconciliation.ts';
+import {
+  keepLines,
+  nextReferences,
+  type NewLine,
+  type Side,
+  type Slice,
+  type Unlisted,
+} from './store/lines.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-
-export interface ReconcileSettings {
-  /** How far a run goes back behind the end of the last one: a payment may come as late as that after it was opened. */
-  readonly overlapMs: number;
-  /** Younger movements are in flight and no difference. */
-  readonly settleMs: number;
-  /** Differences are compared once more after this: an event may be in flight for rows without a date. */
-  readonly lingerMs: number;
-  /** Between two questions to the supplier, so that purchases keep most of its allowance. */
-  readonly supplierPauseMs: number;
-  readonly fees: FeeTariffs;
-}
 
 export interface ReconcileDeps {
   readonly db: WorldDb;
@@ -25,35 +22,112 @@ export interface ReconcileDeps {
   readonly supplier: EsimSupplier;
   readonly clock: Clock;
   readonly events: Pick<Events, 'reconciled'>;
-  readonly settings: ReconcileSettings;
+  readonly settings: {
+    /** A run starts this long before the end of the last one, since a payment may arrive this long after it was opened. */
+    readonly overlapMs: number;
+    /** Younger movements are in flight and no difference. */
+    readonly settleMs: number;
+    /** Differences are compared once more after this, since an event may be in flight for rows without a date. */
+    readonly lingerMs: number;
+    /** Between two requests to the supplier, so that purchases keep most of its allowance. */
+    readonly supplierPauseMs: number;
+    readonly fees: FeeTariffs;
+  };
 }
 
 export interface RunContext extends ReconcileDeps {
   readonly runId: bigint;
-  /** Aborted: the run is left where it is. */
+  /** Aborted: the run throws, and can be resumed. */
   readonly signal: AbortSignal | undefined;
   readonly rules: Rules;
-  /** What the other sides are read for: the run's own time with a margin, and where older differences lie. */
+  /** The time that vendors' lists are read for: the run's own with a margin, and the time around older open differences. */
   readonly slices: readonly Slice[];
-  /** The run's own time, and the part of it that no run has looked at before. */
+  /** The run's own time; no run has compared the part from `newFrom` on before. */
   readonly own: Slice;
   readonly newFrom: Date;
 }
 
-/** Rows that are compared at one time: a few dozen kilobytes, and statements of some milliseconds. */
+/** Rows compared at a time: a few dozen kilobytes, and statements of some milliseconds. */
 export const PAGE_ROWS = 500;
-/** The clocks of three computers, and a charge that is opened a while after its row. */
+/** Allows for clocks that differ, and for a charge that is opened a while after its row. */
 export const MARGIN_MS = 3_600_000;
-/** More missing entries mean that the other side gave us an incomplete list. */
+/** More missing entries mean that the vendor's list is incomplete. */
 const MAX_REFUTED = 100;
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-
-export function throwIfAborted({ signal }: Pick<RunContext, 'signal'>): void {
-  signal?.throwIfAborted();
+/** Stores a vendor's list as lines of the run. `pauseMs`: after each page. */
+export async function keepListed<T>(
+  { db, runId, signal }: RunContext,
+  listed: AsyncIterable<T>,
+  toLine: (item: T) => NewLine,
+  pauseMs = 0,
+): Promise<void> {
+  let page: NewLine[] = [];
+  const keep = async (): Promise<void> => {
+    signal?.throwIfAborted();
+    await keepLines(db, runId, page);
+    page = [];
+    if (pauseMs > 0) await pause(pauseMs);
+  };
+  for await (const item of listed) {
+    page.push(toLine(item));
+    if (page.length === PAGE_ROWS) await keep();
+  }
+  await keep();
 }
 
-/** A verdict, and where on the other side's time its subject is found again. */
+/** Compares everything that a vendor listed with our rows. */
+export async function compareListed(
+  context: RunContext,
+  side: Side,
+  compare: (references: readonly string[]) => Promise<Dated[]>,
+): Promise<void> {
+  for (let after: string | undefined = ''; after !== undefined;) {
+    const references = await nextReferences(context.db, context.runId, { side, after, limit: PAGE_ROWS });
+    if (references.length > 0) await keepVerdicts(context, side, () => compare(references));
+    after = references.at(-1);
+  }
+}
+
+/** Compares our rows that a vendor did not list. */
+export async function compareUnlisted<Row, Cursor>(
+  context: RunContext,
+  side: Side,
+  readPage: (after: Cursor | undefined) => Promise<Unlisted<Row, Cursor>>,
+  compare: (rows: readonly Row[]) => Promise<Dated[]>,
+): Promise<void> {
+  for (let after: Cursor | undefined; ;) {
+    const { unlisted, next } = await readPage(after);
+    if (unlisted.length > 0) await keepVerdicts(context, side, () => compare(unlisted));
+    if (next === undefined) return;
+    after = next;
+  }
+}
+
+/** Compares our rows one by one with an empty list; where that differs, with what the vendor holds when asked for this row. */
+export async function compareOneByOne<Row, Line>(
+  rows: readonly Row[],
+  vendor: {
+    readonly compare: (row: Row, lines: readonly Line[]) => Verdict;
+    readonly ask: (row: Row) => Promise<readonly Line[]>;
+    readonly onFound?: (() => void) | undefined;
+    /** When the vendor would have listed it. */
+    readonly at: (row: Row) => Date;
+  },
+): Promise<Dated[]> {
+  const dated: Dated[] = [];
+  for (const row of rows) {
+    let verdict = vendor.compare(row, []);
+    if (verdict.differences.length > 0) {
+      const lines = await vendor.ask(row);
+      if (lines.length > 0) vendor.onFound?.();
+      verdict = vendor.compare(row, lines);
+    }
+    dated.push(verdictAt(verdict, [vendor.at(row)]));
+  }
+  return dated;
+}
+
+/** A verdict, and the stretch of the vendor's time in which its subject is listed. */
 export interface Dated {
   readonly verdict: Verdict;
   readonly from: Date;
@@ -65,36 +139,33 @@ export function verdictAt(verdict: Verdict, moments: readonly Date[]): Dated {
   return { verdict, from: new Date(Math.min(...times)), to: new Date(Math.max(...times)) };
 }
 
-/** Compares, and once more after a while where something differs; keeps what it came to. */
+/** Compares, and once more after a while where something differs; stores the result. */
 export async function keepVerdicts(
-  context: RunContext,
-  side: Compared['side'],
+  { db, clock, runId, settings, signal }: RunContext,
+  side: Side,
   compare: () => Promise<readonly Dated[]>,
 ): Promise<void> {
-  const { db, clock, runId, settings } = context;
-  throwIfAborted(context);
-  let verdicts = await compare();
-  if (settings.lingerMs > 0 && verdicts.some(({ verdict }) => verdict.differences.length > 0)) {
+  signal?.throwIfAborted();
+  let dated = await compare();
+  if (settings.lingerMs > 0 && dated.some(({ verdict }) => verdict.differences.length > 0)) {
     await pause(settings.lingerMs);
-    verdicts = await compare();
+    dated = await compare();
   }
+  const subjects = (isUndecided: boolean): string[] =>
+    dated.flatMap(({ verdict }) => (verdict.isUndecided === isUndecided ? [verdict.subject] : []));
   await keepCompared(db, {
     runId,
     side,
     now: clock.now(),
-    found: verdicts.flatMap(({ verdict, from, to }) =>
-      verdict.differences.map((one): FoundDifference => ({ ...one, datedFrom: from, datedTo: to })),
+    found: dated.flatMap(({ verdict, from, to }) =>
+      verdict.differences.map((one) => ({ ...one, datedFrom: from, datedTo: to })),
     ),
-    clean: subjectsOf(verdicts, (verdict) => !verdict.isUndecided && verdict.differences.length === 0),
-    undecided: subjectsOf(verdicts, (verdict) => verdict.isUndecided),
+    decided: subjects(false),
+    undecided: subjects(true),
   });
 }
 
-function subjectsOf(verdicts: readonly Dated[], which: (verdict: Verdict) => boolean): string[] {
-  return verdicts.flatMap(({ verdict }) => (which(verdict) ? [verdict.subject] : []));
-}
-
-/** Our own rows are looked through for the run's own time, and for all of the time around older differences. */
+/** Our own rows are compared for the run's own time, and for all of the time around older differences. */
 export function ownSlices({ slices, own }: Pick<RunContext, 'slices' | 'own'>): Slice[] {
   return slices
     .map((slice) =>
@@ -106,7 +177,7 @@ export function ownSlices({ slices, own }: Pick<RunContext, 'slices' | 'own'>): 
 export const later = (one: Date, other: Date): Date => (one > other ? one : other);
 export const earlier = (one: Date, other: Date): Date => (one < other ? one : other);
 
-/** Counts entries that a list lacked and its side does hold. Throws when they are too many for chance. */
+/** Counts entries that a list lacked although the vendor holds them. Throws when they are too many for chance. */
 export function createListDoubter(what: string): () => void {
   let refuted = 0;
   return () => {

@@ -1,24 +1,27 @@
-/**
- * Our deliveries beside the supplier's orders, and what it says is left of our money beside what the ledger has as used. Pure; the same
- * guarantee as for the gateway: what is still moving is undecided, never a difference.
- */
-import { isTooYoung, type Difference, type Facts, type Rules, type Verdict } from './payment-rules.ts';
+/** Differences between our deliveries and the supplier's orders and balance. Guarantee: what is still moving is undecided, never a difference. */
+import {
+  decided,
+  isTooYoung,
+  undecided,
+  type DifferenceKind,
+  type Facts,
+  type Rules,
+  type Verdict,
+} from './payment-rules.ts';
+import type { ListedOrder } from '../esims/port.ts';
 import type { PurchaseStatus } from '../domain/states.ts';
 
 /** The supplier's unit: US dollars × 10,000. */
 const UNIT = 'USD4';
 
 /** One order or top-up as the supplier lists it. The list names no price. */
-export interface SupplierLine {
-  readonly transactionId: string;
-  readonly orderNo: string;
-  /** "" where the supplier does not tell. */
-  readonly packageCode: string;
-  /** Cancelled with its money back. */
-  readonly isRefunded: boolean;
-  /** Null where the supplier does not say. */
+export interface SupplierLine extends Pick<
+  ListedOrder,
+  'transactionId' | 'orderNo' | 'packageCode' | 'isRefunded'
+> {
+  /** null: unknown. */
   readonly at: Date | null;
-  /** What the package cost when it was ordered, by the catalogue's history; null: never in our catalogue. */
+  /** The package's cost when it was ordered, by the catalogue's history; null: never in our catalogue. */
   readonly listCostUsdE4: bigint | null;
 }
 
@@ -27,55 +30,58 @@ export interface OurOrder {
   readonly transactionId: string;
   readonly status: PurchaseStatus;
   readonly packageCode: string;
-  /** What the supplier was told that we would pay; it refuses any other price. */
+  /** The price that we sent with the order; the supplier refuses any other. */
   readonly agreedCostUsdE4: bigint;
   /** What the ledger has as cost. */
   readonly bookedCostUsdE4: bigint;
   readonly lastMovedAt: Date;
 }
 
-/**
- * Compares what the supplier holds under a purchase's id, replacements included, with what is booked for it; no lines: it holds nothing.
- */
+/** Compares what the supplier holds for a purchase, replacements included, with what is booked for it; no lines: it holds nothing. */
 export function compareOrders(
-  transactionId: string,
+  subject: string,
   ours: OurOrder | undefined,
   lines: readonly SupplierLine[],
   rules: Pick<Rules, 'settledBefore'>,
 ): Verdict {
-  const verdict: Verdict = { subject: transactionId, differences: [], isUndecided: false };
   const charged = lines.filter((line) => !line.isRefunded);
   const theirCostUsdE4 = costOf(charged, ours);
   const bookedUsdE4 = ours?.bookedCostUsdE4 ?? 0n;
   const isDelivered = ours?.status === 'SUCCESS';
-  if (theirCostUsdE4 === bookedUsdE4 && charged.length === (isDelivered ? 1 : 0)) return verdict;
+  if (theirCostUsdE4 === bookedUsdE4 && charged.length === (isDelivered ? 1 : 0)) return decided(subject);
   const isOpen = ours?.status === 'PENDING' || ours?.status === 'PROCESSING';
   const movedAt = [...lines.flatMap((line) => line.at ?? []), ...(ours ? [ours.lastMovedAt] : [])];
-  if (isOpen || isTooYoung(movedAt, rules)) return { ...verdict, isUndecided: true };
-  const difference: Difference = {
+  if (isOpen || isTooYoung(movedAt, rules)) return undecided(subject);
+  return decided(subject, {
     kind: kindOf(ours, lines, charged),
-    subject: transactionId,
-    transactionId: ours ? transactionId : null,
+    subject,
+    transactionId: ours ? subject : null,
     currency: UNIT,
     amountMinor: (theirCostUsdE4 ?? 0n) - bookedUsdE4,
-    ours: ours ? factsOfOurs(ours) : null,
+    ours: ours
+      ? {
+          status: ours.status,
+          packageCode: ours.packageCode,
+          agreedCostUsdE4: String(ours.agreedCostUsdE4),
+          bookedCostUsdE4: String(ours.bookedCostUsdE4),
+        }
+      : null,
     theirs: lines.length === 0 ? null : factsOfTheirs(lines),
-  };
-  return { ...verdict, differences: [difference] };
+  });
 }
 
 function kindOf(
   ours: OurOrder | undefined,
   lines: readonly SupplierLine[],
   charged: readonly SupplierLine[],
-): Difference['kind'] {
+): DifferenceKind {
   if (!ours) return 'supplier-order-unknown';
   if (ours.status !== 'SUCCESS') return 'supplier-order-unbooked';
   if (charged.length > 1) return 'supplier-order-double';
   return lines.length === 0 ? 'supplier-order-missing' : 'supplier-cost-differs';
 }
 
-/** What the supplier has taken for these; null where nobody can know. */
+/** What the supplier has taken for these; null where that is unknown. */
 function costOf(charged: readonly SupplierLine[], ours: OurOrder | undefined): bigint | null {
   let sum = 0n;
   for (const line of charged) {
@@ -85,15 +91,6 @@ function costOf(charged: readonly SupplierLine[], ours: OurOrder | undefined): b
     sum += cost;
   }
   return sum;
-}
-
-function factsOfOurs({ status, packageCode, agreedCostUsdE4, bookedCostUsdE4 }: OurOrder): Facts {
-  return {
-    status,
-    packageCode,
-    agreedCostUsdE4: String(agreedCostUsdE4),
-    bookedCostUsdE4: String(bookedCostUsdE4),
-  };
 }
 
 function factsOfTheirs(lines: readonly SupplierLine[]): Facts {
@@ -106,51 +103,45 @@ function factsOfTheirs(lines: readonly SupplierLine[]): Facts {
   };
 }
 
-/** What the ledger has used of our money at the supplier, and what of it may be on its way. */
+/** What the ledger has used of our money at the supplier, and what more may be in flight. */
 export interface SupplierUse {
   readonly usedUsdE4: bigint;
-  /** Of purchases that the supplier was asked for and that have not ended. */
+  /** Of open purchases that were ordered. */
   readonly inFlightUsdE4: bigint;
 }
 
 /**
- * Balance and use together: it only changes when we pay the supplier, or when one of the two is wrong. Purchases go on while it is read, so it
- * is known to lie somewhere from here to there, and every reading narrows that.
+ * Balance plus use. It changes only when we pay the supplier, or when one of the two is wrong. Purchases go on while it is read, so only a range
+ * is known, and every reading narrows it.
  */
 export interface AgreedSum {
   readonly fromUsdE4: bigint;
   readonly toUsdE4: bigint;
 }
 
-export interface BalanceReading {
-  readonly before: SupplierUse;
-  readonly balanceUsdE4: bigint;
-  readonly after: SupplierUse;
-}
-
 /** Subject of the one difference that there can be about the balance. */
 export const BALANCE_SUBJECT = 'supplier-balance';
 
 /**
- * Compares a reading with the sum agreed on so far; null: none yet, and this reading is it. A deposit shows as a difference until a person
+ * Compares a reading with the sum agreed on so far; null: none yet, and this reading becomes it. A deposit shows as a difference until a person
  * closes it, which agrees on the new sum.
  */
 export function compareBalance(
-  { before, balanceUsdE4, after }: BalanceReading,
+  reading: { readonly before: SupplierUse; readonly balanceUsdE4: bigint; readonly after: SupplierUse },
   agreed: AgreedSum | null,
 ): { readonly verdict: Verdict; readonly agreed: AgreedSum } {
+  const { before, balanceUsdE4, after } = reading;
   const read: AgreedSum = {
     fromUsdE4: balanceUsdE4 + before.usedUsdE4,
     toUsdE4: balanceUsdE4 + after.usedUsdE4 + larger(before.inFlightUsdE4, after.inFlightUsdE4),
   };
-  const verdict: Verdict = { subject: BALANCE_SUBJECT, differences: [], isUndecided: false };
-  if (agreed === null) return { verdict, agreed: read };
+  if (agreed === null) return { verdict: decided(BALANCE_SUBJECT), agreed: read };
   const both: AgreedSum = {
     fromUsdE4: larger(read.fromUsdE4, agreed.fromUsdE4),
     toUsdE4: smaller(read.toUsdE4, agreed.toUsdE4),
   };
-  if (both.fromUsdE4 <= both.toUsdE4) return { verdict, agreed: both };
-  const difference: Difference = {
+  if (both.fromUsdE4 <= both.toUsdE4) return { verdict: decided(BALANCE_SUBJECT), agreed: both };
+  const verdict = decided(BALANCE_SUBJECT, {
     kind: 'supplier-balance-differs',
     subject: BALANCE_SUBJECT,
     transactionId: null,
@@ -160,8 +151,8 @@ export function compareBalance(
       read.fromUsdE4 > agreed.toUsdE4 ? read.fromUsdE4 - agreed.toUsdE4 : read.toUsdE4 - agreed.fromUsdE4,
     ours: factsOfSum(agreed),
     theirs: factsOfSum(read),
-  };
-  return { verdict: { ...verdict, differences: [difference] }, agreed };
+  });
+  return { verdict, agreed };
 }
 
 function factsOfSum({ fromUsdE4, toUsdE4 }: AgreedSum): Facts {

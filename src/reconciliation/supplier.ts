@@ -1,59 +1,42 @@
 /**
  * The supplier's half of a run: its list of orders is read into the run's lines and compared with deliveries in both directions, then its balance
- * with what the ledger has used. Guarantee: asks slowly, and counts as missing only what it does not name when asked for it alone.
+ * with what the ledger has used. Guarantee: asks slowly, and counts as missing only what the supplier does not list when asked for it alone.
  */
-import { compareBalance, compareOrders, type AgreedSum, type SupplierLine } from './supplier-rules.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import { compareBalance, compareOrders, type SupplierLine } from './supplier-rules.ts';
 import type { PackageType } from '../domain/states.ts';
 import type { ListedOrder } from '../esims/port.ts';
 import { findAgreedSum, findOpenSubjects } from './store/reconciliation.ts';
-import {
-  findLines,
-  keepLines,
-  nextReferences,
-  SUPPLIER_PARTS,
-  type LineRow,
-  type NewLine,
-  type Slice,
-} from './store/lines.ts';
+import { findLines, type NewLine, type Slice } from './store/lines.ts';
 import {
   findLedgerRange,
   findListCosts,
   findOurOrders,
-  findUnseenDeliveries,
+  findUnlistedDeliveries,
   readSupplierUse,
   type OurOrderRow,
-  type UnseenDeliveries,
 } from './store/orders.ts';
 import {
+  compareListed,
+  compareOneByOne,
+  compareUnlisted,
   createListDoubter,
-  verdictAt,
-  throwIfAborted,
+  keepListed,
   keepVerdicts,
   later,
   ownSlices,
   PAGE_ROWS,
-  pause,
+  verdictAt,
   type Dated,
   type RunContext,
 } from './run.ts';
 
-/** An order is listed between its purchase's beginning and its end, by a clock that is not ours. */
+/** An order is listed between the start and the end of its purchase, by the supplier's clock. */
 const LIST_SLACK_MS = 120_000;
 
 /** Reads the supplier's orders of a time into the run's lines. */
-export async function readOrders(context: RunContext, slice: Slice): Promise<void> {
-  const { db, supplier, runId, settings } = context;
-  let page: NewLine[] = [];
-  for await (const order of supplier.orders(slice.from, slice.to)) {
-    page.push(toLine(order));
-    if (page.length < PAGE_ROWS) continue;
-    throwIfAborted(context);
-    await keepLines(db, runId, page);
-    page = [];
-    await pause(settings.supplierPauseMs);
-  }
-  await keepLines(db, runId, page);
-  await pause(settings.supplierPauseMs);
+export function readOrders(context: RunContext, { from, to }: Slice): Promise<void> {
+  return keepListed(context, context.supplier.orders(from, to), toLine, context.settings.supplierPauseMs);
 }
 
 function toLine(order: ListedOrder): NewLine {
@@ -75,105 +58,76 @@ function toLine(order: ListedOrder): NewLine {
 
 /** Compares everything that was listed with ours, then what is ours and was not listed. */
 export async function compareSupplier(context: RunContext): Promise<void> {
-  await compareListed(context);
+  await compareListed(context, 'supplier', (references) => comparePage(context, references));
   const refuted = createListDoubter("the supplier's list of orders");
   for (const slice of ownSlices(context)) {
-    await compareUnseen(context, 'BASE', slice, refuted);
-    // The list goes by eSIMs, so top-ups of older ones are asked for one by one, and once.
+    await compareUnlistedOf(context, 'BASE', slice, refuted);
+    // The list goes by eSIMs, so top-ups of older eSIMs are asked for one by one, and only once.
     const fresh = { from: later(slice.from, context.newFrom), to: slice.to };
-    if (fresh.from < fresh.to) await compareUnseen(context, 'TOPUP', fresh, () => undefined);
+    if (fresh.from < fresh.to) await compareUnlistedOf(context, 'TOPUP', fresh);
   }
   await compareOldTopUps(context);
 }
 
-async function compareListed(context: RunContext): Promise<void> {
-  const { db, runId } = context;
-  for (let after = ''; ;) {
-    const references = await nextReferences(db, runId, { parts: SUPPLIER_PARTS, after, limit: PAGE_ROWS });
-    const last = references.at(-1);
-    if (last === undefined) return;
-    await keepVerdicts(context, 'supplier', () => compareOrderPage(context, references));
-    after = last;
-  }
-}
-
-async function compareOrderPage(context: RunContext, references: readonly string[]): Promise<Dated[]> {
-  const { db, runId, rules } = context;
+async function comparePage(
+  { db, runId, rules }: RunContext,
+  references: readonly string[],
+): Promise<Dated[]> {
   const orders = await findOurOrders(db, references);
   const ids = [...new Set([...references, ...orders.flatMap((order) => order.supplierIds)])];
-  const lines = await findLines(db, runId, { parts: SUPPLIER_PARTS, references: ids });
-  const toSupplierLine = await withListCosts(context, lines);
+  const lines = await findLines(db, runId, { side: 'supplier', references: ids });
+  const costAt = await findListCosts(
+    db,
+    lines.map((line) => line.package_code),
+  );
   const ours = new Map(orders.flatMap((order) => order.supplierIds.map((id) => [id, order])));
   const groups = Map.groupBy(lines, (line) => ours.get(line.reference)?.transactionId ?? line.reference);
-  return [...groups].map(([id, all]) =>
-    verdictAt(
-      compareOrders(id, ours.get(id), all.map(toSupplierLine), rules),
-      all.map((line) => line.opened_at),
-    ),
-  );
-}
-
-async function withListCosts(
-  { db }: RunContext,
-  lines: readonly LineRow[],
-): Promise<(line: LineRow) => SupplierLine> {
-  const atOf = (line: LineRow): Date => line.at ?? line.opened_at;
-  const costOf = await findListCosts(
-    db,
-    lines.map((line) => ({ packageCode: line.package_code, at: atOf(line) })),
-  );
-  return (line) => ({
-    transactionId: line.reference,
-    orderNo: line.line_id.split(' ')[0] ?? '',
-    packageCode: line.package_code,
-    isRefunded: line.is_refunded,
-    at: line.at,
-    listCostUsdE4: costOf(line.package_code, atOf(line)),
+  return [...groups].map(([id, own]) => {
+    const theirs = own.map((line): SupplierLine => ({
+      transactionId: line.reference,
+      orderNo: line.line_id.split(' ')[0] ?? '',
+      packageCode: line.package_code,
+      isRefunded: line.is_refunded,
+      at: line.at,
+      listCostUsdE4: costAt(line.package_code, line.at ?? line.opened_at),
+    }));
+    return verdictAt(
+      compareOrders(id, ours.get(id), theirs, rules),
+      own.map((line) => line.opened_at),
+    );
   });
 }
 
-async function compareUnseen(
+async function compareUnlistedOf(
   context: RunContext,
   packageType: PackageType,
   slice: Slice,
-  refuted: () => void,
+  onFound?: () => void,
 ): Promise<void> {
   const { db, runId } = context;
-  const range = await findLedgerRange(db, slice);
-  if (!range) return;
-  for (let afterId: bigint | undefined = range.fromId - 1n; afterId !== undefined;) {
-    const page = { ...slice, packageType, afterId, toId: range.toId, limit: PAGE_ROWS };
-    const found: UnseenDeliveries = await findUnseenDeliveries(db, runId, page);
-    afterId = found.nextId;
-    if (found.unseen.length === 0) continue;
-    await keepVerdicts(context, 'supplier', async () => {
-      const verdicts: Dated[] = [];
-      for (const { order, bookedAt } of found.unseen)
-        verdicts.push(verdictAt(await compareAsking(context, order, refuted), [bookedAt]));
-      return verdicts;
-    });
-  }
+  const { fromId, toId } = await findLedgerRange(db, slice);
+  if (fromId === null) return;
+  const range = { ...slice, packageType, toId, limit: PAGE_ROWS };
+  await compareUnlisted(
+    context,
+    'supplier',
+    (afterId: bigint = fromId - 1n) => findUnlistedDeliveries(db, runId, { ...range, afterId }),
+    (orders) => compareOneByOne(orders, { ...asking(context), onFound, at: (order) => order.bookedAt }),
+  );
 }
 
-async function compareAsking(
-  context: RunContext,
-  order: OurOrderRow,
-  found: () => void,
-): Promise<Dated['verdict']> {
-  const { rules } = context;
-  const unasked = compareOrders(order.transactionId, order, [], rules);
-  if (unasked.differences.length === 0) return unasked;
-  return compareOrders(order.transactionId, order, await askFor(context, order, found), rules);
-}
+const asking = (context: RunContext) => ({
+  compare: (order: OurOrderRow, lines: readonly SupplierLine[]) =>
+    compareOrders(order.transactionId, order, lines, context.rules),
+  ask: (order: OurOrderRow) => askFor(context, order),
+});
 
-/** Looks through what was listed while the purchase's eSIM was being ordered; the list tells of its top-ups as well. */
+/** Searches what was listed while the purchase's eSIM was being ordered; its top-ups are in the same list. */
 async function askFor(
-  context: RunContext,
+  { supplier, settings, signal }: RunContext,
   { supplierIds, listed }: OurOrderRow,
-  found: () => void,
 ): Promise<SupplierLine[]> {
-  const { supplier, settings } = context;
-  throwIfAborted(context);
+  signal?.throwIfAborted();
   await pause(settings.supplierPauseMs);
   const from = new Date(listed.from.getTime() - LIST_SLACK_MS);
   const to = new Date(listed.to.getTime() + LIST_SLACK_MS);
@@ -181,44 +135,33 @@ async function askFor(
   for await (const order of supplier.orders(from, to)) {
     if (supplierIds.includes(order.transactionId)) lines.push({ ...order, listCostUsdE4: null });
   }
-  if (lines.length > 0) found();
   return lines;
 }
 
-/** Top-ups that were missing before are asked for again. */
+/** Asks again for top-ups that were missing before. */
 async function compareOldTopUps(context: RunContext): Promise<void> {
   const { db, runId } = context;
   const subjects = await findOpenSubjects(db, 'supplier-order-missing', runId);
   for (let from = 0; from < subjects.length; from += PAGE_ROWS) {
     const orders = await findOurOrders(db, subjects.slice(from, from + PAGE_ROWS));
     const topUps = orders.filter((order) => order.packageType === 'TOPUP');
-    await keepVerdicts(context, 'supplier', async () => {
-      const verdicts: Dated[] = [];
-      for (const order of topUps) {
-        const verdict = await compareAsking(context, order, () => undefined);
-        verdicts.push(verdictAt(verdict, [order.lastMovedAt]));
-      }
-      return verdicts;
-    });
+    await keepVerdicts(context, 'supplier', () =>
+      compareOneByOne(topUps, { ...asking(context), at: (order) => order.lastMovedAt }),
+    );
   }
 }
 
-/** Compares the supplier's balance with what was used since it was last agreed on; answers what is agreed on now. */
-export async function compareSupplierBalance(
-  context: RunContext,
-): Promise<{ readonly balanceUsdE4: bigint; readonly agreedSum: AgreedSum }> {
+/** Compares the supplier's balance with what was used since the last agreed sum; returns the sum agreed on now. */
+export async function compareSupplierBalance(context: RunContext) {
   const { db, supplier, clock } = context;
   const agreed = await findAgreedSum(db);
-  const read = async () => {
-    const before = await readSupplierUse(db);
-    const balanceUsdE4 = await supplier.balance();
-    return { before, balanceUsdE4, after: await readSupplierUse(db) };
-  };
   let compared = { balanceUsdE4: 0n, agreedSum: agreed ?? { fromUsdE4: 0n, toUsdE4: 0n } };
   await keepVerdicts(context, 'supplier', async () => {
-    const reading = await read();
-    const { verdict, agreed: agreedSum } = compareBalance(reading, agreed);
-    compared = { balanceUsdE4: reading.balanceUsdE4, agreedSum };
+    const before = await readSupplierUse(db);
+    const balanceUsdE4 = await supplier.balance();
+    const after = await readSupplierUse(db);
+    const { verdict, agreed: agreedSum } = compareBalance({ before, balanceUsdE4, after }, agreed);
+    compared = { balanceUsdE4, agreedSum };
     return [verdictAt(verdict, [clock.now()])];
   });
   return compared;

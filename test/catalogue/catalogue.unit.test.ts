@@ -3,8 +3,6 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   allowanceText,
-  dataTypeLabel,
-  operatorNames,
   snapshotOf,
   TOP_UP_PREFIX,
   UNLISTED_REGION_CODE,
@@ -74,8 +72,8 @@ describe('what an order freezes', () => {
   });
 
   it('names every operator once, in the order of the supplier', () => {
-    expect(operatorNames(basePackage())).toEqual(['MTN', 'Airtel']);
-    expect(operatorNames({ ...basePackage(), networks: [] })).toEqual([]);
+    expect(snapshotOf(basePackage()).networkProviders).toEqual(['MTN', 'Airtel']);
+    expect(snapshotOf({ ...basePackage(), networks: [] }).networkProviders).toEqual([]);
   });
 
   it.each([
@@ -85,7 +83,7 @@ describe('what an order freezes', () => {
     [4, 'Data only, unlimited daily'],
     [99, 'Data only'],
   ])('type %i is %s', (dataType, label) => {
-    expect(dataTypeLabel(dataType)).toBe(label);
+    expect(snapshotOf({ ...basePackage(), dataType }).dataType).toBe(label);
   });
 });
 

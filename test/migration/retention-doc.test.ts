@@ -7,7 +7,7 @@ import {
   KEEP_GATEWAY_EVENTS_MS,
   KEEP_KEYS_MS,
   KEEP_RATES_MS,
-} from '../../src/platform/database/retention-periods.ts';
+} from '../../src/platform/database/retention.ts';
 import { createTestDatabase } from '../support/database.ts';
 
 const database = await createTestDatabase();

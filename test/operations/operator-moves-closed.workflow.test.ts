@@ -144,7 +144,7 @@ describe('delivered', () => {
     await stack.clearFaults();
     await settleByHand(transactionId);
     const report = await operator.replay(transactionId, by);
-    expect(report?.steps).toMatchObject([{ move: 'retry-delivery', outcome: { outcome: 'done' } }]);
+    expect(report?.steps).toMatchObject([{ step: 'retry-delivery', outcome: 'done' }]);
     expect(await holdOf(stack, transactionId)).toBe('POSTED');
     expect((await operator.replay(transactionId, by))?.steps).toEqual([]);
     expect(await movedBy(stack, transactionId)).toMatchObject({
@@ -282,18 +282,18 @@ describe('a workflow that is gone', () => {
     await stack.clearFaults();
     const preview = await operator.preview(transactionId);
     expect(preview).toMatchObject({ state: 'delivering', replay: ['look-at-supplier', 'retry-delivery'] });
-    const dry = await operator.replay(transactionId, { ...by, dryRun: true });
+    const dry = await operator.replay(transactionId, { ...by, isDryRun: true });
     expect(dry?.steps).toEqual([
-      { move: 'look-at-supplier', outcome: 'would-make' },
-      { move: 'retry-delivery', outcome: 'would-make' },
+      { step: 'look-at-supplier', outcome: 'would-do', detail: '' },
+      { step: 'retry-delivery', outcome: 'would-do', detail: '' },
     ]);
     expect(await operator.listFor(transactionId)).toEqual([]);
     const report = await operator.replay(transactionId, by);
     expect(report).toMatchObject({
-      before: { status: 'PROCESSING', state: 'delivering' },
-      after: { status: 'SUCCESS', state: 'delivered' },
+      before: 'PROCESSING, delivering',
+      after: 'SUCCESS, delivered',
     });
-    expect(report?.steps[0]).toMatchObject({ move: 'look-at-supplier', outcome: { outcome: 'done' } });
+    expect(report?.steps[0]).toMatchObject({ step: 'look-at-supplier', outcome: 'done' });
     expect(await harness.result(transactionId)).toEqual({ status: 'SUCCESS' });
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
   });

@@ -2,15 +2,16 @@
 // about; everything else is of a healthy purchase.
 import { randomUUID } from 'node:crypto';
 import { sql, type Insertable } from 'kysely';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
+import type { HoldsTable } from '../../src/ledger/store/tables.ts';
+import type { PurchasesTable } from '../../src/purchases/store/tables.ts';
+import type { WebhookEndpointsTable, WebhookMessagesTable } from '../../src/webhooks/store/tables.ts';
 import type {
   FundingsTable,
-  HoldsTable,
+  GatewayEventsTable,
   PaymentsTable,
-  PurchasesTable,
-  WorldDb,
-} from '../../src/platform/database/tables.ts';
-import type { WebhookEndpointsTable, WebhookMessagesTable } from '../../src/webhooks/store/tables.ts';
-import type { GatewayEventsTable, RefundsTable } from '../../src/payments/store/tables.ts';
+  RefundsTable,
+} from '../../src/payments/store/tables.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 const HEX = (): string => randomUUID().replaceAll('-', '');

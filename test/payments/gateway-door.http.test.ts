@@ -46,7 +46,8 @@ test.each([
   ['as many as allowed', Buffer.alloc(MAX_EVENT_BYTES, 0x61)],
   ['none', Buffer.alloc(0)],
 ])('every byte arrives as it was sent: %s', async (_why, bytes) => {
-  for (const headers of [{}, { 'transfer-encoding': 'chunked' }]) {
+  const ways: Record<string, string>[] = [{}, { 'transfer-encoding': 'chunked' }];
+  for (const headers of ways) {
     door.shop.vendors.events.length = 0;
     expect((await send(bytes, { headers })).status).toBe(200);
     expect(heard().equals(bytes)).toBe(true);

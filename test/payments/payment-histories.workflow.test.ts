@@ -1,7 +1,7 @@
 // However often somebody asks whether a payment has come, its history stays within bounds: the purchase begins a fresh one, and nothing of
 // what was known is lost by it.
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { createPaymentChecks } from '../../src/platform/temporal/payment-engine.ts';
+import { createPaymentChecks } from '../../src/platform/temporal/purchase-engine.ts';
 import { timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';

@@ -28,7 +28,10 @@ beforeEach(async () => {
   lines = [];
   redis = createRedis({
     url: server.url,
-    logger: { info: (message) => lines.push(message), warn: (_fields, message) => lines.push(message) },
+    logger: {
+      info: (_fields, message) => lines.push(message),
+      warn: (_fields, message) => lines.push(message),
+    },
   });
   expect(await redis.isReady(5000)).toBe(true);
 });
@@ -153,7 +156,7 @@ describe('a Redis that was never there', () => {
     const absent = createRedis({
       url: 'redis://:hidden@127.0.0.1:1',
       logger: {
-        info: (message) => said.push(message),
+        info: (_fields, message) => said.push(message),
         warn: (fields, message) => said.push(message + JSON.stringify(fields)),
       },
     });

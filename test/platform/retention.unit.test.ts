@@ -5,7 +5,7 @@ import {
   KEEP_GATEWAY_EVENTS_MS,
   KEEP_KEYS_MS,
   KEEP_RATES_MS,
-} from '../../src/platform/database/retention-periods.ts';
+} from '../../src/platform/database/retention.ts';
 
 const DAY_MS = 86_400_000;
 

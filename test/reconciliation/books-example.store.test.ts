@@ -3,9 +3,8 @@
 import { readFileSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createBooks, type Books as Reports } from '../../src/reconciliation/books.ts';
+import { createBooks, type Books as Reports, type Report } from '../../src/reconciliation/books.ts';
 import { readLedger } from '../../src/reconciliation/ledger-view.ts';
-import type { Report } from '../../src/reconciliation/books-rules.ts';
 import { formatAmount, type AccountCurrency } from '../../src/domain/money.ts';
 import { insertAccount } from '../../src/accounts/store/accounts.ts';
 import { replaceCatalogue } from '../../src/catalogue/store/catalogue.ts';

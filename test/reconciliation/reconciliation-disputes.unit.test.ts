@@ -1,10 +1,7 @@
 /** Disputes beside those of the gateway: every pair of states. */
 import { describe, expect, it } from 'vitest';
-import {
-  compareDisputes,
-  type OurDispute,
-  type TheirDispute,
-} from '../../src/reconciliation/payment-rules.ts';
+import type { GatewayDispute } from '../../src/payments/port.ts';
+import { compareDisputes, type OurDispute } from '../../src/reconciliation/payment-rules.ts';
 
 const AT = new Date('2026-03-01T10:00:00.000Z');
 const rules = { settledBefore: new Date('2026-03-01T12:00:00.000Z'), fees: {} };
@@ -16,14 +13,14 @@ const ours = (given: Partial<OurDispute> = {}): OurDispute => ({
   lastMovedAt: AT,
   ...given,
 });
-const theirs = (given: Partial<TheirDispute> = {}): TheirDispute => ({
+const theirs = (given: Partial<GatewayDispute> = {}): GatewayDispute => ({
   disputeId: '1',
   state: 'open',
   gatewayStatus: 'a word',
   openedAt: AT,
   ...given,
 });
-const kindsOf = (own: readonly OurDispute[], other: readonly TheirDispute[], held = payment) =>
+const kindsOf = (own: readonly OurDispute[], other: readonly GatewayDispute[], held = payment) =>
   compareDisputes(held, own, other, rules).flatMap(({ differences }) => differences.map(({ kind }) => kind));
 
 describe('a dispute', () => {

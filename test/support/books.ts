@@ -2,12 +2,8 @@
 // never be. Must not write anything itself.
 import { sql } from 'kysely';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import type {
-  AccountsDatabase,
-  AccountsDb,
-  WorldDatabase,
-  WorldDb,
-} from '../../src/platform/database/tables.ts';
+import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
+import type { AccountsDatabase } from '../../src/accounts/store/tables.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 
 const WAIT_DEADLINE_MS = 5_000;

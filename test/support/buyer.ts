@@ -1,7 +1,7 @@
 // A merchant in a test: buys, tops up and reads through the API, and looks behind it into rows, workflows and the supplier's books.
 // Must not write anything except through the API.
 import type { Selectable } from 'kysely';
-import type { PurchasesTable } from '../../src/platform/database/tables.ts';
+import type { PurchasesTable } from '../../src/purchases/store/tables.ts';
 import type { AccountOptions, Answer, Stack, TestAccount } from './stack.ts';
 import { until, type UntilOptions } from './until.ts';
 

@@ -1,6 +1,6 @@
 // An operator in a test: makes moves as the command line does, and looks at what is on record of them. Timings of workflows that are carried on
 // are those of patient tests.
-import { createOperatorEngine } from '../../src/platform/temporal/operator-engine.ts';
+import { createOperatorEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import {
   createOperatorActions,
   type ActionInput,

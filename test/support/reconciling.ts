@@ -1,11 +1,8 @@
 // A database with planted payments, a gateway that tells a statement of them, a supplier that has sold nothing, and reconciliation between
 // them, at whatever time a test says it is. Only what is closed here is left behind.
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
-import {
-  createReconciliation,
-  type Reconciliation,
-  type ReconcileSettings,
-} from '../../src/reconciliation/reconcile.ts';
+import { createReconciliation, type Reconciliation } from '../../src/reconciliation/reconcile.ts';
+import type { ReconcileDeps } from '../../src/reconciliation/run.ts';
 import type { ReconcileSummary } from '../../src/reconciliation/payment-rules.ts';
 import { SECRET_KEY } from './answering-gateway.ts';
 import { json, startAnsweringVendor, type Answering } from './answering-vendor.ts';
@@ -38,7 +35,7 @@ const nothingOrdered: Answering = (response, call) => {
 
 export async function startReconciling(
   theirs: Planted['theirs'],
-  settings: Partial<ReconcileSettings> = {},
+  settings: Partial<ReconcileDeps['settings']> = {},
 ): Promise<Reconciling> {
   const books = await openBooks({ statementTimeoutMs: 2_000 });
   const server = await startStatementServer(theirs);

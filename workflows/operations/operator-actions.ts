@@ -4,14 +4,13 @@
  */
 import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import {
-  couldBeAvailable,
   actionsInSituation,
   REFUSAL_WORDS,
   requestRefusal,
-  type ActionRefusal,
   type PurchaseSituation,
   type ActionRequest,
 } from '../../src/operations/rules.ts';
+import type { OperatorAction } from '../../src/accounts/roles.ts';
 import { MOVE_UPDATE, type EndedMove, type MadeMove, type PaymentStand } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
@@ -76,15 +75,8 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
     defineUpdate<EndedMove, [ActionRequest]>(MOVE_UPDATE),
     (request) => make(request).finally(() => (ended += 1)),
     {
-      validator: (request: ActionRequest) => {
-        if (state === 'any') classify(request);
-        else
-          classify(
-            request,
-            (move) => couldBeAvailable(move, state as PurchaseSituation),
-            actionsInSituation(state),
-          );
-      },
+      validator: (request: ActionRequest) =>
+        classify(request, state === 'any' ? undefined : actionsInSituation(state)),
     },
   );
   return {
@@ -97,15 +89,11 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
   };
 }
 
-/** Pure, as validators must be: a refusal here leaves no trace in the history. */
-export function classify(
-  request: ActionRequest,
-  mayBeMade: (move: ActionRequest['move']) => boolean = () => true,
-  fits: readonly string[] = [],
-): void {
-  const refusal: ActionRefusal | undefined =
-    requestRefusal(request) ?? (mayBeMade(request.move) ? undefined : 'DOES_NOT_FIT');
-  if (refusal !== undefined) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits);
+/** Pure, as validators must be: a refusal here leaves no trace in the history. `fits`: absent where every action may fit. */
+export function classify(request: ActionRequest, fits?: readonly OperatorAction[]): void {
+  const isPossible = fits?.includes(request.move) ?? true;
+  const refusal = requestRefusal(request) ?? (isPossible ? undefined : 'DOES_NOT_FIT');
+  if (refusal) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits ?? []);
 }
 
 /** The messages were handed over before. */

@@ -25,9 +25,7 @@ function signedIn({ person, mustChangePassword, expiresAt }: Session) {
   return { ...person, mustChangePassword, expiresAt: expiresAt.toISOString() };
 }
 
-type PersonJson = Wire<z.output<typeof personSchema>>['data'];
-
-export function presentPerson(view: PersonView): PersonJson {
+export function presentPerson(view: PersonView): Wire<z.output<typeof personSchema>>['data'] {
   return {
     ...view,
     lockedUntil: view.lockedUntil?.toISOString() ?? null,

@@ -23,7 +23,7 @@ const PEOPLE = '/ops/people';
 const ONE = `${PEOPLE}/{personId}`;
 
 const personId: PathParameter = {
-  description: 'The `personId` of somebody',
+  description: 'The `personId` of a person',
   example: 'person-6f9619ff8b864d0191f1c2d3e4f5a6b7',
   isPossible: (text) => isId('person', text),
   notFound: { code: 'NOT_FOUND', message: 'There is no such person' },
@@ -45,8 +45,8 @@ const signInRoute = defineRoute({
     tag: ME,
     summary: 'Sign in',
     description:
-      'At most 10 tries a minute from one address. 10 wrong passwords in a row lock somebody out for 15 minutes. Whether an address is ' +
-      'unknown, a password wrong, or somebody locked or disabled: the answer is the same.',
+      'At most 10 attempts a minute from one address. 10 wrong passwords in a row lock a person out for 15 minutes. The answer is the ' +
+      'same for an unknown e-mail address, a wrong password and a person who is locked out or disabled.',
   },
   async handle({ ops, body }) {
     const { token, session } = await ops.sessions.signIn({ ...body, address: ops.clientAddress });
@@ -63,7 +63,7 @@ const signOutRoute = defineOpsRoute({
     operationId: 'signOut',
     tag: ME,
     summary: 'Sign out',
-    description: 'Ends this session on every process at once. Other sessions of yours go on.',
+    description: 'Ends this session at once. Your other sessions stay open.',
   },
   async handle({ ops }) {
     await ops.sessions.signOut(ops.session);
@@ -80,7 +80,7 @@ const meRoute = defineOpsRoute({
     operationId: 'getMe',
     tag: ME,
     summary: 'Read who is signed in',
-    description: 'With what your role may do, so that a screen can show what leads somewhere.',
+    description: 'With what your role may do, so that a screen can show only that.',
   },
   handle: ({ ops }) => Promise.resolve({ status: 200, body: toJson(presentMe(ops.session)) }),
 });
@@ -95,7 +95,7 @@ const passwordRoute = defineOpsRoute({
     operationId: 'changePassword',
     tag: ME,
     summary: 'Change your password',
-    description: 'Ends your other sessions. A wrong present password counts like one at the door.',
+    description: 'Ends your other sessions. A wrong current password counts like a failed sign-in.',
   },
   async handle({ ops, body }) {
     const { currentPassword: current, newPassword: next } = body;
@@ -114,7 +114,7 @@ const listRoute = defineOpsRoute({
     operationId: 'listPeople',
     tag: TAG,
     summary: 'List people',
-    description: 'Everybody there ever was: people are disabled, and never removed.',
+    description: 'Includes disabled people: people are never removed.',
   },
   async handle({ ops, query }) {
     return { status: 200, body: toJson(presentPage(await ops.people.list(query), presentPerson)) };
@@ -126,12 +126,12 @@ const createRoute = defineOpsRoute({
   path: PEOPLE,
   permission: 'people',
   body: createPersonBody,
-  responses: { 201: { description: 'They can sign in', schema: oneTimePasswordSchema } },
+  responses: { 201: { description: 'The person can sign in', schema: oneTimePasswordSchema } },
   docs: {
     operationId: 'createPerson',
     tag: TAG,
-    summary: 'Add somebody',
-    description: 'The one-time password is good for 72 hours, and for nothing but choosing another.',
+    summary: 'Add a person',
+    description: 'The one-time password is valid for 72 hours and only lets the person choose another.',
   },
   async handle({ ops, body }) {
     const made = await ops.people.create(ops.session, body);
@@ -146,14 +146,14 @@ const changeRoute = defineOpsRoute({
   params: { personId },
   body: changePersonBody,
   errors: ['NOT_FOUND'],
-  responses: { 200: { description: 'As they now are', schema: personSchema } },
+  responses: { 200: { description: 'The person after the change', schema: personSchema } },
   docs: {
     operationId: 'changePerson',
     tag: TAG,
-    summary: 'Change somebody',
+    summary: 'Change a person',
     description:
-      'Changes what is given and leaves the rest. Another role, or being disabled, signs them out everywhere. Nobody changes their ' +
-      'own role or disables themselves.',
+      'Changes only the given fields. Another role, or being disabled, signs the person out everywhere. You cannot change your ' +
+      'own role or disable yourself.',
   },
   async handle({ ops, params, body }) {
     const view = await ops.people.change(ops.session, params['personId'] ?? '', body);
@@ -171,8 +171,9 @@ const resetRoute = defineOpsRoute({
   docs: {
     operationId: 'resetPassword',
     tag: TAG,
-    summary: 'Make somebody a new password',
-    description: 'Ends a lock and every session of theirs. Your own is changed by yourself.',
+    summary: 'Reset a person’s password',
+    description:
+      'Ends a lockout and all sessions of the person. Change your own password instead of resetting it.',
   },
   async handle({ ops, params }) {
     const made = await ops.people.resetPassword(ops.session, params['personId'] ?? '');

@@ -13,11 +13,11 @@ import { dataSchema } from '../../platform/http/ops-route.ts';
 const passwordField = (description: string) =>
   textField({ max: MAX_PASSWORD_CHARACTERS, description }).meta({ format: 'password' });
 
-const roleField = choiceField(ROLES, { description: 'What they may do', example: 'SUPPORT' });
+const roleField = choiceField(ROLES, { description: 'What the person may do', example: 'SUPPORT' });
 
 const nameField = textField({
   max: MAX_PERSON_NAME_CHARACTERS,
-  description: 'What they are called',
+  description: 'The person’s name',
   example: 'Ada Lovelace',
 });
 
@@ -29,7 +29,7 @@ export const signInBody = z
       description: 'In any case',
       example: 'ada@operator.example',
     }),
-    password: passwordField('Your own, or the one that was made for you'),
+    password: passwordField('Your own, or your one-time password'),
   })
   .meta({ id: 'SignInRequest' });
 
@@ -49,7 +49,7 @@ export const createPersonBody = z
       .max(MAX_EMAIL_CHARACTERS, `must be at most ${MAX_EMAIL_CHARACTERS} characters long`)
       .refine(isCleanText, 'must be an e-mail address')
       .meta({
-        description: 'They sign in with it, and are on record under it; it never changes',
+        description: 'For signing in and for the record; it never changes',
         example: 'ada@operator.example',
       }),
     name: nameField,
@@ -65,7 +65,7 @@ export const changePersonBody = z
       description: 'true: signed out everywhere, and cannot sign in until it is false again',
     }),
   })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold name, role or disabled',
   })
   .meta({ id: 'ChangePersonRequest' });
@@ -78,7 +78,8 @@ const who = {
   name: z.string(),
   role: z.enum(ROLES),
   mustChangePassword: z.boolean().meta({
-    description: 'The password was made for them: until they have chosen another they can do nothing else',
+    description:
+      'The password is a one-time password: until the person chooses another, nothing else is allowed',
   }),
 };
 
@@ -101,7 +102,7 @@ export const meSchema = dataSchema(
   z.object({
     ...signedIn,
     permissions: z.array(z.enum(PERMISSIONS)),
-    moves: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that your role may make' }),
+    moves: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that your role may request' }),
   }),
   'Me',
 );
@@ -121,9 +122,9 @@ export const oneTimePasswordSchema = dataSchema(
   z.object({
     person,
     oneTimePassword: z.string().meta({
-      description: 'To be handed to them, and changed when they first sign in. Shown in this answer only',
+      description: 'Give it to the person, who changes it at the first sign-in. Shown in this answer only',
     }),
-    oneTimeUntil: isoTime('It opens nothing after that'),
+    oneTimeUntil: isoTime('The one-time password expires then'),
   }),
   'OneTimePassword',
 );

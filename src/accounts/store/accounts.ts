@@ -1,6 +1,7 @@
 import { sql, type Selectable } from 'kysely';
 import { PLAN_REQUESTS_PER_MINUTE, type Account, type Principal } from '../../domain/account.ts';
-import type { AccountsDb, AccountsTable } from '../../platform/database/tables.ts';
+import type { AccountsDb } from '../../platform/database/tables.ts';
+import type { AccountsTable } from './tables.ts';
 
 export interface StoredKey extends Principal {
   readonly sha256Hex: string;
@@ -65,7 +66,6 @@ export async function insertApiKey(db: AccountsDb, key: NewApiKey): Promise<void
       company_name: key.companyName,
       website_url: key.websiteUrl,
       expires_at: key.expiresAt,
-      revoked_at: null,
     })
     .execute();
 }
@@ -108,30 +108,17 @@ function selectKeys(db: AccountsDb) {
     .selectFrom('api_keys')
     .innerJoin('accounts', 'accounts.id', 'api_keys.account_id')
     .selectAll('accounts')
-    .select([
-      'api_keys.id as key_id',
-      'api_keys.key_sha256',
-      'api_keys.environment',
-      'api_keys.scopes',
-      'api_keys.allowed_addresses',
-      'api_keys.expires_at',
-      'api_keys.revoked_at',
-    ]);
+    .select(['api_keys.id as keyId', 'api_keys.key_sha256 as sha256', 'api_keys.environment'])
+    .select(['api_keys.scopes', 'api_keys.allowed_addresses as allowedAddresses'])
+    .select(['api_keys.expires_at as expiresAt', 'api_keys.revoked_at as revokedAt']);
 }
 
 type KeyRow = Awaited<ReturnType<ReturnType<typeof selectKeys>['executeTakeFirstOrThrow']>>;
 
 function toStoredKey(row: KeyRow): StoredKey {
-  return {
-    keyId: row.key_id,
-    sha256Hex: row.key_sha256.toString('hex'),
-    environment: row.environment,
-    scopes: row.scopes,
-    allowedAddresses: row.allowed_addresses,
-    expiresAt: row.expires_at,
-    revokedAt: row.revoked_at,
-    account: toAccount(row),
-  };
+  const { keyId, sha256, environment, scopes, allowedAddresses, expiresAt, revokedAt } = row;
+  const key = { keyId, environment, scopes, allowedAddresses, expiresAt, revokedAt };
+  return { ...key, sha256Hex: sha256.toString('hex'), account: toAccount(row) };
 }
 
 function toAccount(row: Selectable<AccountsTable>): Account {

@@ -1,11 +1,12 @@
 import { sql, type Insertable, type Selectable } from 'kysely';
+import type { Page } from '../../domain/page.ts';
 import type { Role } from '../roles.ts';
 import type { AccountsDb } from '../../platform/database/tables.ts';
 import type { PeopleTable, SessionsTable } from './tables.ts';
 
 export type PersonRow = Selectable<PeopleTable>;
 
-/** False: somebody already has this e-mail address. */
+/** False: the e-mail address is taken. */
 export async function insertPerson(db: AccountsDb, person: Insertable<PeopleTable>): Promise<boolean> {
   const result = await db
     .insertInto('people')
@@ -25,27 +26,21 @@ export function findPerson(db: AccountsDb, which: WhichPerson): Promise<PersonRo
     .executeTakeFirst();
 }
 
-/** Oldest first. */
-export function readPeople(
+/** A page, oldest first. */
+export async function readPeople(
   db: AccountsDb,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<PersonRow[]> {
-  return db
-    .selectFrom('people')
+  { page, limit }: { readonly page: number; readonly limit: number },
+): Promise<Page<PersonRow>> {
+  const people = db.selectFrom('people');
+  const { total } = await people.select((eb) => eb.fn.countAll().as('total')).executeTakeFirstOrThrow();
+  const items = await people
     .selectAll()
     .orderBy('created_at')
     .orderBy('id')
     .limit(limit)
-    .offset(offset)
+    .offset((page - 1) * limit)
     .execute();
-}
-
-export async function countPeople(db: AccountsDb): Promise<number> {
-  const { count } = await db
-    .selectFrom('people')
-    .select((eb) => eb.fn.countAll().as('count'))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+  return { items, total: Number(total), page, limit };
 }
 
 export interface PersonUpdate {
@@ -84,20 +79,19 @@ export async function updatePerson(
   return Number(result.numUpdatedRows) === 1;
 }
 
-/** Revokes one session, or all of a person's but one; returns how many were open. */
+/** Revokes one session, or all of a person's except one. */
 export async function revokeSessions(
   db: AccountsDb,
   which: { readonly personId: string; readonly except?: Buffer } | { readonly tokenSha256: Buffer },
   now: Date,
-): Promise<number> {
+): Promise<void> {
   const open = db.updateTable('sessions').set({ revoked_at: now }).where('revoked_at', 'is', null);
   const chosen =
     'tokenSha256' in which
       ? open.where('token_sha256', '=', which.tokenSha256)
       : open.where('person_id', '=', which.personId);
   const except = 'personId' in which ? which.except : undefined;
-  const result = await (except ? chosen.where('token_sha256', '<>', except) : chosen).executeTakeFirst();
-  return Number(result.numUpdatedRows);
+  await (except ? chosen.where('token_sha256', '<>', except) : chosen).execute();
 }
 
 /**
@@ -120,24 +114,25 @@ export async function countFailure(
   return rows[0]?.is_locked === true ? rows[0].id : undefined;
 }
 
-export interface NewSession {
-  readonly tokenSha256: Buffer;
-  readonly personId: string;
-  /** The hash that the password was checked against. */
-  readonly passwordHash: string;
-  readonly address: string;
-  readonly now: Date;
-  readonly expiresAt: Date;
-}
-
-/** Ended sessions are kept so that an inquiry can see when somebody was signed in. */
+/** Ended sessions are kept so that an inquiry can see who was signed in when. */
 const KEEP_ENDED_MS = 30 * 24 * 3_600_000;
 
 /**
  * Opens a session only if the person is neither locked nor disabled at this moment and still has the password that was checked, however many
  * requests arrive at once. False: not opened.
  */
-export async function openSession(db: AccountsDb, session: NewSession): Promise<boolean> {
+export async function openSession(
+  db: AccountsDb,
+  session: {
+    readonly tokenSha256: Buffer;
+    readonly personId: string;
+    /** The hash that the password was checked against. */
+    readonly passwordHash: string;
+    readonly address: string;
+    readonly now: Date;
+    readonly expiresAt: Date;
+  },
+): Promise<boolean> {
   const { personId, now } = session;
   const { rows } = await sql<{ person_id: string }>`
     with admitted as (

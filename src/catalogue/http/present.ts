@@ -5,34 +5,26 @@ import { moneyJson, decimalJson, type Wire } from '../../platform/http/json.ts';
 import type {
   packageDetailsSchema,
   packageSchema,
-  regionSchema,
   topUpPackageSchema,
   exchangeRateSchema,
 } from './schema.ts';
-import type { RegionView } from '../memory.ts';
-import type { PricedPackage, ExchangeRateView } from '../prices.ts';
-
-export function presentRegion(view: RegionView): Wire<z.output<typeof regionSchema>> {
-  return { ...view };
-}
+import type { PricedPackage } from '../prices.ts';
 
 export function presentPackage(view: PricedPackage): Wire<z.output<typeof packageSchema>> {
   const { item, price, priceUsdMinor } = view;
-  // The buyer sees what is stored with the order.
-  const snapshot = snapshotOf(item);
   return {
     packageCode: item.packageCode,
     packageName: item.name,
-    data: snapshot.data,
     validity: validityDays(item.duration, item.durationUnit),
     price: moneyJson(price.amountMinor),
     currency: price.currency as AccountCurrency,
     originalPriceUSD: moneyJson(priceUsdMinor),
-    coverage: snapshot.coverage,
-    networkProviders: snapshot.networkProviders,
-    dataType: snapshot.dataType,
-    speed: snapshot.speed,
-    activation: activationText(item.activeType),
+    // As it is stored with the order.
+    ...snapshotOf(item),
+    activation:
+      item.activeType === 1
+        ? 'Validity starts when the eSIM is installed'
+        : 'Validity starts when the eSIM first connects to a network',
     topUpAvailable: item.topUpAvailable,
   };
 }
@@ -80,16 +72,10 @@ function presentNetwork({ locationName, locationCode, operatorList }: LocationNe
   };
 }
 
-function activationText(activeType: number): string {
-  return activeType === 1
-    ? 'Validity starts when the eSIM is installed'
-    : 'Validity starts when the eSIM first connects to a network';
-}
-
-export function presentExchangeRate(view: ExchangeRateView): Wire<z.output<typeof exchangeRateSchema>> {
+export function presentExchangeRate(rate: string): Wire<z.output<typeof exchangeRateSchema>> {
   return {
     success: true,
     message: 'Current exchange rate',
-    data: { rate: decimalJson(view.rate), baseCurrency: 'USD', currency: 'NGN' },
+    data: { rate: decimalJson(rate), baseCurrency: 'USD', currency: 'NGN' },
   };
 }

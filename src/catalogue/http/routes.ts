@@ -1,17 +1,9 @@
-import { TOP_UP_PREFIX } from '../rules.ts';
 import type { Account } from '../../domain/account.ts';
-import type { PackageType } from '../../domain/states.ts';
 import { isCleanText } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 import type { RenderCache } from '../../platform/http/render-cache.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
-import {
-  presentPackage,
-  presentPackageDetails,
-  presentRegion,
-  presentTopUp,
-  presentExchangeRate,
-} from './present.ts';
+import { presentPackage, presentPackageDetails, presentTopUp, presentExchangeRate } from './present.ts';
 import {
   catalogueRegions,
   packageDetailsQuery,
@@ -49,8 +41,7 @@ function regionsRoute(cache: RenderCache): Route {
     },
     async handle({ world, query }) {
       const { type } = query;
-      const render = async () =>
-        (await world.listRegions(type === undefined ? {} : { type })).map(presentRegion);
+      const render = () => world.listRegions(type === undefined ? {} : { type });
       return { status: 200, body: await cache.body(world, ['regions', type], render) };
     },
   });
@@ -138,20 +129,14 @@ function packageDetailsRoute(cache: RenderCache): Route {
     },
     async handle({ world, principal, params, query }) {
       const packageCode = params['packageCode'] ?? '';
-      const packageType = packageTypeOf(packageCode, query.type);
+      const { type: packageType, currency } = query;
       const account: Account | undefined = principal?.account;
-      const cacheKey = ['package', account?.type, query.currency, packageType, packageCode];
+      const cacheKey = ['package', account?.type, currency, packageType, packageCode];
       const render = async () =>
-        presentPackageDetails(
-          await world.getPackage(account, { packageCode, packageType, currency: query.currency }),
-        );
+        presentPackageDetails(await world.getPackage(account, { packageCode, packageType, currency }));
       return { status: 200, body: await cache.body(world, cacheKey, render) };
     },
   });
-}
-
-function packageTypeOf(packageCode: string, asked: PackageType): PackageType {
-  return packageCode.startsWith(TOP_UP_PREFIX) ? 'TOPUP' : asked;
 }
 
 export function exchangeRateRoute(): Route {

@@ -2,14 +2,13 @@ import { z } from 'zod';
 import { DURATION_UNITS, REGION_TYPES } from '../rules.ts';
 import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
 import { PACKAGE_TYPES } from '../../domain/states.ts';
+import { money } from '../../platform/http/answer-fields.ts';
 import { choiceField, currencyField, textField } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_REGION_CODE_CHARACTERS } from '../../platform/http/limits.ts';
 
-const REGION_FILTERS = ['1', '2'] as const;
-
 export const regionsQuery = z.object({
   type: z
-    .enum(REGION_FILTERS, 'must be 1 (countries only) or 2 (multi-country only)')
+    .enum(['1', '2'], 'must be 1 (countries only) or 2 (multi-country only)')
     .transform((text): 1 | 2 => (text === '1' ? 1 : 2))
     .optional()
     .meta({
@@ -45,8 +44,6 @@ export const packageDetailsQuery = z.object({
   currency: currencyField({ description: 'The currency of `price`' }),
 });
 
-const price = (description: string) => z.number().meta({ description, example: 12.5 });
-
 export const regionSchema = z
   .object({
     regionCode: z.string().meta({ description: 'The value for `regionCode` elsewhere', example: 'NG' }),
@@ -69,9 +66,9 @@ export const packageSchema = z
     packageName: z.string(),
     data: z.string().meta({ description: 'Allowance', example: '5 GB' }),
     validity: z.number().int().meta({ description: 'Days' }),
-    price: price('In the account currency'),
+    price: money('In the account currency'),
     currency: z.enum(ACCOUNT_CURRENCIES),
-    originalPriceUSD: price('The same price in US dollars'),
+    originalPriceUSD: money('The same price in US dollars'),
     coverage: z.array(z.string()).meta({ description: 'Covered countries' }),
     networkProviders: z.array(z.string()).meta({ description: 'Operators' }),
     dataType: z.string().meta({ example: 'Data only' }),
@@ -91,7 +88,7 @@ export const topUpPackageSchema = z
   .object({
     packageCode: z.string().meta({ description: 'The code to send when buying' }),
     name: z.string(),
-    price: price('In `currencyCode`'),
+    price: money('In `currencyCode`'),
     currencyCode: z.string().meta({ example: 'USD' }),
     volume: z.number().int().meta({ description: 'Bytes; for a top-up the bytes added' }),
     duration: z.number().int().meta({ description: 'In `durationUnit`' }),

@@ -9,13 +9,6 @@ export interface StoredPackage extends CataloguePackage {
   readonly withdrawn: boolean;
 }
 
-export interface CatalogueChange {
-  readonly added: number;
-  readonly changed: number;
-  readonly repriced: number;
-  readonly withdrawn: number;
-}
-
 /** Rows of one insert: 20 columns each, well under Postgres's 65,535 parameters. */
 const CHUNK = 500;
 
@@ -23,13 +16,8 @@ const CHUNK = 500;
 export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; packages: StoredPackage[] }> {
   const regions = await db
     .selectFrom('regions')
-    .select([
-      'region_code as regionCode',
-      'region_name as regionName',
-      'region_type as regionType',
-      'country_code as countryCode',
-      'flag_url as flagUrl',
-    ])
+    .select(['region_code as regionCode', 'region_name as regionName', 'region_type as regionType'])
+    .select(['country_code as countryCode', 'flag_url as flagUrl'])
     .where('withdrawn_at', 'is', null)
     .orderBy('region_name')
     .execute();
@@ -45,17 +33,17 @@ export async function readCatalogue(db: WorldDb): Promise<{ regions: Region[]; p
   return { regions, packages: packages.map(toPackage) };
 }
 
-/** The last list that the supplier gave for a BASE package; undefined when it was never asked. */
+/** The last list that the supplier gave for a BASE package; undefined when it was never fetched. */
 export async function readTopUps(
   db: WorldDb,
   packageCode: string,
 ): Promise<{ lookedAt: Date; packages: StoredPackage[] } | undefined> {
-  const look = await db
+  const fetched = await db
     .selectFrom('package_top_up_looks')
     .select('looked_at')
     .where('package_code', '=', packageCode)
     .executeTakeFirst();
-  if (!look) return undefined;
+  if (!fetched) return undefined;
   const rows = await db
     .selectFrom('package_top_ups')
     .innerJoin('packages', 'packages.package_code', 'package_top_ups.top_up_code')
@@ -63,7 +51,7 @@ export async function readTopUps(
     .where('package_top_ups.package_code', '=', packageCode)
     .orderBy('package_top_ups.position')
     .execute();
-  return { lookedAt: look.looked_at, packages: rows.map(toPackage) };
+  return { lookedAt: fetched.looked_at, packages: rows.map(toPackage) };
 }
 
 /** A top-up from any stored list, whatever its code looks like. */
@@ -114,18 +102,17 @@ export async function replaceCatalogue(
   db: WorldDb,
   catalogue: { readonly regions: readonly Region[]; readonly packages: readonly CataloguePackage[] },
   now: Date,
-): Promise<CatalogueChange> {
+) {
   return db.transaction().execute(async (trx) => {
     await lockCatalogue(trx);
     const regionsChanged = await writeRegions(trx, catalogue.regions, now);
     const packages = withoutDuplicates(catalogue.packages);
     const written = await writePackages(trx, packages, now);
-    const gone = await withdrawMissing(trx, packages, now);
-    const change = { ...written, withdrawn: gone };
+    const withdrawn = await withdrawMissing(trx, packages, now);
     // An unchanged catalogue must not empty every process's caches.
-    if (change.added + change.changed + change.repriced + change.withdrawn + regionsChanged > 0)
+    if (written.added + written.changed + written.repriced + withdrawn + regionsChanged > 0)
       await bumpRevision(trx, 'catalogue');
-    return change;
+    return { ...written, withdrawn };
   });
 }
 
@@ -173,11 +160,8 @@ async function writeRegions(trx: WorldDb, regions: readonly Region[], now: Date)
   return Number(written.numInsertedOrUpdatedRows) + Number(gone.numUpdatedRows);
 }
 
-async function writePackages(
-  trx: WorldDb,
-  packages: readonly CataloguePackage[],
-  now: Date,
-): Promise<Omit<CatalogueChange, 'withdrawn'>> {
+/** Counts a package with a new cost as repriced, not as changed. */
+async function writePackages(trx: WorldDb, packages: readonly CataloguePackage[], now: Date) {
   const codes = packages.map((item) => item.packageCode);
   const rows = await trx
     .selectFrom('packages')
@@ -191,8 +175,10 @@ async function writePackages(
     return row !== undefined && !sameValue(row, toRow(item));
   });
   const repriced = changed.filter((item) => known.get(item.packageCode)?.cost_usd_e4 !== item.cost);
-  for (const chunk of chunks([...added, ...changed])) await upsertPackages(trx, chunk);
-  await recordPrices(trx, added, repriced, now);
+  const written = [...added, ...changed];
+  for (let from = 0; from < written.length; from += CHUNK)
+    await upsertPackages(trx, written.slice(from, from + CHUNK));
+  await recordPrices(trx, [...added, ...repriced], now);
   return { added: added.length, changed: changed.length - repriced.length, repriced: repriced.length };
 }
 
@@ -216,26 +202,20 @@ async function upsertPackages(trx: WorldDb, packages: readonly CataloguePackage[
 }
 
 /** A price is valid until the next one starts, and for at least a millisecond, even if the clock stood still or went back. */
-async function recordPrices(
-  trx: WorldDb,
-  added: readonly CataloguePackage[],
-  repriced: readonly CataloguePackage[],
-  now: Date,
-): Promise<void> {
-  for (const chunk of chunks([...added, ...repriced])) {
-    const codes = chunk.map((item) => item.packageCode);
-    const costs = chunk.map((item) => item.cost);
-    await sql`
-      with closed as (
-        update package_prices set valid_to = greatest(${now}, valid_from + interval '1 millisecond')
-         where valid_to is null and package_code = any(${codes}::text[])
-        returning package_code, valid_to
-      )
-      insert into package_prices (package_code, cost_usd_e4, valid_from)
-      select package_code, cost_usd_e4, coalesce(closed.valid_to, ${now})
-        from unnest(${codes}::text[], ${costs}::bigint[]) next (package_code, cost_usd_e4) left join closed using (package_code)
-    `.execute(trx);
-  }
+async function recordPrices(trx: WorldDb, packages: readonly CataloguePackage[], now: Date): Promise<void> {
+  if (packages.length === 0) return;
+  const codes = packages.map((item) => item.packageCode);
+  const costs = packages.map((item) => item.cost);
+  await sql`
+    with closed as (
+      update package_prices set valid_to = greatest(${now}, valid_from + interval '1 millisecond')
+       where valid_to is null and package_code = any(${codes}::text[])
+      returning package_code, valid_to
+    )
+    insert into package_prices (package_code, cost_usd_e4, valid_from)
+    select package_code, cost_usd_e4, coalesce(closed.valid_to, ${now})
+      from unnest(${codes}::text[], ${costs}::bigint[]) next (package_code, cost_usd_e4) left join closed using (package_code)
+  `.execute(trx);
 }
 
 async function withdrawMissing(
@@ -257,12 +237,6 @@ async function withdrawMissing(
 /** Where a list names a package twice, the last entry counts. */
 function withoutDuplicates(packages: readonly CataloguePackage[]): CataloguePackage[] {
   return [...new Map(packages.map((item) => [item.packageCode, item])).values()];
-}
-
-function chunks<T>(items: readonly T[]): T[][] {
-  return Array.from({ length: Math.trunc((items.length + CHUNK - 1) / CHUNK) }, (_, index) =>
-    items.slice(index * CHUNK, (index + 1) * CHUNK),
-  );
 }
 
 function toRegionRow(region: Region): Insertable<RegionsTable> {

@@ -1,5 +1,5 @@
-import { sql, type Selectable } from 'kysely';
-import type { PricingSettingsTable, WorldDb } from '../../platform/database/tables.ts';
+import { sql } from 'kysely';
+import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PricingSettings } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
 
@@ -10,33 +10,21 @@ export interface PricingChange extends PricingSettings {
   readonly validFrom: Date;
 }
 
-export async function findPricingSettings(db: WorldDb): Promise<PricingSettings> {
-  return toSettings(await newestFirst(db).limit(1).executeTakeFirstOrThrow());
+export function findPricingSettings(db: WorldDb): Promise<PricingSettings> {
+  return newestFirst(db).limit(1).executeTakeFirstOrThrow();
 }
 
 /** Newest first. */
-export async function listPricingSettings(db: WorldDb, limit: number): Promise<PricingChange[]> {
-  const rows = await newestFirst(db).limit(limit).execute();
-  return rows.map((row) => ({
-    ...toSettings(row),
-    by: row.set_by,
-    reason: row.reason,
-    validFrom: row.valid_from,
-  }));
+export function listPricingSettings(db: WorldDb, limit: number): Promise<PricingChange[]> {
+  return newestFirst(db).select(['set_by as by', 'reason', 'valid_from as validFrom']).limit(limit).execute();
 }
 
-function newestFirst(db: WorldDb) {
-  return db.selectFrom('pricing_settings').selectAll().orderBy('valid_from', 'desc');
-}
-
-function toSettings(row: Selectable<PricingSettingsTable>): PricingSettings {
-  return {
-    id: row.id,
-    userMarkupBps: row.user_markup_bps,
-    merchantMarkupBps: row.merchant_markup_bps,
-    ngnIncrementBps: row.ngn_increment_bps,
-  };
-}
+const newestFirst = (db: WorldDb) =>
+  db
+    .selectFrom('pricing_settings')
+    .select(['id', 'user_markup_bps as userMarkupBps', 'merchant_markup_bps as merchantMarkupBps'])
+    .select('ngn_increment_bps as ngnIncrementBps')
+    .orderBy('valid_from', 'desc');
 
 /**
  * Takes effect in every process within a second. `changed-meanwhile`: the settings with the id `before`, which the operator saw, no longer

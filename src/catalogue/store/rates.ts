@@ -1,5 +1,6 @@
-import type { Selectable } from 'kysely';
-import type { ExchangeRatesTable, WorldDb } from '../../platform/database/tables.ts';
+import { sql } from 'kysely';
+import { inBatches } from '../../platform/database/retention.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
 import type { Rate } from '../pricing.ts';
 import { bumpRevision } from './revisions.ts';
 
@@ -24,39 +25,34 @@ export interface SetRate {
 
 /** The latest good rate of every currency. */
 export async function findGoodRates(db: WorldDb): Promise<Rate[]> {
-  const rows = await db
-    .selectFrom('exchange_rates')
+  const rows = await selectRates(db)
     .distinctOn('currency')
-    .select(['id', 'currency', 'rate_micros', 'source', 'observed_at'])
     .where('status', '=', 'GOOD')
     .orderBy('currency')
     .orderBy('observed_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  return rows.map((row) => ({ ...toRate(row), observedAtMs: row.observed_at.getTime() }));
+  return rows.map(({ id, observedAt, ...rate }) => ({
+    id: String(id),
+    ...rate,
+    observedAtMs: observedAt.getTime(),
+  }));
 }
 
-export type QuarantinedRate = Omit<Rate, 'observedAtMs'> & { readonly observedAt: Date };
+const selectRates = (db: WorldDb) =>
+  db
+    .selectFrom('exchange_rates')
+    .select(['id', 'currency', 'rate_micros as micros', 'source', 'observed_at as observedAt']);
 
 /** Quarantined observations since a time, newest first; of one currency or of all. */
-export async function findQuarantined(
-  db: WorldDb,
-  since: Date,
-  currency?: string,
-): Promise<QuarantinedRate[]> {
-  const rows = await db
-    .selectFrom('exchange_rates')
-    .select(['id', 'currency', 'rate_micros', 'source', 'observed_at'])
+export async function findQuarantined(db: WorldDb, since: Date, currency?: string) {
+  const rows = await selectRates(db)
     .where('status', '=', 'QUARANTINED')
     .where('observed_at', '>=', since)
     .$if(currency !== undefined, (query) => query.where('currency', '=', currency ?? ''))
     .orderBy('id', 'desc')
     .execute();
-  return rows.map((row) => ({ ...toRate(row), observedAt: row.observed_at }));
-}
-
-function toRate(row: Pick<Selectable<ExchangeRatesTable>, 'id' | 'currency' | 'rate_micros' | 'source'>) {
-  return { id: String(row.id), currency: row.currency, micros: row.rate_micros, source: row.source };
+  return rows.map(({ id, ...rate }) => ({ id: String(id), ...rate }));
 }
 
 /** Stores observations. A good one makes every process reload its rates. */
@@ -66,10 +62,8 @@ export async function insertRates(db: WorldDb, rates: readonly NewRate[]): Promi
     await trx
       .insertInto('exchange_rates')
       .values(
-        rates.map(({ currency, micros, source, observedAt, status }) => ({
-          currency,
-          source,
-          status,
+        rates.map(({ micros, observedAt, ...rate }) => ({
+          ...rate,
           rate_micros: micros,
           observed_at: observedAt,
         })),
@@ -129,13 +123,9 @@ export function listSetRates(db: WorldDb, limit: number): Promise<(SetRate & { r
 /** Marks a quarantined observation as good. undefined: no observation with this id since that time. */
 export async function confirmQuarantined(
   db: WorldDb,
-  {
-    id,
-    by,
-    reason,
-    since,
-  }: { readonly id: bigint; readonly by: string; readonly reason: string; readonly since: Date },
+  confirm: { readonly id: bigint; readonly by: string; readonly reason: string; readonly since: Date },
 ): Promise<'confirmed' | 'already' | undefined> {
+  const { id, by, reason, since } = confirm;
   return db.transaction().execute(async (trx) => {
     const row = await trx
       .selectFrom('exchange_rates')
@@ -154,4 +144,24 @@ export async function confirmQuarantined(
     await bumpRevision(trx, 'rates');
     return 'confirmed';
   });
+}
+
+/**
+ * Deletes older rates. Kept: the last good one of a currency, and those that an order refers to or a person confirmed. Orders are searched one rate at a
+ * time, by their index: for a join, Postgres would read all of them.
+ */
+export function forgetRates(db: WorldDb, createdBefore: Date, isOver?: () => boolean): Promise<number> {
+  return inBatches(async (limit) => {
+    const { numAffectedRows } = await sql`
+      delete from exchange_rates where id in (
+        select id from exchange_rates rate
+         where created_at < ${createdBefore} and confirmed_by is null
+           and (select rate_id from purchases where rate_id = rate.id::text limit 1) is null
+           and (status <> 'GOOD' or exists (
+             select from exchange_rates newer
+              where newer.currency = rate.currency and newer.status = 'GOOD'
+                and (newer.observed_at, newer.id) > (rate.observed_at, rate.id)))
+         order by created_at limit ${limit} for update skip locked)`.execute(db);
+    return Number(numAffectedRows ?? 0n);
+  }, isOver);
 }

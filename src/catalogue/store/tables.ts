@@ -1,8 +1,6 @@
-import type { ColumnType, Generated } from 'kysely';
+import type { Generated, JSONColumnType } from 'kysely';
 import type { DurationUnit, LocationNetwork, RegionType } from '../rules.ts';
 import type { PackageType } from '../../domain/states.ts';
-
-export type Json<T> = ColumnType<T, string, string>;
 
 export interface RegionsTable {
   region_code: string;
@@ -32,7 +30,7 @@ export interface PackagesTable {
   top_up_available: boolean;
   location: string;
   location_code: string;
-  networks: Json<LocationNetwork[]>;
+  networks: JSONColumnType<LocationNetwork[]>;
   withdrawn_at: Date | null;
 }
 
@@ -62,4 +60,43 @@ export interface SetRatesTable {
   set_by: string;
   reason: string;
   set_at: Generated<Date>;
+}
+
+export interface PricingSettingsTable {
+  id: string;
+  user_markup_bps: number;
+  merchant_markup_bps: number;
+  ngn_increment_bps: number;
+  set_by: string;
+  reason: string;
+  valid_from: Generated<Date>;
+}
+
+export interface ExchangeRatesTable {
+  id: Generated<bigint>;
+  currency: string;
+  rate_micros: bigint;
+  source: string;
+  observed_at: Date;
+  status: 'GOOD' | 'QUARANTINED';
+  confirmed_by: string | null;
+  confirmed_reason: Generated<string | null>;
+  created_at: Generated<Date>;
+}
+
+export interface RevisionsTable {
+  name: 'catalogue' | 'pricing' | 'rates';
+  revision: bigint;
+}
+
+export interface CatalogueTables {
+  regions: RegionsTable;
+  packages: PackagesTable;
+  package_prices: PackagePricesTable;
+  package_top_ups: PackageTopUpsTable;
+  package_top_up_looks: PackageTopUpLooksTable;
+  pricing_settings: PricingSettingsTable;
+  exchange_rates: ExchangeRatesTable;
+  set_rates: SetRatesTable;
+  revisions: RevisionsTable;
 }

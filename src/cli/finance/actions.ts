@@ -1,10 +1,10 @@
 /** The commands that change something: operator actions, their approval by a second person, replay and dismiss. */
 import { z } from 'zod';
 import type { OperatorAction } from '../../accounts/roles.ts';
-import type { ActionInput } from '../../operations/actions.ts';
+import type { ActionInput, ActionRecord } from '../../operations/actions.ts';
 import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
-import type { ActionOutcome } from '../../operations/rules.ts';
-import type { EffectPreview } from '../../operations/store/actions.ts';
+import type { ActionOutcome, ActionRefusal } from '../../operations/rules.ts';
+import type { EffectPreview, WouldDo } from '../../operations/store/actions.ts';
 import { findStuck } from '../../operations/stuck.ts';
 import { DISPUTE_OUTCOMES } from '../../payments/rules.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';
@@ -14,16 +14,34 @@ import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { moment, money, notConfirmed } from './output.ts';
 import { applyToTargets, confirmPreview, FILTER, lineOf, type Preview, type Result } from './targets.ts';
 
-interface ActionSpec {
+const COMMON = {
+  ...FILTER,
+  ...WHO,
+  evidence: option(text(500).optional(), 'where it can be seen: a statement, a ticket', 'where'),
+  key: option(text(200).optional(), 'the same key acts once', 'text'),
+  dryRun: DRY_RUN,
+  yes: YES,
+};
+const AMOUNT = {
+  amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
+  goodwill: toggle('also where the package was delivered'),
+};
+const PACKAGE = { package: option(text(100).optional(), 'the package to deliver', 'code') };
+const OUTCOME = {
+  outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
+  dispute: option(text(100).optional(), 'which one, where several are open', 'id'),
+  override: toggle("against the gateway's word"),
+};
+const ONLY = { amount: AMOUNT, package: PACKAGE, outcome: OUTCOME, nothing: {} };
+
+const ACTIONS: readonly {
   readonly name: string;
   readonly action: OperatorAction;
   readonly summary: string;
   readonly help?: string;
-  readonly takes?: 'amount' | 'package' | 'outcome';
+  readonly takes?: keyof typeof ONLY;
   readonly needsEvidence?: true;
-}
-
-const ACTIONS: readonly ActionSpec[] = [
+}[] = [
   {
     name: 'refund',
     action: 'refund-to-source',
@@ -68,26 +86,6 @@ open. --override records another outcome than the gateway's: a second person mus
   },
 ];
 
-const COMMON = {
-  ...FILTER,
-  ...WHO,
-  evidence: option(text(500).optional(), 'where it can be seen: a statement, a ticket', 'where'),
-  key: option(text(200).optional(), 'the same key acts once', 'text'),
-  dryRun: DRY_RUN,
-  yes: YES,
-};
-const AMOUNT = {
-  amount: option(amount.optional(), 'such as 12.50, with --currency; everything by default', 'amount'),
-  goodwill: toggle('also where the package was delivered'),
-};
-const PACKAGE = { package: option(text(100).optional(), 'the package to deliver', 'code') };
-const OUTCOME = {
-  outcome: option(z.enum(DISPUTE_OUTCOMES, 'must be won or lost').optional(), 'how it ended', 'won|lost'),
-  dispute: option(text(100).optional(), 'which one, where several are open', 'id'),
-  override: toggle("against the gateway's word"),
-};
-const ONLY = { amount: AMOUNT, package: PACKAGE, outcome: OUTCOME, nothing: {} };
-
 type ActionOptions = z.output<z.ZodObject<typeof COMMON>> &
   Partial<z.output<z.ZodObject<typeof AMOUNT & typeof PACKAGE & typeof OUTCOME>>>;
 
@@ -100,32 +98,23 @@ export function addActionCommands(group: FinanceGroup): void {
 Takes one id, or --class for everything of that class on the stuck list.${spec.needsEvidence ? ' --evidence is required.' : ''}`,
       options: z.object({ ...COMMON, ...ONLY[spec.takes ?? 'nothing'] }),
       needsTemporal: true,
-      run: ({ args: [id], options: given, world, out }) => {
-        const options: ActionOptions = given;
+      run: (request) => {
+        const options: ActionOptions = request.options;
         const { amount: amountMinor, currency: code, package: packageCode, dispute, key } = options;
         const forOneId = [amountMinor, packageCode, dispute, key];
-        if (id === undefined && forOneId.some((value) => value !== undefined))
+        if (request.args[0] === undefined && forOneId.some((value) => value !== undefined))
           throw new UsageMistake('--amount, --package, --dispute and --key need one id');
         if (amountMinor !== undefined && code === undefined)
           throw new UsageMistake('--amount needs --currency');
+        const { actions } = request.world;
         const requestFor = (transactionId: string) => toRequest(spec.action, transactionId, options);
+        // Beside an amount, the currency is the amount's and no filter.
+        const currency = amountMinor === undefined ? code : undefined;
         return applyToTargets({
-          world,
-          out,
-          id,
-          // Beside an amount, the currency is the amount's and no filter.
-          filter: {
-            class: options.class,
-            olderThan: options.olderThan,
-            currency: amountMinor === undefined ? code : undefined,
-          },
-          isYes: options.yes,
-          isDryRun: options.dryRun,
+          request: { ...request, options: { ...options, currency } },
           verb: `Apply ${spec.action} to`,
-          preview: async (transactionId) =>
-            toPreview(transactionId, await world.actions.previewEffect(requestFor(transactionId))),
-          act: async (transactionId) =>
-            toResult(transactionId, await world.actions.make(requestFor(transactionId))),
+          preview: async (id) => toPreview(id, await actions.previewEffect(requestFor(id))),
+          act: async (id) => toResult(id, await actions.make(requestFor(id))),
         });
       },
     });
@@ -149,35 +138,32 @@ function toRequest(move: OperatorAction, transactionId: string, options: ActionO
   });
 }
 
-type ActionResult = Result &
-  Partial<Omit<Extract<ActionOutcome, { outcome: 'refused' }>, 'outcome' | 'detail'>> & {
-    readonly moveId?: string;
-  };
+type ActionResult = Result & {
+  readonly moveId?: string;
+  readonly code?: ActionRefusal;
+  readonly fits?: readonly OperatorAction[];
+};
 
-function toResult(transactionId: string, outcome: ActionOutcome): ActionResult {
-  switch (outcome.outcome) {
-    case 'done':
-      return {
-        transactionId,
-        outcome: 'done',
-        moveId: outcome.moveId,
-        detail: outcome.again ? `${outcome.did} (done before; nothing was done now)` : outcome.did,
-      };
-    case 'waits-for-approval':
-      return {
-        transactionId,
-        outcome: 'waits-for-approval',
-        moveId: outcome.moveId,
-        detail: `a second person must approve it until ${outcome.expiresAt}: approve ${outcome.moveId} --by <person>`,
-      };
+function toResult(transactionId: string, made: ActionOutcome): ActionResult {
+  const { outcome } = made;
+  switch (outcome) {
+    case 'done': {
+      const again = made.again ? ' (done before; nothing was done now)' : '';
+      return { transactionId, outcome, moveId: made.moveId, detail: `${made.did}${again}` };
+    }
+    case 'waits-for-approval': {
+      const { moveId, expiresAt } = made;
+      const detail = `a second person must approve it until ${expiresAt}: approve ${moveId} --by <person>`;
+      return { transactionId, outcome, moveId, detail };
+    }
     case 'refused': {
-      const { code, detail, fits } = outcome;
+      const { code, fits } = made;
       const available =
         fits.length === 0 ? 'no action is available' : `available actions: ${fits.join(', ')}`;
-      return { transactionId, outcome: 'refused', code, fits, detail: `${code}: ${detail}; ${available}` };
+      return { transactionId, outcome, code, fits, detail: `${code}: ${made.detail}; ${available}` };
     }
     case 'unknown':
-      return { transactionId, outcome: 'unknown', detail: outcome.detail };
+      return { transactionId, outcome, detail: made.detail };
   }
 }
 
@@ -185,39 +171,20 @@ function toResult(transactionId: string, outcome: ActionOutcome): ActionResult {
 const GATEWAY_IS_ASKED_AGAIN = ['DISPUTE_OPEN', 'OUTCOME_DIFFERS', 'GATEWAY_SILENT'];
 
 function toPreview(transactionId: string, foresight: EffectPreview): Preview {
-  switch (foresight.outcome) {
-    case 'would-do':
-      return {
-        transactionId,
-        outcome: 'would-do',
-        detail: foresight.did,
-        lines: effectsOf(foresight),
-        foresight,
-      };
-    case 'refused': {
-      const isAskedAgain = GATEWAY_IS_ASKED_AGAIN.includes(foresight.code);
-      return {
-        transactionId,
-        outcome: isAskedAgain ? 'would-do' : 'refused',
-        detail: `${foresight.code}: ${foresight.detail}`,
-        lines: isAskedAgain
-          ? [`By the gateway's last answer: ${foresight.detail}. The gateway is asked again first.`]
-          : [],
-        foresight,
-      };
-    }
-    case 'done':
-    case 'waits-for-approval': {
-      const detail =
-        foresight.outcome === 'done'
-          ? `done before: ${foresight.did}`
-          : `awaits approval: ${foresight.moveId}`;
-      return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
-    }
+  const { outcome } = foresight;
+  if (outcome === 'would-do')
+    return { transactionId, outcome, detail: foresight.did, lines: effectsOf(foresight), foresight };
+  if (outcome === 'refused') {
+    const detail = `${foresight.code}: ${foresight.detail}`;
+    if (!GATEWAY_IS_ASKED_AGAIN.includes(foresight.code))
+      return { transactionId, outcome, detail, lines: [], foresight };
+    const lines = [`By the gateway's last answer: ${foresight.detail}. The gateway is asked again first.`];
+    return { transactionId, outcome: 'would-do', detail, lines, foresight };
   }
+  const detail =
+    outcome === 'done' ? `done before: ${foresight.did}` : `awaits approval: ${foresight.moveId}`;
+  return { transactionId, outcome: 'nothing-to-do', detail, lines: [] };
 }
-
-type WouldDo = Extract<EffectPreview, { outcome: 'would-do' }>;
 
 const APPROVAL: Record<WouldDo['secondPerson'], readonly string[]> = {
   always: ['A second person must approve it first.'],
@@ -225,27 +192,20 @@ const APPROVAL: Record<WouldDo['secondPerson'], readonly string[]> = {
   never: [],
 };
 
-function effectsOf({
-  amount: total,
-  accountId,
-  email,
-  did,
-  entries,
-  refunds,
-  secondPerson,
-}: WouldDo): string[] {
+function effectsOf(effect: WouldDo): string[] {
+  const { amount: total, email } = effect;
   return [
     `Amount:   ${total === null ? 'none' : money(total.amountMinor, total.currency)}`,
-    `Account:  ${accountId}${email === null ? '' : ` (${email})`}`,
-    `Effect:   ${did}`,
-    ...refunds.map(
+    `Account:  ${effect.accountId}${email === null ? '' : ` (${email})`}`,
+    `Effect:   ${effect.did}`,
+    ...effect.refunds.map(
       (refund) => `Refund:   ${money(refund.amountMinor, refund.currency)}, through the gateway`,
     ),
-    ...entries.map(({ account, currency: code, debitMinor, creditMinor }) => {
+    ...effect.entries.map(({ account, currency: code, debitMinor, creditMinor }) => {
       const isDebit = debitMinor > 0n;
       return `Ledger:   ${account} ${isDebit ? 'debit' : 'credit'} ${money(isDebit ? debitMinor : creditMinor, code)}`;
     }),
-    ...APPROVAL[secondPerson],
+    ...APPROVAL[effect.secondPerson],
   ];
 }
 
@@ -303,13 +263,8 @@ function addSecondPerson(group: FinanceGroup, name: 'approve' | 'decline', summa
   });
 }
 
-interface Pending {
-  readonly moveId: string;
-  readonly transactionId: string;
-}
-
 /** An id of an action is not checked here: approving or declining it says why it cannot be done. */
-async function findPending({ actions }: FinanceWorld, id: string): Promise<Pending> {
+async function findPending({ actions }: FinanceWorld, id: string) {
   if (id.startsWith('move-')) {
     const pending = (await actions.pendingApprovals()).find((action) => action.moveId === id);
     return { moveId: id, transactionId: pending?.transactionId ?? id };
@@ -317,25 +272,18 @@ async function findPending({ actions }: FinanceWorld, id: string): Promise<Pendi
   const pending = (await actions.listFor(id)).filter((action) => action.status === 'WAITS_FOR_APPROVAL');
   const [only] = pending;
   if (!only) throw new OperatorMistake(`No action on ${id} awaits approval`);
-  if (pending.length > 1)
-    throw new OperatorMistake(
-      `Several actions are pending: give one of ${pending.map((action) => action.moveId).join(', ')}`,
-    );
+  const ids = pending.map((action) => action.moveId).join(', ');
+  if (pending.length > 1) throw new OperatorMistake(`Several actions are pending: give one of ${ids}`);
   return only;
 }
 
 async function previewSecond(
   { actions }: FinanceWorld,
   name: 'approve' | 'decline',
-  { moveId, transactionId }: Pending,
+  { moveId, transactionId }: Pick<ActionRecord, 'moveId' | 'transactionId'>,
 ): Promise<Preview> {
-  if (name === 'decline')
-    return {
-      transactionId,
-      outcome: 'would-do',
-      detail: '',
-      lines: ['The action is not done; no money moves.'],
-    };
+  const lines = ['The action is not done; no money moves.'];
+  if (name === 'decline') return { transactionId, outcome: 'would-do', detail: '', lines };
   const foresight = await actions.previewApproval(moveId);
   if (foresight) return toPreview(transactionId, foresight);
   return { transactionId, outcome: 'refused', detail: `${moveId} does not await approval`, lines: [] };
@@ -350,28 +298,18 @@ messages again, checks the gateway, then the supplier, then retries the delivery
 neither --by nor --reason.`,
     options: z.object({ ...FILTER, by: optional(BY), reason: optional(REASON), dryRun: DRY_RUN, yes: YES }),
     needsTemporal: true,
-    run: ({ args: [id], options, world, out }) => {
-      const { by = '', reason = '', dryRun: isDryRun, yes: isYes, class: classes, olderThan } = options;
-      if (!isDryRun && (by === '' || reason === ''))
+    run: (request) => {
+      const { by = '', reason = '', dryRun } = request.options;
+      if (!dryRun && (by === '' || reason === ''))
         throw new UsageMistake('--by and --reason are required (your name, and why)');
-      const act = async (target: string, isPreview: boolean) =>
-        toReplayResult(target, await replay(world.replayDeps, target, { by, reason, isDryRun: isPreview }));
-      return applyToTargets({
-        world,
-        out,
-        id,
-        filter: { class: classes, olderThan, currency: options.currency },
-        isYes,
-        isDryRun,
-        verb: 'Replay',
-        act: (target) => act(target, isDryRun),
-        ...(!isDryRun && {
-          preview: async (target: string) => {
-            const seen = await act(target, true);
-            return { ...seen, lines: [`Steps:    ${seen.steps.map(({ step }) => step).join(', ')}`] };
-          },
-        }),
-      });
+      const replayOne = async (id: string, isDryRun: boolean) =>
+        toReplayResult(id, await replay(request.world.replayDeps, id, { by, reason, isDryRun }));
+      const preview = async (id: string) => {
+        const seen = await replayOne(id, true);
+        return { ...seen, lines: [`Steps:    ${seen.steps.map(({ step }) => step).join(', ')}`] };
+      };
+      const act = (id: string) => replayOne(id, dryRun);
+      return applyToTargets({ request, verb: 'Replay', act, ...(!dryRun && { preview }) });
     },
   });
 }
@@ -379,12 +317,10 @@ neither --by nor --reason.`,
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   option(schema.optional(), schema.meta()?.description ?? '', 'text');
 
-type ReplayResult = Result & Pick<Replayed, 'before' | 'after' | 'steps'>;
-
 /** The first that a step has is the outcome of the whole. */
 const WORST_FIRST = ['refused', 'unknown', 'waits-for-approval', 'would-do', 'done'] as const;
 
-function toReplayResult(transactionId: string, replayed: Replayed | undefined): ReplayResult {
+function toReplayResult(transactionId: string, replayed: Replayed | undefined): Result & Replayed {
   if (!replayed) {
     const detail = 'No purchase found with this id';
     return { transactionId, outcome: 'refused', detail, before: null, after: null, steps: [] };
@@ -409,21 +345,17 @@ export function addDismiss(group: FinanceGroup): void {
     summary: 'Ignores an unmatched gateway event',
     help: `Ignores a gateway event that belongs to none of our payments, and takes it off the list. Takes event-<number>, or --class.`,
     options: z.object({ ...FILTER, ...WHO, dryRun: DRY_RUN, yes: YES }),
-    run: ({ args: [id], options, world, out }) => {
-      const { by, reason, dryRun: isDryRun, yes: isYes, class: classes, olderThan } = options;
+    run: (request) => {
+      const { options, world } = request;
+      const { by, reason } = options;
       return applyToTargets({
-        world,
-        out,
-        id,
-        filter: { class: classes, olderThan, currency: options.currency },
-        isYes,
-        isDryRun,
+        request,
         verb: 'Dismiss',
-        ...(isDryRun && { preview: (target: string) => previewDismiss(world, target) }),
-        act: async (target) =>
-          (await dismiss(world.replayDeps, target, { by, reason }))
-            ? { transactionId: target, outcome: 'done', detail: 'dismissed' }
-            : { transactionId: target, outcome: 'refused', detail: NOT_UNMATCHED },
+        ...(options.dryRun && { preview: (id: string) => previewDismiss(world, id) }),
+        act: async (id) =>
+          (await dismiss(world.replayDeps, id, { by, reason }))
+            ? { transactionId: id, outcome: 'done', detail: 'dismissed' }
+            : { transactionId: id, outcome: 'refused', detail: NOT_UNMATCHED },
       });
     },
   });

@@ -1,6 +1,6 @@
 /** The ledger, its reports, and how our books compare with the gateway's statement and the supplier's orders. */
 import { z } from 'zod';
-import type { Report } from '../../reconciliation/books-rules.ts';
+import type { Report } from '../../reconciliation/books.ts';
 import { readLedger, type LedgerView } from '../../reconciliation/ledger-view.ts';
 import { DIFFERENCE_KINDS } from '../../reconciliation/payment-rules.ts';
 import type { FinanceWorld } from '../../platform/composition/finance.ts';

@@ -21,7 +21,7 @@ interface FinanceCommandSpec<Options extends z.ZodObject> {
   readonly run: (request: FinanceRequest<z.output<Options>>) => Promise<ExitCode>;
 }
 
-interface FinanceRequest<Options> {
+export interface FinanceRequest<Options> {
   readonly args: readonly string[];
   readonly options: Options;
   readonly world: FinanceWorld;

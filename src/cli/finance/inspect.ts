@@ -20,7 +20,7 @@ export function addInspectCommands(group: FinanceGroup): void {
       if (!temporalAsked) out.note('Temporal is not reachable: workflow-gone is left out');
       if (isCut) out.note('The list is cut: it holds the longest stuck');
       out.json(items);
-      if (!out.isJson) printStuck(out, items);
+      printStuck(out, items);
       return 0;
     },
   });
@@ -34,7 +34,7 @@ reference, an eSIM's id or ICCID, or a webhook message's id`,
       const timeline = await purchaseTimeline({ ...world.stuck, actions: world.actions }, id);
       if (!timeline) throw new OperatorMistake(`No purchase found with the id ${id}`);
       out.json(timeline);
-      if (!out.isJson) printTimeline(out, timeline);
+      printTimeline(out, timeline);
       return 0;
     },
   });
@@ -57,12 +57,7 @@ function printStuck(out: Output, items: readonly StuckItem[]): void {
 }
 
 function printTimeline(out: Output, timeline: Timeline): void {
-  const field = (name: string, value: string): void => {
-    if (value !== '') out.line(`${name.padEnd(17)} ${value}`);
-  };
-  for (const [name, value] of headOf(timeline)) field(name, value);
-  for (const { class: stuckClass, ageSeconds, reason, nextAction } of timeline.stuck)
-    field('stuck', `${stuckClass} for ${age(ageSeconds)}, ${reason}: ${nextAction}`);
+  for (const [name, value] of headOf(timeline)) if (value !== '') out.line(`${name.padEnd(17)} ${value}`);
   out.line('');
   out.table(
     ['AT', 'BY', 'WHAT', 'DETAIL'],
@@ -70,7 +65,7 @@ function printTimeline(out: Output, timeline: Timeline): void {
   );
 }
 
-function headOf(timeline: Timeline): [name: string, value: string][] {
+function headOf(timeline: Timeline): (readonly [name: string, value: string])[] {
   const { attention, package: item, supplier, hold, quote, workflows } = timeline;
   const attempts = supplier?.asks === 1 ? '1 attempt' : `${supplier?.asks ?? 0} attempts`;
   return [
@@ -82,24 +77,32 @@ function headOf(timeline: Timeline): [name: string, value: string][] {
     ['package', item ? `${item.packageCode} ${item.name}, ${item.type}` : ''],
     ['cost', quote ? money(quote.costUsdE4, 'USD4') : ''],
     ['hold', hold ? `${hold.status} ${money(hold.amountMinor, hold.currency)}` : ''],
-    ...timeline.payments.map((payment): [string, string] => [
-      'payment',
-      `${payment.reference}: ${payment.status}, requested ${money(payment.charge_minor, payment.charge_currency)}, booked ${money(payment.booked_minor, payment.booked_currency ?? payment.charge_currency)}, status at the gateway: ${payment.gateway_status ?? 'unknown'}`,
-    ]),
-    ...timeline.refunds.map((refund): [string, string] => [
-      'refund',
-      `${refund.refund_key}: ${refund.status}, ${money(refund.amount_minor, refund.currency)}`,
-    ]),
+    ...timeline.payments.map((payment) => ['payment', describePayment(payment)] as const),
+    ...timeline.refunds.map(
+      ({ refund_key: key, status, amount_minor: amountMinor, currency }) =>
+        ['refund', `${key}: ${status}, ${money(amountMinor, currency)}`] as const,
+    ),
     [
       'supplier',
       supplier
         ? `order ${supplier.orderNo ?? 'unknown'}, ${attempts}, eSIM ${supplier.esimStatus ?? ''} ${supplier.iccid ?? ''}`.trimEnd()
         : '',
     ],
-    ...(workflows?.map((state): [string, string] => [
-      'workflow',
-      `${state.workflowId}: ${state.status}${state.needsAttention ? `, needs attention: ${state.reason ?? ''}` : ''}`,
-    ]) ?? [['workflow', 'Temporal is not reachable'] as [string, string]]),
+    ...(workflows?.map(({ workflowId, status, needsAttention, reason }) => {
+      const attentionText = needsAttention ? `, needs attention: ${reason ?? ''}` : '';
+      return ['workflow', `${workflowId}: ${status}${attentionText}`] as const;
+    }) ?? [['workflow', 'Temporal is not reachable'] as const]),
     ['available actions', timeline.fits.join(', ')],
+    ...timeline.stuck.map(
+      ({ class: stuckClass, ageSeconds, reason, nextAction }) =>
+        ['stuck', `${stuckClass} for ${age(ageSeconds)}, ${reason}: ${nextAction}`] as const,
+    ),
   ];
+}
+
+function describePayment(payment: Timeline['payments'][number]): string {
+  const { reference, status, charge_currency: currency, gateway_status: atGateway } = payment;
+  const requested = money(payment.charge_minor, currency);
+  const booked = money(payment.booked_minor, payment.booked_currency ?? currency);
+  return `${reference}: ${status}, requested ${requested}, booked ${booked}, status at the gateway: ${atGateway ?? 'unknown'}`;
 }

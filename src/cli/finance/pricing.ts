@@ -1,18 +1,14 @@
 /** What packages are sold at: exchange rates, markups and the NGN increment. */
 import { z } from 'zod';
-import {
-  listPrices,
-  previewPrices,
-  setPrices,
-  type PriceChangeRequest,
-  type PricePreview,
-} from '../../catalogue/price-settings.ts';
+import { listPrices, previewPrices, setPrices, type PricePreview } from '../../catalogue/price-settings.ts';
 import { formatRateMicros, type PricingSettings } from '../../catalogue/pricing.ts';
 import { confirmRate, listRates, previewRate, setRate } from '../../catalogue/rates.ts';
 import { defined, option, OperatorMistake, UsageMistake } from '../command.ts';
 import { count, currency, DRY_RUN, percentage, rate, rowNumber, WHO, YES } from '../values.ts';
 import { addFinanceCommand, type FinanceGroup } from './group.ts';
 import { age, isConfirmed, moment, money, type Output } from './output.ts';
+
+const APPLIES = 'Applies within a second';
 
 export function addRateCommands(group: FinanceGroup): void {
   const rates = addFinanceCommand(group, {
@@ -22,7 +18,7 @@ export function addRateCommands(group: FinanceGroup): void {
     run: async ({ world, out }) => {
       const view = await listRates(world);
       out.json(view);
-      if (!out.isJson) printRates(out, view);
+      printRates(out, view);
       return 0;
     },
   });
@@ -46,9 +42,7 @@ rate. Open purchases keep the rate they were quoted at.`,
       if (code === 'USD') throw new OperatorMistake('Rates are counted in US dollars: USD has none');
       const change = await previewRate(world, { currency: code, micros });
       const warning = change.isJump ? ', MORE THAN 10 % OFF' : '';
-      out.line(
-        `${change.currency}: ${rateText(change.beforeMicros)} → ${rateText(change.afterMicros)}${warning}`,
-      );
+      out.line(`${code}: ${rateText(change.beforeMicros)} → ${rateText(change.afterMicros)}${warning}`);
       if (dryRun) {
         out.json({ outcome: 'would-do', ...change });
         return 0;
@@ -56,9 +50,8 @@ rate. Open purchases keep the rate they were quoted at.`,
       if (!(await isConfirmed(out, yes, 'Apply this rate?'))) return 1;
       await setRate(world, { currency: code, micros, by, reason });
       out.json({ outcome: 'done', ...change });
-      out.line(
-        micros === null ? 'The configured rate applies after its next refresh' : 'Applies within a second',
-      );
+      const when = micros === null ? 'The configured rate applies after its next refresh' : APPLIES;
+      out.line(when);
       return 0;
     },
   });
@@ -67,7 +60,7 @@ rate. Open purchases keep the rate they were quoted at.`,
     summary: 'Accepts a held rate',
     help: 'Accepts a held rate. `rates` lists them with their numbers.',
     options: z.object({ ...WHO, dryRun: DRY_RUN }),
-    run: async ({ args: [number = ''], options: { dryRun, ...who }, world, out }) => {
+    run: async ({ args: [number = ''], options: { dryRun, by, reason }, world, out }) => {
       const id = rowNumber(number);
       if (dryRun) {
         const held = (await listRates(world)).waiting.find((one) => one.id === number);
@@ -76,7 +69,7 @@ rate. Open purchases keep the rate they were quoted at.`,
         out.line(`would apply: ${held.currency} ${formatRateMicros(held.micros)}`);
         return 0;
       }
-      const outcome = await confirmRate(world, { id, by: who.by, reason: who.reason });
+      const outcome = await confirmRate(world, { id, by, reason });
       if (outcome === undefined) throw new OperatorMistake(`No rate ${number} in the last 24 hours`);
       out.json({ outcome });
       out.line(
@@ -163,7 +156,7 @@ function addPriceChanges(group: FinanceGroup): void {
     run: async ({ options, world, out }) => {
       const preview = await previewPrices(world.db, toChange(options), options.examples);
       out.json(preview);
-      if (!out.isJson) printPrices(out, preview);
+      printPrices(out, preview);
       return 0;
     },
   });
@@ -177,7 +170,7 @@ function addPriceChanges(group: FinanceGroup): void {
       if (Object.keys(change).length === 0) throw new UsageMistake('Give at least one percentage');
       const preview = await previewPrices(world.db, change, options.examples);
       const { before, after } = preview;
-      if (!out.isJson) printPrices(out, preview);
+      printPrices(out, preview);
       if (options.dryRun) {
         out.json({ outcome: 'would-do', before, after });
         return 0;
@@ -189,13 +182,13 @@ function addPriceChanges(group: FinanceGroup): void {
           'Prices changed since the preview: nothing was done, run the command again',
         );
       out.json({ outcome, before, after });
-      out.line(outcome === 'set' ? 'Applies within a second' : 'No change: already set');
+      out.line(outcome === 'set' ? APPLIES : 'No change: already set');
       return 0;
     },
   });
 }
 
-const toChange = (options: z.output<z.ZodObject<typeof CHANGES>>): PriceChangeRequest =>
+const toChange = (options: z.output<z.ZodObject<typeof CHANGES>>) =>
   defined({
     userMarkupBps: options.userMarkup,
     merchantMarkupBps: options.merchantMarkup,

@@ -3,9 +3,9 @@ import type { z } from 'zod';
 import type { EffectPreview } from '../../operations/store/actions.ts';
 import { STUCK_CLASSES, type StuckItem } from '../../operations/stuck-rules.ts';
 import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
-import type { FinanceWorld } from '../../platform/composition/finance.ts';
 import { defined, option, UsageMistake, type ExitCode } from '../command.ts';
 import { currency, duration, listOf } from '../values.ts';
+import type { FinanceRequest } from './group.ts';
 import { age, isConfirmed, money, notConfirmed, type Output } from './output.ts';
 
 /** Options that narrow the stuck list. */
@@ -15,7 +15,7 @@ export const FILTER = {
   currency: option(currency.optional(), 'only amounts in this currency, such as NGN', 'code'),
 };
 
-export type Filter = z.output<z.ZodObject<typeof FILTER>>;
+type Filter = z.output<z.ZodObject<typeof FILTER>>;
 
 export const toFilter = ({ class: classes, olderThan, currency: code }: Filter): StuckFilter =>
   defined({ classes, olderThanSeconds: olderThan, currency: code });
@@ -43,13 +43,7 @@ export type Preview = Result & {
 };
 
 interface Batch {
-  readonly world: FinanceWorld;
-  readonly out: Output;
-  /** Undefined: everything that the filter finds. */
-  readonly id: string | undefined;
-  readonly filter: Filter;
-  readonly isYes: boolean;
-  readonly isDryRun: boolean;
+  readonly request: FinanceRequest<Filter & { readonly yes: boolean; readonly dryRun: boolean }>;
   /** For the question: `Replay`. */
   readonly verb: string;
   /** What `act` would do. Without it `act` itself changes nothing in a dry run. */
@@ -61,9 +55,12 @@ interface Batch {
 const AT_ONCE = 8;
 
 export async function applyToTargets(batch: Batch): Promise<ExitCode> {
-  const { out, id, filter, act, preview, isDryRun, verb } = batch;
-  const hasFilter = Object.values(filter).some((value) => value !== undefined);
-  if (id !== undefined && hasFilter) throw new UsageMistake('Give either an id or a filter, not both');
+  const { request, act, preview, verb } = batch;
+  const { out, options, world } = request;
+  const [id] = request.args;
+  const filter = toFilter(options);
+  if (id !== undefined && Object.keys(filter).length > 0)
+    throw new UsageMistake('Give either an id or a filter, not both');
   if (id !== undefined) {
     const ended = await previewOne(batch, id);
     if (ended !== undefined) return ended;
@@ -72,27 +69,22 @@ export async function applyToTargets(batch: Batch): Promise<ExitCode> {
     out.line(lineOf(result));
     return exitCodeOf([result]);
   }
-  if (filter.class === undefined) throw new UsageMistake('Give an id, or --class');
-  const { items } = await findStuck(batch.world.stuck, toFilter(filter));
+  if (filter.classes === undefined) throw new UsageMistake('Give an id, or --class');
+  const { items } = await findStuck(world.stuck, filter);
   out.table(STUCK_COLUMNS, items.map(stuckRow));
   const ids = [...new Set(items.map((item) => item.transactionId))];
-  const needsYes = !isDryRun && ids.length > 0;
-  if (
-    needsYes &&
-    !(await isConfirmed(out, batch.isYes, `${verb} ${ids.length === 1 ? '1 item' : `${ids.length} items`}?`))
-  )
-    return 1;
-  const results = await forEachId(ids, isDryRun && preview ? preview : act, out);
+  const question = `${verb} ${ids.length === 1 ? '1 item' : `${ids.length} items`}?`;
+  if (!options.dryRun && ids.length > 0 && !(await isConfirmed(out, options.yes, question))) return 1;
+  const results = await forEachId(ids, options.dryRun && preview ? preview : act, out);
   out.json(results);
   printResults(out, results);
   return exitCodeOf(results);
 }
 
-async function previewOne(
-  { out, preview, isDryRun, isYes, verb }: Batch,
-  id: string,
-): Promise<ExitCode | undefined> {
-  if (!preview || (isYes && !isDryRun)) return undefined;
+async function previewOne({ request, preview, verb }: Batch, id: string): Promise<ExitCode | undefined> {
+  const { out, options } = request;
+  const { dryRun: isDryRun } = options;
+  if (!preview || (options.yes && !isDryRun)) return undefined;
   const question = `${verb} ${id}?`;
   // Before anything is read.
   if (!isDryRun && !out.isTerminal) return notConfirmed(question);

@@ -16,29 +16,20 @@ const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
   const steps: { name: string; step: () => Promise<unknown> }[] = [];
   const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
-  let stopping = false;
 
-  const stop = async (): Promise<void> => {
-    if (stopping) {
-      await stopped;
-      return;
-    }
-    stopping = true;
+  const runSteps = async (): Promise<void> => {
     const timer = setTimeout(() => {
       logger.error({ deadlineMs }, 'stopping took too long: ending now');
       process.exit(1);
     }, deadlineMs);
-    for (const { name, step } of steps.toReversed()) {
-      try {
-        await step();
-      } catch (error) {
-        logger.error({ name, error }, 'a stop step failed');
-      }
-    }
+    for (const { name, step } of steps.toReversed())
+      await Promise.try(step).catch((error: unknown) => logger.error({ name, error }, 'a stop step failed'));
     clearTimeout(timer);
     for (const signal of SIGNALS) process.off(signal, onSignal);
     resolve(undefined);
   };
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopping ??= runSteps());
 
   const onSignal = (signal: string): void => {
     logger.info({ signal }, 'stopping');

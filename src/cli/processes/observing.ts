@@ -1,6 +1,6 @@
-import type { ProcessContext, Check } from '../../platform/composition/compose.ts';
+import type { ProcessContext } from '../../platform/composition/compose.ts';
 import { vendorAddresses } from '../../platform/composition/shared.ts';
-import { buildAdminApp } from '../../platform/http/admin.ts';
+import { buildAdminApp, type ReadinessCheck } from '../../platform/http/admin.ts';
 import { startServer } from '../../platform/http/server.ts';
 import { createMetrics, type Metrics } from '../../platform/telemetry/metrics.ts';
 import { watchCalls } from '../../platform/telemetry/outgoing.ts';
@@ -52,7 +52,7 @@ export async function openAdmin(
   lifecycle: Lifecycle,
   admin: {
     readonly port: number;
-    readonly checks: () => Promise<readonly Check[]>;
+    readonly checks: () => Promise<readonly ReadinessCheck[]>;
     /** In the same format. */
     readonly moreMetrics?: () => Promise<string>;
   },

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { ensureSchedules } from '../../platform/temporal/schedules.ts';
-import { contextPropagation } from '../../platform/temporal/about-steps.ts';
+import { contextPropagation } from '../../platform/temporal/context-propagation.ts';
 import { bundleWorkflows, readBundle } from '../../platform/temporal/bundle.ts';
 import { installRuntime } from '../../platform/temporal/runtime.ts';
 import { QUEUE_NAMES, startWorkers, type QueueName, type Workers } from '../../platform/temporal/workers.ts';
@@ -8,12 +8,12 @@ import { startPoller } from '../../platform/poller.ts';
 import {
   composeWorkerWorld,
   worldConfigs,
-  type Check,
   type ProcessContext,
   type WorkerWorld,
 } from '../../platform/composition/compose.ts';
+import type { ReadinessCheck } from '../../platform/http/admin.ts';
 import { composeRedisServices, type RedisServices } from '../../platform/composition/shared.ts';
-import { createFigureGauges } from '../../operations/figures.ts';
+import { createFigureGauges, stuckFigures } from '../../operations/figures.ts';
 import { readFigures } from '../../operations/store/figures.ts';
 import { countOpenDifferences } from '../../reconciliation/store/reconciliation.ts';
 import { readEnvironment } from '../../catalogue/store/revisions.ts';
@@ -110,7 +110,10 @@ interface Running {
   readonly workers: Workers;
 }
 
-async function checkAll(running: readonly Running[], redis: RedisServices): Promise<readonly Check[]> {
+async function checkAll(
+  running: readonly Running[],
+  redis: RedisServices,
+): Promise<readonly ReadinessCheck[]> {
   const polling = running.map(({ composed, workers }) => ({
     name: `workers ${composed.world.environment}`,
     ok: workers.arePolling(),
@@ -131,23 +134,27 @@ function showFigures(
   lifecycle: Lifecycle,
   { figuresEveryMs = FIGURES_EVERY_MS, stuckEveryMs = STUCK_EVERY_MS }: WorkerOptions,
 ): void {
-  const gauges = createFigureGauges(metrics.registry);
+  const show = createFigureGauges(metrics.registry);
   for (const { composed } of running) {
     const { environment } = composed.world;
     poll(lifecycle, figuresEveryMs, {
       read: async () => {
         const figures = await readFigures(composed.db);
-        gauges.show(environment, { ...figures, differences: await countOpenDifferences(composed.db) });
+        const open = await countOpenDifferences(composed.db);
+        const differences = open.map(
+          ({ kind, count }) => ({ figure: 'differences', label: kind, value: count }) as const,
+        );
+        show(environment, 'rows', [...figures, ...differences]);
       },
       failed: (error) => {
-        gauges.show(environment, undefined);
+        show(environment, 'rows', undefined);
         logger.warn({ environment, error }, 'figures could not be read');
       },
     });
     poll(lifecycle, stuckEveryMs, {
-      read: async () => gauges.showStuck(environment, (await composed.stuck()).items),
+      read: async () => show(environment, 'stuck', stuckFigures((await composed.stuck()).items)),
       failed: (error) => {
-        gauges.showStuck(environment, undefined);
+        show(environment, 'stuck', undefined);
         logger.warn({ environment, error }, 'the stuck list could not be read');
       },
     });

@@ -2,7 +2,8 @@
 import { sql, type Selectable } from 'kysely';
 import type { EsimFacts } from '../rules.ts';
 import { canEsimMove, ESIM_STATUSES, MOVING_ESIM_STATUSES, type EsimStatus } from '../../domain/states.ts';
-import type { EsimsTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { EsimsTable } from './tables.ts';
 
 export type EsimRow = Selectable<EsimsTable>;
 

@@ -1,11 +1,7 @@
-import type { z } from 'zod';
-import type { RequestedAction } from '../../platform/composition/ops-world.ts';
 import { isId } from '../../domain/ids.ts';
 import { noteTransaction } from '../../platform/telemetry/subject.ts';
 import { toJson } from '../../platform/http/json.ts';
-import type { Session } from '../../accounts/sessions.ts';
-import type { ActionOutcome } from '../rules.ts';
-import type { OpsInput, PathParameter, Route } from '../../platform/http/route.ts';
+import type { PathParameter, Route } from '../../platform/http/route.ts';
 import {
   anyId,
   defineOpsRoute,
@@ -16,10 +12,10 @@ import {
 import {
   presentActionRecord,
   presentActions,
-  presentReplay,
   presentPurchaseTimeline,
   presentStuck,
   actionAnswer,
+  okAnswer,
 } from './present.ts';
 import {
   dismissBody,
@@ -48,74 +44,48 @@ const moveId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'There is no such action' },
 };
 
-export function purchaseRoutes(): Route[] {
-  return [
-    stuckRoute(),
-    storyRoute(),
-    movesRoute(),
-    moveRoute(),
-    replayRoute(),
-    dismissRoute(),
-    waitingRoute(),
-    decisionRoute(
-      'approve',
-      'The action is then taken at once. The person who asked for it is refused, and that is on record.',
-      ({ world, session }, id) => world.approveMove(session, id),
-    ),
-    decisionRoute(
-      'decline',
-      'The action is not taken and cannot be approved later. It can be asked for again.',
-      ({ world, session }, id) => world.declineMove(session, id),
-    ),
-  ];
-}
+const stuckRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/stuck',
+  permission: 'see',
+  query: stuckQuery,
+  responses: { 200: { description: 'One page, the longest stuck first', schema: stuckPageSchema } },
+  docs: {
+    operationId: 'listStuck',
+    tag: TAG,
+    summary: 'List stuck purchases and payments',
+    description: 'One line for each cause, with what to do next. What is still in time is left out.',
+  },
+  async handle({ ops, query }) {
+    const { page, limit, class: wanted, olderThanSeconds, currency } = query;
+    const classes = wanted === undefined ? undefined : [wanted];
+    const stuck = await ops.world.listStuck({ page, limit, olderThanSeconds, classes, currency });
+    return { status: 200, body: toJson(presentStuck(stuck)) };
+  },
+});
 
-function stuckRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: '/ops/stuck',
-    permission: 'see',
-    query: stuckQuery,
-    responses: { 200: { description: 'One page, the longest stuck first', schema: stuckPageSchema } },
-    docs: {
-      operationId: 'listStuck',
-      tag: TAG,
-      summary: 'List stuck purchases and payments',
-      description: 'One line for each cause, with what to do next. What is still in time is left out.',
-    },
-    async handle({ ops, query }) {
-      const { page, limit, class: wanted, olderThanSeconds, currency } = query;
-      const classes = wanted === undefined ? undefined : [wanted];
-      const stuck = await ops.world.listStuck({ page, limit, olderThanSeconds, classes, currency });
-      return { status: 200, body: toJson(presentStuck(stuck)) };
-    },
-  });
-}
-
-function storyRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: ONE,
-    permission: 'see',
-    params: { transactionId: anyId },
-    query: worldQuery,
-    errors: ['TRANSACTION_NOT_FOUND'],
-    responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
-    docs: {
-      operationId: 'getStory',
-      tag: TAG,
-      summary: 'Read what happened to a purchase or a funding',
-      description:
-        'How it stands, its money, the vendors’ side, and a timeline of everything that happened, ours and theirs. No activation code, PIN ' +
-        'or PUK is in it.',
-    },
-    async handle({ ops, params }) {
-      const story = await ops.world.tellStory(params['transactionId'] ?? '');
-      noteTransaction(story.transactionId);
-      return { status: 200, body: toJson(presentPurchaseTimeline(story)) };
-    },
-  });
-}
+const storyRoute = defineOpsRoute({
+  method: 'GET',
+  path: ONE,
+  permission: 'see',
+  params: { transactionId: anyId },
+  query: worldQuery,
+  errors: ['TRANSACTION_NOT_FOUND'],
+  responses: { 200: { description: 'Everything that happened', schema: purchaseTimelineSchema } },
+  docs: {
+    operationId: 'getStory',
+    tag: TAG,
+    summary: 'Read what happened to a purchase or a funding',
+    description:
+      'How it stands, its money, the vendors’ side, and a timeline of everything that happened, ours and theirs. No activation code, PIN ' +
+      'or PUK is in it.',
+  },
+  async handle({ ops, params }) {
+    const story = await ops.world.tellStory(params['transactionId'] ?? '');
+    noteTransaction(story.transactionId);
+    return okAnswer(presentPurchaseTimeline(story));
+  },
+});
 
 const ABOUT_ONE = {
   params: { transactionId },
@@ -129,86 +99,74 @@ const MOVE_RESPONSES = {
   409: { description: '`MOVE_REFUSED`: not possible now, and nothing was done', schema: moveRefusedSchema },
 };
 
-function movesRoute(): Route {
-  return defineOpsRoute({
-    ...ABOUT_ONE,
-    method: 'GET',
-    path: `${ONE}/moves`,
-    permission: 'see',
-    responses: { 200: { description: 'Available actions and past ones', schema: movesSchema } },
-    docs: {
-      operationId: 'listMoves',
-      tag: MOVES_TAG,
-      summary: 'List available actions and past ones',
-      description:
-        'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
-    },
-    async handle({ ops, params }) {
-      const id = params['transactionId'] ?? '';
-      noteTransaction(id);
-      const moves = await ops.world.listMoves(id);
-      return { status: 200, body: toJson(presentActions(moves, ops.session.person.role)) };
-    },
-  });
-}
+const movesRoute = defineOpsRoute({
+  ...ABOUT_ONE,
+  method: 'GET',
+  path: `${ONE}/moves`,
+  permission: 'see',
+  responses: { 200: { description: 'Available actions and past ones', schema: movesSchema } },
+  docs: {
+    operationId: 'listMoves',
+    tag: MOVES_TAG,
+    summary: 'List available actions and past ones',
+    description:
+      'The actions that are possible now, those your role may take, what a replay would do, and every attempt so far.',
+  },
+  async handle({ ops, params }) {
+    const id = params['transactionId'] ?? '';
+    noteTransaction(id);
+    const moves = await ops.world.listMoves(id);
+    return okAnswer(presentActions(moves, ops.session.person.role));
+  },
+});
 
-function moveRoute(): Route {
-  return defineOpsRoute({
-    ...ABOUT_ONE,
-    method: 'POST',
-    path: `${ONE}/moves`,
-    permission: 'move',
-    body: moveBody,
-    responses: MOVE_RESPONSES,
-    docs: {
-      operationId: 'makeMove',
-      tag: MOVES_TAG,
-      summary: 'Take an action',
-      description:
-        'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
-        'An amount above the limit waits for a second person.',
-    },
-    async handle({ ops, params, body, context }) {
-      const id = params['transactionId'] ?? '';
-      noteTransaction(id);
-      return actionAnswer(await ops.world.makeMove(ops.session, askedMove(id, body), context));
-    },
-  });
-}
+const moveRoute = defineOpsRoute({
+  ...ABOUT_ONE,
+  method: 'POST',
+  path: `${ONE}/moves`,
+  permission: 'move',
+  body: moveBody,
+  responses: MOVE_RESPONSES,
+  docs: {
+    operationId: 'makeMove',
+    tag: MOVES_TAG,
+    summary: 'Take an action',
+    description:
+      'Recorded under your name with your reason. `getMe` lists the actions your role may take. The same action sent twice is done once. ' +
+      'An amount above the limit waits for a second person.',
+  },
+  async handle({ ops, params, body, context }) {
+    const { amount: amountMinor, currency, override: overrides, ...asked } = body;
+    const amount =
+      amountMinor === undefined || currency === undefined ? undefined : { amountMinor, currency };
+    const request = { ...asked, transactionId: params['transactionId'] ?? '', amount, overrides };
+    noteTransaction(request.transactionId);
+    return actionAnswer(await ops.world.makeMove(ops.session, request, context));
+  },
+});
 
-function askedMove(
-  transactionIdText: string,
-  { amount, currency, override, ...asked }: z.output<typeof moveBody>,
-): RequestedAction {
-  const money =
-    amount === undefined || currency === undefined ? undefined : { amountMinor: amount, currency };
-  return { ...asked, transactionId: transactionIdText, amount: money, overrides: override };
-}
-
-function replayRoute(): Route {
-  return defineOpsRoute({
-    ...ABOUT_ONE,
-    params: { transactionId: anyId },
-    method: 'POST',
-    path: `${ONE}/replay`,
-    permission: 'replay',
-    body: replayBody,
-    responses: { 200: { description: 'What was done', schema: replaySchema } },
-    docs: {
-      operationId: 'replay',
-      tag: MOVES_TAG,
-      summary: 'Retry every step that can be retried',
-      description:
-        'Applies stored events, sends messages again, checks the gateway, then the supplier, then retries the delivery, and stops when one ' +
-        'of them has settled it. Takes every id of the stuck list, also events and messages without a transaction.',
-    },
-    async handle({ ops, params, body }) {
-      const report = await ops.world.replay(ops.session, params['transactionId'] ?? '', body);
-      noteTransaction(report.transactionId);
-      return { status: 200, body: toJson(presentReplay(report)) };
-    },
-  });
-}
+const replayRoute = defineOpsRoute({
+  ...ABOUT_ONE,
+  params: { transactionId: anyId },
+  method: 'POST',
+  path: `${ONE}/replay`,
+  permission: 'replay',
+  body: replayBody,
+  responses: { 200: { description: 'What was done', schema: replaySchema } },
+  docs: {
+    operationId: 'replay',
+    tag: MOVES_TAG,
+    summary: 'Retry every step that can be retried',
+    description:
+      'Applies stored events, sends messages again, checks the gateway, then the supplier, then retries the delivery, and stops when one ' +
+      'of them has settled it. Takes every id of the stuck list, also events and messages without a transaction.',
+  },
+  async handle({ ops, params, body }) {
+    const report = await ops.world.replay(ops.session, params['transactionId'] ?? '', body);
+    noteTransaction(report.transactionId);
+    return okAnswer(report);
+  },
+});
 
 const eventId: PathParameter = {
   description: 'The `event-<number>` of an event, as the stuck list names it',
@@ -217,57 +175,47 @@ const eventId: PathParameter = {
   notFound: { code: 'NOT_FOUND', message: 'There is no such event about no payment of ours' },
 };
 
-function dismissRoute(): Route {
-  return defineOpsRoute({
-    method: 'POST',
-    path: '/ops/events/{eventId}/dismiss',
-    permission: 'reconcile',
-    params: { eventId },
-    query: worldQuery,
-    body: dismissBody,
-    errors: ['NOT_FOUND'],
-    responses: { 200: { description: 'Removed from the list', schema: doneSchema } },
-    docs: {
-      operationId: 'dismissEvent',
-      tag: MOVES_TAG,
-      summary: 'Ignore an unmatched gateway event',
-      description:
-        'For events of class `inbox-without-purchase` in the stuck list, once you know what they are about.',
-    },
-    async handle({ ops, params, body }) {
-      await ops.world.dismissEvent(ops.session, params['eventId'] ?? '', body.reason);
-      return { status: 200, body: toJson({ success: true, data: { done: true } }) };
-    },
-  });
-}
+const dismissRoute = defineOpsRoute({
+  method: 'POST',
+  path: '/ops/events/{eventId}/dismiss',
+  permission: 'reconcile',
+  params: { eventId },
+  query: worldQuery,
+  body: dismissBody,
+  errors: ['NOT_FOUND'],
+  responses: { 200: { description: 'Removed from the list', schema: doneSchema } },
+  docs: {
+    operationId: 'dismissEvent',
+    tag: MOVES_TAG,
+    summary: 'Ignore an unmatched gateway event',
+    description:
+      'For events of class `inbox-without-purchase` in the stuck list, once you know what they are about.',
+  },
+  async handle({ ops, params, body }) {
+    await ops.world.dismissEvent(ops.session, params['eventId'] ?? '', body.reason);
+    return okAnswer({ done: true });
+  },
+});
 
-function waitingRoute(): Route {
-  return defineOpsRoute({
-    method: 'GET',
-    path: '/ops/moves/pending',
-    permission: 'see',
-    query: worldQuery,
-    responses: { 200: { description: 'Oldest first', schema: waitingMovesSchema } },
-    docs: {
-      operationId: 'listWaitingMoves',
-      tag: MOVES_TAG,
-      summary: 'List actions that await a second approval',
-      description: 'Anyone with the role may approve or decline one, except the person who asked for it.',
-    },
-    async handle({ ops }) {
-      const items = (await ops.world.listWaitingMoves()).map(presentActionRecord);
-      return { status: 200, body: toJson({ success: true, data: { items } }) };
-    },
-  });
-}
+const waitingRoute = defineOpsRoute({
+  method: 'GET',
+  path: '/ops/moves/pending',
+  permission: 'see',
+  query: worldQuery,
+  responses: { 200: { description: 'Oldest first', schema: waitingMovesSchema } },
+  docs: {
+    operationId: 'listWaitingMoves',
+    tag: MOVES_TAG,
+    summary: 'List actions that await a second approval',
+    description: 'Anyone with the role may approve or decline one, except the person who asked for it.',
+  },
+  async handle({ ops }) {
+    return okAnswer({ items: (await ops.world.listWaitingMoves()).map(presentActionRecord) });
+  },
+});
 
-/** Approving and declining differ in their words and their verb. */
-function decisionRoute(
-  verb: 'approve' | 'decline',
-  description: string,
-  decide: (ops: OpsInput & { readonly session: Session }, id: string) => Promise<ActionOutcome>,
-): Route {
-  return defineOpsRoute({
+const decisionRoute = (verb: 'approve' | 'decline', description: string): Route =>
+  defineOpsRoute({
     method: 'POST',
     path: `/ops/moves/{moveId}/${verb}`,
     permission: 'approve',
@@ -281,6 +229,24 @@ function decisionRoute(
       summary: verb === 'approve' ? 'Approve an action' : 'Decline an action',
       description,
     },
-    handle: async ({ ops, params }) => actionAnswer(await decide(ops, params['moveId'] ?? ''), 'NOT_FOUND'),
+    handle: async ({ ops: { world, session }, params: { moveId: id = '' } }) =>
+      actionAnswer(await world[`${verb}Move`](session, id), 'NOT_FOUND'),
   });
-}
+
+export const purchaseRoutes = (): Route[] => [
+  stuckRoute,
+  storyRoute,
+  movesRoute,
+  moveRoute,
+  replayRoute,
+  dismissRoute,
+  waitingRoute,
+  decisionRoute(
+    'approve',
+    'The action is then taken at once. The person who asked for it is refused, and that is on record.',
+  ),
+  decisionRoute(
+    'decline',
+    'The action is not taken and cannot be approved later. It can be asked for again.',
+  ),
+];

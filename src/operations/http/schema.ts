@@ -1,4 +1,4 @@
-/** The stuck list, one purchase's story, and moves: what is asked for, and what is answered. Amounts are numbers with two decimals. */
+/** Requests and answers of the stuck list, timelines and operator actions. Amounts are numbers with two decimals. */
 import { z } from 'zod';
 import { ACTION_RECORD_STATUSES, ACTION_REFUSALS, PURCHASE_SITUATIONS } from '../rules.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
@@ -21,6 +21,15 @@ const CLASSES = STUCK_CLASSES as readonly [StuckClass, ...StuckClass[]];
 const MAX_OLDER_SECONDS = 999_999_999;
 
 const currency = z.string().meta({ example: 'NGN' });
+const currencyCode = (description: string) =>
+  z
+    .string()
+    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
+    .optional()
+    .meta({ description, example: 'NGN' });
+const flag = z.boolean('must be true or false');
+const word = z.string().nullable();
+const time = isoTime('ISO 8601');
 
 export const stuckQuery = z.object({
   ...worldField,
@@ -32,11 +41,7 @@ export const stuckQuery = z.object({
     fallback: 0,
     description: 'Only what has not moved for so long',
   }),
-  currency: z
-    .string()
-    .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
-    .optional()
-    .meta({ description: 'Only money of this currency', example: 'NGN' }),
+  currency: currencyCode('Only money of this currency'),
 });
 
 const stuckItem = z
@@ -70,23 +75,22 @@ const record = z
     move: z.enum(OPERATOR_ACTIONS),
     by: z.string(),
     reason: z.string(),
-    evidence: z.string().nullable(),
+    evidence: word,
     amount: money('Null where no money moves').nullable(),
     currency: currency.nullable(),
-    packageCode: z.string().nullable(),
+    packageCode: word,
     goodwill: z.boolean(),
     status: z.enum(ACTION_RECORD_STATUSES),
-    refusal: z.string().nullable(),
-    detail: z.string().nullable(),
-    approvedBy: z.string().nullable(),
-    createdAt: isoTime('ISO 8601'),
-    closedAt: isoTime('ISO 8601').nullable(),
+    refusal: word,
+    detail: word,
+    approvedBy: word,
+    createdAt: time,
+    closedAt: time.nullable(),
     expiresAt: isoTime('While it waits for a second person').nullable(),
   })
   .meta({ id: 'MoveRecord' });
 
 const amountOf = { amount: money('In `currency`'), currency };
-const word = z.string().nullable();
 
 export const purchaseTimelineSchema = dataSchema(
   z.object({
@@ -98,7 +102,7 @@ export const purchaseTimelineSchema = dataSchema(
     paymentMethod: word,
     amount: money('The price, or what a wallet is funded with').nullable(),
     currency: currency.nullable(),
-    attention: z.object({ reason: z.string(), since: isoTime('ISO 8601') }).nullable(),
+    attention: z.object({ reason: z.string(), since: time }).nullable(),
     package: z.object({ packageCode: z.string(), name: z.string(), type: z.string() }).nullable(),
     hold: z.object({ status: z.string(), ...amountOf }).nullable(),
     payments: z.array(
@@ -111,9 +115,9 @@ export const purchaseTimelineSchema = dataSchema(
         ...amountOf,
         bookedAmount: money('What has come, in `bookedCurrency`'),
         bookedCurrency: currency.nullable(),
-        lookedAt: isoTime('ISO 8601').nullable(),
-        expiresAt: isoTime('ISO 8601').nullable(),
-        createdAt: isoTime('ISO 8601'),
+        lookedAt: time.nullable(),
+        expiresAt: time.nullable(),
+        createdAt: time,
       }),
     ),
     refunds: z.array(
@@ -122,8 +126,8 @@ export const purchaseTimelineSchema = dataSchema(
         status: z.string(),
         gatewayStatus: word,
         ...amountOf,
-        createdAt: isoTime('ISO 8601'),
-        askedAt: isoTime('ISO 8601').nullable(),
+        createdAt: time,
+        askedAt: time.nullable(),
       }),
     ),
     supplier: z
@@ -142,8 +146,8 @@ export const purchaseTimelineSchema = dataSchema(
         status: z.string(),
         attempts: z.number().int(),
         host: z.string(),
-        createdAt: isoTime('ISO 8601'),
-        closedAt: isoTime('ISO 8601').nullable(),
+        createdAt: time,
+        closedAt: time.nullable(),
       }),
     ),
     moves: z.array(record),
@@ -153,28 +157,25 @@ export const purchaseTimelineSchema = dataSchema(
           workflowId: z.string(),
           type: z.string(),
           status: z.string(),
-          startedAt: isoTime('ISO 8601'),
-          closedAt: isoTime('ISO 8601').nullable(),
+          startedAt: time,
+          closedAt: time.nullable(),
         }),
       )
       .nullable()
       .meta({ description: 'null: Temporal did not answer' }),
     stuck: z.array(stuckItem),
     fits: z.array(z.string()).meta({ description: 'The moves that fit now' }),
-    timeline: z.array(
-      z.object({ at: isoTime('ISO 8601'), source: z.string(), what: z.string(), detail: z.string() }),
-    ),
+    timeline: z.array(z.object({ at: time, source: z.string(), what: z.string(), detail: z.string() })),
   }),
   'Story',
 );
-
-const standing = { status: z.enum(PURCHASE_STATUSES), state: z.enum(PURCHASE_SITUATIONS) };
 
 export const movesSchema = dataSchema(
   z.object({
     transactionId: z.string(),
     purpose: z.enum(['purchase', 'funding']),
-    ...standing,
+    status: z.enum(PURCHASE_STATUSES),
+    state: z.enum(PURCHASE_SITUATIONS),
     attentionReason: word,
     fits: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'The moves that fit how it stands' }),
     yours: z.array(z.enum(OPERATOR_ACTIONS)).meta({ description: 'Those of them that your role may make' }),
@@ -206,25 +207,18 @@ export const moveBody = z
       description: 'How much; without it all that the move can move',
       example: 12.5,
     }).optional(),
-    currency: z
-      .string()
-      .regex(/^[A-Z]{3}$/, 'must be a currency code of three capital letters')
-      .optional()
-      .meta({ description: 'Of the amount', example: 'NGN' }),
+    currency: currencyCode('Of the amount'),
     packageCode: textField({
       max: MAX_PACKAGE_CODE_CHARACTERS,
       description: 'deliver-other: what to deliver; without it the cheapest equal package',
     }).optional(),
-    goodwill: z
-      .boolean('must be true or false')
-      .optional()
-      .meta({ description: 'Given back although it was delivered' }),
+    goodwill: flag.optional().meta({ description: 'Given back although it was delivered' }),
     outcome: choiceField(DISPUTE_OUTCOMES, { description: 'settle-claim: how it ended' }).optional(),
     disputeId: textField({
       max: MAX_MOVE_KEY_CHARACTERS,
       description: 'settle-claim: which dispute, by the gateway’s id; needed where several are open',
     }).optional(),
-    override: z.boolean('must be true or false').optional().meta({
+    override: flag.optional().meta({
       description: 'settle-claim: against the gateway’s word; waits for a second person whatever the amount',
     }),
     moveKey: textField({
@@ -275,7 +269,7 @@ export const moveRefusedSchema = z
 export const replayBody = z
   .object({
     reason,
-    dryRun: z.boolean('must be true or false').default(false).meta({
+    dryRun: flag.default(false).meta({
       description: 'true: only tells what would be done',
     }),
   })

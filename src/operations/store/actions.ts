@@ -1,6 +1,6 @@
 /**
- * The way of one operator action: previewed, begun, approved by a second person, carried out, closed. Its effect and its record are written in
- * one transaction. A closed record never changes. The same key is the same action, however often it is sent.
+ * An operator action from its preview to its closed record. Its effect and its record are written in one transaction. A closed record never
+ * changes. The same key is the same action, however often it is sent.
  */
 import type { Money } from '../../domain/money.ts';
 import {
@@ -13,35 +13,38 @@ import {
   needsApproval,
   isSamePerson,
   CHECK_ACTIONS,
+  MAX_TEXT,
   type ActionOutcome,
   type ActionRefusal,
   type ActionRequest,
   type ApprovalLimits,
 } from '../rules.ts';
 import type { PurchaseStatus } from '../../domain/states.ts';
-import { effectOf, findReplacement } from './effects.ts';
-import {
-  findActionSubject,
-  lockActionSubject,
-  moneyOf,
-  findEmail,
-  type Ended,
-  type ActionSubject,
-} from './subject.ts';
-import type { ActionRow } from './tables.ts';
+import { EFFECTS, findReplacement } from './effects.ts';
+import { findActionSubject, moneyOf, findEmail, type Ended, type ActionSubject } from './subject.ts';
+import type { ActionRow, OperatorMovesTable } from './tables.ts';
 import { findUnsent } from '../../purchases/store/messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
-import { sql } from 'kysely';
-import { lastBooked, entriesSince, newRefunds, type PreviewEntry } from './preview.ts';
+import { creditOf, sidesOf } from '../../ledger/chart-of-accounts.ts';
+import { sql, type Insertable, type Updateable } from 'kysely';
 
 /** `go`: the record is BEGUN or APPROVED, and the action is to be carried out. */
 export type BeginOutcome =
   | { readonly outcome: 'go'; readonly moveId: string }
   | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
 
-export type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
+type Outcome = Exclude<BeginOutcome, { readonly outcome: 'go' }>;
+type Refused = Extract<ActionOutcome, { readonly outcome: 'refused' }>;
+
+const actions = (db: WorldDb) => db.selectFrom('operator_moves').selectAll();
+
+const lockAction = (trx: WorldDb, moveId: string) =>
+  actions(trx).where('id', '=', moveId).forUpdate().executeTakeFirst();
+
+const updateAction = (trx: WorldDb, id: string, fields: Updateable<OperatorMovesTable>): Promise<ActionRow> =>
+  trx.updateTable('operator_moves').set(fields).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
 /** Checks a request against the rows and records it, also when it is refused. Idempotent. */
 export async function beginAction(
@@ -52,19 +55,18 @@ export async function beginAction(
   return db.transaction().execute(async (trx) => {
     const judged = await judgeRequest(trx, request, now);
     if (judged.outcome !== 'fits') return judged;
-    const { subject, amount, packageCode } = judged;
+    const { subject, amount, fields } = judged;
+    const { moveId, moveKey, move, overrides } = request;
     // Overriding the gateway always takes two people.
-    const waits =
-      request.overrides === true ||
-      needsApproval(request.move, subject.facts, amount, moneyOf(subject), limits);
-    const expiresAt = waits ? new Date(now.getTime() + APPROVAL_WITHIN_MS) : null;
-    const status = waits ? 'WAITS_FOR_APPROVAL' : 'BEGUN';
-    const isFirst = await insertAction(trx, request, { status, amount, packageCode, expiresAt, now });
-    // The same action was begun a moment ago: its outcome counts.
-    if (!isFirst) throw new ActionStartedElsewhere(request.moveKey);
-    return expiresAt
-      ? { outcome: 'waits-for-approval', moveId: request.moveId, expiresAt: expiresAt.toISOString() }
-      : { outcome: 'go', moveId: request.moveId };
+    const waits = overrides === true || needsApproval(move, subject.facts, amount, moneyOf(subject), limits);
+    const expiresAt = new Date(now.getTime() + APPROVAL_WITHIN_MS);
+    const approval = waits ? ({ status: 'WAITS_FOR_APPROVAL', expires_at: expiresAt } as const) : {};
+    // Two of the same began at one time: the step is run again and finds the other.
+    if (!(await insertAction(trx, request, { ...fields, ...approval })))
+      throw new Error(`an action is being begun under the key ${moveKey}`);
+    return waits
+      ? { outcome: 'waits-for-approval', moveId, expiresAt: expiresAt.toISOString() }
+      : { outcome: 'go', moveId };
   });
 }
 
@@ -74,113 +76,73 @@ export async function previewAction(db: WorldDb, request: ActionRequest, now: Da
   return judged.outcome === 'fits' ? { outcome: 'go', moveId: request.moveId } : judged;
 }
 
-export interface Fits {
+interface Fits {
   readonly outcome: 'fits';
   readonly subject: ActionSubject;
   readonly amount: Money | null;
-  readonly packageCode: string | null;
+  /** What its record keeps beside the request. */
+  readonly fields: Partial<Insertable<OperatorMovesTable>>;
 }
 
 /** Checks a request by its key and against the rows. Records a refusal. */
-export async function judgeRequest(
-  trx: WorldDb,
-  request: ActionRequest,
-  now: Date,
-): Promise<BeginOutcome | Fits> {
+async function judgeRequest(trx: WorldDb, request: ActionRequest, now: Date): Promise<BeginOutcome | Fits> {
+  const refuse = (refusal: ActionRefusal) => recordRefusal(trx, request, refusal, now);
   const earlier = await findLive(trx, request.moveKey, now);
-  if (earlier) return answerEarlier(trx, request, earlier, now);
+  if (earlier) {
+    const isSame = earlier.transaction_id === request.transactionId && earlier.asked === askedText(request);
+    return isSame ? answerEarlier(earlier) : refuse('KEY_REUSED');
+  }
   const subject = await findActionSubject(trx, request.transactionId);
-  const refuse = (refusal: ActionRefusal): Promise<Refused> =>
-    recordRefusal(trx, request, refusal, now, subject);
   const invalid = requestRefusal(request);
   if (invalid !== undefined) return refuse(invalid);
   if (!subject) return refuse('NOT_FOUND');
   const refusal = refusalFor(request.move, subject.facts, termsOf(request));
   if (refusal !== undefined) return refuse(refusal);
-  const moves = amountOf(request.move, subject.facts, moneyOf(subject), request);
-  if ('refusal' in moves) return refuse(moves.refusal);
-  if (request.move !== 'deliver-other') return { outcome: 'fits', subject, ...moves, packageCode: null };
-  const replacement = await findReplacement(trx, subject, request.packageCode);
-  if ('refusal' in replacement) return refuse(replacement.refusal);
-  return { outcome: 'fits', subject, ...moves, ...replacement };
-}
-
-/** Two of the same began at one time. The step is run again and finds the other. */
-export class ActionStartedElsewhere extends Error {
-  constructor(moveKey: string) {
-    super(`an action is being begun under the key ${moveKey}`);
-    this.name = 'MoveBegunBeside';
-  }
+  const allowed = amountOf(request.move, subject.facts, moneyOf(subject), request);
+  if ('refusal' in allowed) return refuse(allowed.refusal);
+  const { amount } = allowed;
+  const fields = { amount_minor: amount?.amountMinor ?? null, currency: amount?.currency ?? null };
+  if (request.move !== 'deliver-other') return { outcome: 'fits', subject, amount, fields };
+  const other = await findReplacement(trx, subject, request.packageCode);
+  if ('refusal' in other) return refuse(other.refusal);
+  return { outcome: 'fits', subject, amount, fields: { ...fields, package_code: other.packageCode } };
 }
 
 const LIVE = ['BEGUN', 'WAITS_FOR_APPROVAL', 'APPROVED', 'DONE'] as const;
 
 /** The record with this key. One that was not approved in time expires here. */
 async function findLive(trx: WorldDb, moveKey: string, now: Date): Promise<ActionRow | undefined> {
-  const row = await trx
-    .selectFrom('operator_moves')
-    .selectAll()
+  const row = await actions(trx)
     .where('move_key', '=', moveKey)
     .where('status', 'in', LIVE)
     .forUpdate()
     .executeTakeFirst();
-  if (!row || !isExpired(row, now)) return row;
-  await expireAction(trx, row, now);
-  return undefined;
+  return row && (await expireIfLate(trx, row, now)) ? undefined : row;
 }
 
-export function isExpired(row: ActionRow, now: Date): boolean {
-  return row.status === 'WAITS_FOR_APPROVAL' && row.expires_at !== null && row.expires_at <= now;
+/** Whether the time to approve it was over. */
+async function expireIfLate(trx: WorldDb, row: ActionRow, now: Date): Promise<boolean> {
+  if (row.status !== 'WAITS_FOR_APPROVAL' || row.expires_at === null || row.expires_at > now) return false;
+  await updateAction(trx, row.id, {
+    status: 'EXPIRED',
+    detail: REFUSAL_WORDS.APPROVAL_EXPIRED,
+    closed_at: now,
+  });
+  return true;
 }
 
-export async function expireAction(trx: WorldDb, { id }: ActionRow, now: Date): Promise<void> {
-  await trx
-    .updateTable('operator_moves')
-    .set({ status: 'EXPIRED', detail: REFUSAL_WORDS.APPROVAL_EXPIRED, closed_at: now })
-    .where('id', '=', id)
-    .execute();
-}
-
-async function answerEarlier(
-  trx: WorldDb,
-  request: ActionRequest,
-  row: ActionRow,
-  now: Date,
-): Promise<BeginOutcome> {
-  if (row.transaction_id !== request.transactionId || row.asked !== askedText(request))
-    return recordRefusal(
-      trx,
-      request,
-      'KEY_REUSED',
-      now,
-      await findActionSubject(trx, request.transactionId),
-    );
-  switch (row.status) {
-    case 'DONE':
-      return { outcome: 'done', moveId: row.id, did: row.detail ?? '', again: true };
-    case 'WAITS_FOR_APPROVAL':
-      return {
-        outcome: 'waits-for-approval',
-        moveId: row.id,
-        expiresAt: (row.expires_at ?? now).toISOString(),
-      };
-    default:
-      return { outcome: 'go', moveId: row.id };
-  }
+function answerEarlier({ id: moveId, status, detail, expires_at }: ActionRow): BeginOutcome {
+  if (status === 'DONE') return { outcome: 'done', moveId, did: detail ?? '', again: true };
+  return status === 'WAITS_FOR_APPROVAL' && expires_at
+    ? { outcome: 'waits-for-approval', moveId, expiresAt: expires_at.toISOString() }
+    : { outcome: 'go', moveId };
 }
 
 /** The same text for the same request; the person and the reason may differ. */
 function askedText(request: ActionRequest): string {
-  const { move, amountMinor, currency, packageCode, goodwill, outcome, disputeId, overrides } = request;
-  const ofClaim = { outcome, disputeId, overrides: overrides === true ? true : undefined };
-  return JSON.stringify({
-    move,
-    amountMinor,
-    currency,
-    packageCode,
-    goodwill: goodwill === true,
-    ...ofClaim,
-  });
+  const { move, amountMinor, currency, packageCode, goodwill = false, outcome, disputeId } = request;
+  const dispute = { outcome, disputeId, overrides: request.overrides || undefined };
+  return JSON.stringify({ move, amountMinor, currency, packageCode, goodwill, ...dispute });
 }
 
 const termsOf = (asked: {
@@ -191,18 +153,14 @@ const termsOf = (asked: {
   hasEvidence: (asked.evidence ?? '') !== '',
 });
 
-interface NewLine {
-  readonly status: ActionRow['status'];
-  readonly now: Date;
-  readonly amount?: Money | null;
-  readonly packageCode?: string | null;
-  readonly expiresAt?: Date | null;
-  readonly refusal?: ActionRefusal;
-  readonly detail?: string;
-}
-
-/** Whether the line is new: not the same try again, and no other under the same key. */
-async function insertAction(trx: WorldDb, request: ActionRequest, line: NewLine): Promise<boolean> {
+/** Adds a begun action. Whether it is new: not the same attempt again, and no other under the same key. */
+async function insertAction(
+  trx: WorldDb,
+  request: ActionRequest,
+  fields: Partial<Insertable<OperatorMovesTable>>,
+): Promise<boolean> {
+  // Typed text may be of any length, and empty.
+  const short = (text: string): string => text.trim().slice(0, MAX_TEXT);
   const inserted = await trx
     .insertInto('operator_moves')
     .values({
@@ -211,77 +169,40 @@ async function insertAction(trx: WorldDb, request: ActionRequest, line: NewLine)
       move: request.move,
       move_key: request.moveKey,
       asked: askedText(request),
-      by_person: request.by.trim(),
-      reason: request.reason.trim(),
-      evidence: request.evidence?.trim() ?? null,
-      amount_minor: line.amount?.amountMinor ?? null,
-      currency: line.amount?.currency ?? null,
-      package_code: line.packageCode ?? request.packageCode ?? null,
+      by_person: short(request.by),
+      reason: short(request.reason),
+      evidence: request.evidence === undefined ? null : short(request.evidence),
+      amount_minor: null,
+      currency: null,
+      package_code: request.packageCode ?? null,
       goodwill: request.goodwill === true,
-      status: line.status,
-      refusal: line.refusal ?? null,
-      detail: line.detail ?? null,
+      status: 'BEGUN',
+      refusal: null,
+      detail: null,
       approved_by: null,
-      expires_at: line.expiresAt ?? null,
-      closed_at: line.refusal === undefined ? null : line.now,
+      expires_at: null,
+      closed_at: null,
+      ...fields,
     })
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return (inserted.numInsertedOrUpdatedRows ?? 0n) > 0n;
 }
 
-/** undefined: the same action was begun elsewhere. */
-export async function insertBegun(
-  trx: WorldDb,
-  request: ActionRequest,
-  { amount, packageCode }: Fits,
-  now: Date,
-): Promise<ActionRow | undefined> {
-  const isFirst = await insertAction(trx, request, { status: 'BEGUN', amount, packageCode, now });
-  return isFirst ? lockAction(trx, request.moveId) : undefined;
-}
-
 /** Refused attempts are recorded as well. */
 export async function recordRefusal(
-  trx: WorldDb,
-  request: ActionRequest,
-  refusal: ActionRefusal,
-  now: Date,
-  subject: ActionSubject | undefined,
-  detail = REFUSAL_WORDS[refusal],
-): Promise<Refused> {
-  await insertAction(trx, storable(request), { status: 'REFUSED', refusal, detail, now });
-  return refusedAs(refusal, detail, subject);
-}
-
-/** Typed text may be of any length, and empty. */
-function storable(request: ActionRequest): ActionRequest {
-  const short = (text: string): string => text.slice(0, 500);
-  return {
-    ...request,
-    by: short(request.by),
-    reason: short(request.reason),
-    ...(request.evidence === undefined ? {} : { evidence: short(request.evidence) }),
-  };
-}
-
-export function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject | undefined): Refused {
-  return { outcome: 'refused', code, detail, fits: subject ? availableActions(subject.facts) : [] };
-}
-
-/** A refusal that was decided before any step could be asked for. */
-export function auditRefusal(
   db: WorldDb,
   request: ActionRequest,
   refusal: ActionRefusal,
   now: Date,
-  detail?: string,
 ): Promise<Refused> {
-  return db
-    .transaction()
-    .execute(async (trx) =>
-      recordRefusal(trx, request, refusal, now, await findActionSubject(trx, request.transactionId), detail),
-    );
+  const detail = REFUSAL_WORDS[refusal];
+  await insertAction(db, request, { status: 'REFUSED', refusal, detail, closed_at: now });
+  return refusedAs(refusal, detail, await findActionSubject(db, request.transactionId));
+}
+
+function refusedAs(code: ActionRefusal, detail: string, subject: ActionSubject | undefined): Refused {
+  return { outcome: 'refused', code, detail, fits: subject ? availableActions(subject.facts) : [] };
 }
 
 /** An action is carried out only at the stage for which the workflow took it. */
@@ -293,8 +214,6 @@ const STAGE_OF: Record<PurchaseStatus, ActionStage> = {
 };
 export type ActionStage = 'awaiting-money' | 'delivering' | 'closed';
 
-type Outcome = Exclude<BeginOutcome, { readonly outcome: 'go' }>;
-
 /** Carries out a begun action. Idempotent: the first outcome is answered again. `not-now`: the rows are at another stage, nothing was written. */
 export function carryOutAction(
   db: WorldDb,
@@ -303,14 +222,13 @@ export function carryOutAction(
   written: PendingMessages = newPendingMessages(),
 ): Promise<Outcome | { readonly outcome: 'not-now' }> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, moveId);
-    const subject = await lockActionSubject(trx, row.transaction_id);
+    const row = await lockBegun(trx, moveId);
+    const subject = await findActionSubject(trx, row.transaction_id, true);
     await findUnsent(trx, row.transaction_id, written);
     if (row.closed_at !== null || !subject) return outcomeOf(row, subject);
     if (STAGE_OF[subject.facts.status] !== stage) return { outcome: 'not-now' };
     const refusal = refusalNow(row, subject);
-    const ended =
-      refusal === undefined ? await effectOf(row.move)(trx, row, subject, now) : { refusal: refusal };
+    const ended = refusal ? { refusal } : await EFFECTS[row.move](trx, row, subject, now);
     if ('refusal' in ended && stage === 'delivering') await endWithdrawal(trx, row.transaction_id);
     const closed = await endAction(trx, row, ended, now);
     await findUnsent(trx, row.transaction_id, written);
@@ -345,27 +263,24 @@ function refusalNow(row: ActionRow, subject: ActionSubject): ActionRefusal | und
   const refusal = refusalFor(row.move, subject.facts, termsOf(row));
   if (refusal !== undefined || row.amount_minor === null) return refusal;
   const asked = { amountMinor: String(row.amount_minor), currency: row.currency ?? '' };
-  const moves = amountOf(row.move, subject.facts, moneyOf(subject), asked);
-  return 'refusal' in moves ? moves.refusal : undefined;
+  const allowed = amountOf(row.move, subject.facts, moneyOf(subject), asked);
+  return 'refusal' in allowed ? allowed.refusal : undefined;
 }
 
 /** Closes the record of an action that changes no rows. Idempotent. */
 export function closeAction(db: WorldDb, moveId: string, ended: Ended, now: Date): Promise<Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await lockAction(trx, moveId);
+    const row = await lockBegun(trx, moveId);
     const subject = await findActionSubject(trx, row.transaction_id);
     if (row.closed_at !== null) return outcomeOf(row, subject);
     return outcomeOf(await endAction(trx, row, ended, now), subject, false);
   });
 }
 
-function lockAction(trx: WorldDb, moveId: string): Promise<ActionRow> {
-  return trx
-    .selectFrom('operator_moves')
-    .selectAll()
-    .where('id', '=', moveId)
-    .forUpdate()
-    .executeTakeFirstOrThrow();
+async function lockBegun(trx: WorldDb, moveId: string): Promise<ActionRow> {
+  const row = await lockAction(trx, moveId);
+  if (!row) throw new Error(`there is no action ${moveId}`);
+  return row;
 }
 
 function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain = true): Outcome {
@@ -377,69 +292,37 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
 }
 
 function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
-  return trx
-    .updateTable('operator_moves')
-    .set(
-      'did' in ended
-        ? { status: 'DONE', detail: ended.did, closed_at: now }
-        : {
-            status: 'REFUSED',
-            refusal: ended.refusal,
-            detail: ended.detail ?? REFUSAL_WORDS[ended.refusal],
-            closed_at: now,
-          },
-    )
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
+  if ('did' in ended) return updateAction(trx, id, { status: 'DONE', detail: ended.did, closed_at: now });
+  const { refusal, detail = REFUSAL_WORDS[refusal] } = ended;
+  return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
 }
 
-/** The decision of a second person. `go`: the action may be carried out now. */
+/** The decision of a second person. `go`: the action may be carried out now. `done`: it is declined. */
 export async function decideApproval(
   db: WorldDb,
   moveId: string,
-  decision: { readonly by: string; readonly isApproved: boolean; readonly tryId: string },
+  { by, isApproved, tryId }: { readonly by: string; readonly isApproved: boolean; readonly tryId: string },
   now: Date,
-): Promise<
-  { readonly outcome: 'go'; readonly move: ActionRow } | Refused | { readonly outcome: 'declined' }
-> {
+): Promise<{ readonly outcome: 'go'; readonly row: ActionRow } | Outcome> {
   return db.transaction().execute(async (trx) => {
-    const row = await trx
-      .selectFrom('operator_moves')
-      .selectAll()
-      .where('id', '=', moveId)
-      .forUpdate()
-      .executeTakeFirst();
+    const row = await lockAction(trx, moveId);
     if (!row) return refusedAs('NOT_FOUND', `there is no action ${moveId}`, undefined);
-    const refuse = async (refusal: ActionRefusal): Promise<Refused> => {
-      const request = { ...requestOf(row), moveId: decision.tryId, by: decision.by };
-      const reason = `${decision.isApproved ? 'approval' : 'refusal'} of ${moveId}`;
-      const subject = await findActionSubject(trx, row.transaction_id);
-      return recordRefusal(trx, { ...request, reason }, refusal, now, subject);
-    };
-    if (requestRefusal({ ...requestOf(row), by: decision.by }) === 'PERSON_NEEDED')
-      return refuse('PERSON_NEEDED');
-    if (isExpired(row, now)) {
-      await expireAction(trx, row, now);
-      return refuse('APPROVAL_EXPIRED');
-    }
+    const decision = { ...requestOf(row), by, moveId: tryId };
+    const reason = `${isApproved ? 'approval' : 'refusal'} of ${moveId}`;
+    const refuse = (refusal: ActionRefusal) => recordRefusal(trx, { ...decision, reason }, refusal, now);
+    if (requestRefusal(decision) === 'PERSON_NEEDED') return refuse('PERSON_NEEDED');
+    if (await expireIfLate(trx, row, now)) return refuse('APPROVAL_EXPIRED');
     // Approved before and perhaps not carried out: the same person may send the approval again.
-    const isAgain = row.status === 'APPROVED' && isSamePerson(row.approved_by ?? '', decision.by);
-    if (isAgain && decision.isApproved) return { outcome: 'go', move: row };
+    const isAgain = row.status === 'APPROVED' && isSamePerson(row.approved_by ?? '', by);
+    if (isAgain && isApproved) return { outcome: 'go', row };
     if (row.status !== 'WAITS_FOR_APPROVAL') return refuse('NOT_WAITING');
-    if (isSamePerson(row.by_person, decision.by)) return refuse('SAME_PERSON');
-    const status = decision.isApproved ? 'APPROVED' : 'DECLINED';
-    const move = await trx
-      .updateTable('operator_moves')
-      .set({
-        status,
-        approved_by: decision.by.trim(),
-        ...(decision.isApproved ? {} : { closed_at: now, detail: `declined by ${decision.by.trim()}` }),
-      })
-      .where('id', '=', moveId)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    return decision.isApproved ? { outcome: 'go', move } : { outcome: 'declined' };
+    if (isSamePerson(row.by_person, by)) return refuse('SAME_PERSON');
+    const approvedBy = { approved_by: by.trim() };
+    if (isApproved)
+      return { outcome: 'go', row: await updateAction(trx, moveId, { ...approvedBy, status: 'APPROVED' }) };
+    const detail = `declined by ${by.trim()}`;
+    await updateAction(trx, moveId, { ...approvedBy, status: 'DECLINED', closed_at: now, detail });
+    return { outcome: 'done', moveId, did: `declined by ${by}: nothing was done` };
   });
 }
 
@@ -458,19 +341,12 @@ export function requestOf(row: ActionRow): ActionRequest {
 
 /** Every attempt on a purchase or a funding, oldest first. */
 export function listActions(db: WorldDb, transactionId: string): Promise<ActionRow[]> {
-  return db
-    .selectFrom('operator_moves')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('created_at')
-    .execute();
+  return actions(db).where('transaction_id', '=', transactionId).orderBy('created_at').execute();
 }
 
 /** Waits for a second person, or was approved and is not carried out yet. */
 export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<ActionRow | undefined> {
-  return db
-    .selectFrom('operator_moves')
-    .selectAll()
+  return actions(db)
     .where('id', '=', moveId)
     .where(sql<boolean>`(status = 'APPROVED' or (status = 'WAITS_FOR_APPROVAL' and expires_at > ${now}))`)
     .executeTakeFirst();
@@ -478,53 +354,40 @@ export function findApprovable(db: WorldDb, moveId: string, now: Date): Promise<
 
 /** Oldest first. */
 export function listPendingApprovals(db: WorldDb, now: Date): Promise<ActionRow[]> {
-  return db
-    .selectFrom('operator_moves')
-    .selectAll()
+  return actions(db)
     .where('status', '=', 'WAITS_FOR_APPROVAL')
-    .where(sql<boolean>`expires_at > ${now}`)
+    .where('expires_at', '>', now)
     .orderBy('created_at')
     .limit(1_000)
     .execute();
 }
 
-export type EffectPreview =
-  | {
-      readonly outcome: 'would-do';
-      /** In a sentence. */
-      readonly did: string;
-      readonly amount: Money | null;
-      /** Whose purchase or funding it is. */
-      readonly accountId: string;
-      readonly email: string | null;
-      readonly entries: readonly PreviewEntry[];
-      /** Refunds that would be asked for at the gateway. */
-      readonly refunds: readonly Money[];
-      /** Whether another person must approve it: always, or where the amount is above the limit. */
-      readonly secondPerson: 'always' | 'above-limit' | 'never';
-    }
-  /** Refused, made before, or kept for a second person. */
-  | Exclude<ActionOutcome, { readonly outcome: 'unknown' }>;
-
-/** Thrown to take everything back. */
-class RolledBack extends Error {
-  readonly preview: EffectPreview;
-  constructor(preview: EffectPreview) {
-    super('a preview');
-    this.name = 'TakenBack';
-    this.preview = preview;
-  }
+export interface WouldDo {
+  readonly outcome: 'would-do';
+  /** In a sentence. */
+  readonly did: string;
+  readonly amount: Money | null;
+  /** Whose purchase or funding it is. */
+  readonly accountId: string;
+  readonly email: string | null;
+  /** Ledger entries that would be booked. */
+  readonly entries: Awaited<ReturnType<typeof entriesSince>>;
+  /** Refunds that would be asked for at the gateway. */
+  readonly refunds: readonly Money[];
+  /** Whether another person must approve it: always, or where the amount is above the limit. */
+  readonly secondPerson: 'always' | 'above-limit' | 'never';
 }
+
+/** The effect; or that it is refused, was done before, or awaits a second person. */
+export type EffectPreview = WouldDo | Outcome;
 
 /** Runs the real effect and rolls it back, so that a preview cannot differ from the action. Nothing is written, not even a refusal. */
 export async function previewEffect(db: WorldDb, request: ActionRequest, now: Date): Promise<EffectPreview> {
+  const trx = await db.startTransaction().execute();
   try {
-    return await db.transaction().execute(async (trx) => {
-      throw new RolledBack(await tryEffect(trx, request, now));
-    });
-  } catch (error) {
-    if (error instanceof RolledBack) return error.preview;
-    throw error;
+    return await tryEffect(trx, request, now);
+  } finally {
+    await trx.rollback().execute();
   }
 }
 
@@ -533,32 +396,57 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
   if (judged.outcome === 'go')
     return { outcome: 'done', moveId: judged.moveId, did: 'begun before', again: true };
   if (judged.outcome !== 'fits') return judged;
-  const { amount } = judged;
-  const row = await insertBegun(trx, request, judged, now);
-  const before = await lastBooked(trx);
-  const subject = await lockActionSubject(trx, request.transactionId);
-  if (!row || !subject) return refusedAs('NOT_FOUND', 'it is being made right now', subject);
-  const about = {
-    amount,
-    accountId: subject.accountId,
-    email: await findEmail(trx, subject.accountId),
-    secondPerson: secondPersonFor(request, amount),
-  };
-  if (CHECK_ACTIONS.includes(request.move))
-    return { outcome: 'would-do', did: 'asks, and books what is found', ...about, entries: [], refunds: [] };
-  const ended = await effectOf(request.move)(trx, row, subject, now);
+  const { amount, fields } = judged;
+  const { transactionId, move, moveId } = request;
+  const isFirst = await insertAction(trx, request, fields);
+  const booked = await trx
+    .selectFrom('ledger_transactions')
+    .select(({ fn }) => fn.max('id').as('last'))
+    .executeTakeFirst();
+  const subject = await findActionSubject(trx, transactionId, true);
+  if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is being made right now', subject);
+  const row = await lockBegun(trx, moveId);
+  const isCheck = CHECK_ACTIONS.includes(move);
+  const ended = isCheck
+    ? { did: 'asks, and books what is found' }
+    : await EFFECTS[move](trx, row, subject, now);
   if ('refusal' in ended) return refusedAs(ended.refusal, ended.detail ?? '', subject);
-  const known = new Set(subject.refunds.map((refund) => refund.refund_key));
+  const known = subject.refunds.map((refund) => refund.refund_key);
   return {
     outcome: 'would-do',
     did: ended.did,
-    ...about,
-    entries: await entriesSince(trx, request.transactionId, before),
-    refunds: await newRefunds(trx, request.transactionId, known),
+    amount,
+    accountId: subject.accountId,
+    email: await findEmail(trx, subject.accountId),
+    secondPerson: request.overrides ? 'always' : amount === null ? 'never' : 'above-limit',
+    entries: await entriesSince(trx, transactionId, booked?.last ?? 0n),
+    refunds: isCheck ? [] : await newRefunds(trx, transactionId, known),
   };
 }
 
-function secondPersonFor(request: ActionRequest, amount: Money | null): 'always' | 'above-limit' | 'never' {
-  if (request.overrides === true) return 'always';
-  return amount === null ? 'never' : 'above-limit';
+async function entriesSince(trx: WorldDb, transactionId: string, before: bigint) {
+  const rows = await trx
+    .selectFrom('ledger_transactions as t')
+    .innerJoin('ledger_entries as e', 'e.ledger_transaction_id', 't.id')
+    .select(['e.ledger_account_id as account', 'e.currency', 'e.amount_minor'])
+    .where('t.transaction_id', '=', transactionId)
+    .where('t.id', '>', before)
+    .orderBy('e.id')
+    .execute();
+  return rows.map(({ account, currency, amount_minor: storedMinor }) => ({
+    account,
+    currency,
+    ...sidesOf(creditOf(storedMinor, currency)),
+  }));
+}
+
+/** Those that are due now, or were not known before. */
+async function newRefunds(trx: WorldDb, transactionId: string, known: readonly string[]): Promise<Money[]> {
+  return trx
+    .selectFrom('refunds')
+    .select(['amount_minor as amountMinor', 'currency'])
+    .where('transaction_id', '=', transactionId)
+    .where('closed_at', 'is', null)
+    .where((eb) => eb.or([eb('status', '=', 'DUE'), eb('refund_key', 'not in', ['', ...known])]))
+    .execute();
 }

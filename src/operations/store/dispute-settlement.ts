@@ -38,7 +38,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
   const isLoss = outcome !== 'won' && isTaken;
   const stillAtRisk = isLoss ? await takeBackLostRisk(trx, subject) : [];
   const left = isLoss ? await findInSuspense(trx, subject, stillAtRisk) : [];
-  for (const { currency } of left) await ensureRevenueAccount(trx, currency);
+  for (const { currency } of left) await ensureAccount(trx, 'revenue', currency);
   if (left.length > 0)
     await transfer(trx, {
       operationKey: action.id,
@@ -55,9 +55,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
   const what = dispute ? 'Dispute' : 'Claim';
   if (outcome === 'won') return { did: `${what} won: the money is ours again` };
   if (!isTaken) return { did: `${what} lost: the gateway has not taken the money yet` };
-  const effect = left
-    .map(({ currency, amountMinor }) => `${currency} ${formatMinor(amountMinor)}`)
-    .join(', ');
+  const effect = left.map(formatMoney).join(', ');
   return { did: `${what} lost: ${effect === '' ? 'no revenue is gone' : `revenue ${effect}`}` };
 };
 
@@ -137,13 +135,21 @@ async function findInSuspense(
     .filter(({ amountMinor }) => amountMinor !== 0n);
 }
 
-async function ensureRevenueAccount(trx: WorldDb, currency: string): Promise<void> {
+/** Creates the account of a currency if there is none. `evidence`, below zero: money that came by a person's word. */
+export async function ensureAccount(
+  trx: WorldDb,
+  kind: 'revenue' | 'evidence',
+  currency: string,
+): Promise<void> {
   await trx
     .insertInto('ledger_accounts')
-    .values({ id: `revenue:${currency}`, kind: 'revenue', currency, account_id: null })
+    .values({ id: `${kind}:${currency}`, kind, currency, account_id: null })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
 }
+
+export const formatMoney = ({ amountMinor, currency }: Money): string =>
+  `${currency} ${formatMinor(amountMinor)}`;
 
 /** Clears needs-attention where it has one of these reasons. */
 export function clearAttention(

@@ -2,8 +2,8 @@
  * What each operator action does to the rows and the books, in the transaction that also records it. The rules of the ledger decide: a hold
  * is posted or voided once, a transfer is booked once, a wallet never goes below zero.
  */
-import { formatMinor, type Money } from '../../domain/money.ts';
-import { settleClaim, clearAttention } from './dispute-settlement.ts';
+import type { Money } from '../../domain/money.ts';
+import { settleClaim, clearAttention, ensureAccount, formatMoney } from './dispute-settlement.ts';
 import {
   exchangeEntries,
   postHold,
@@ -19,7 +19,6 @@ import {
   GOODWILL,
   inPrice,
   payingPayment,
-  refundsThatAre,
   type ActionSubject,
   type Ended,
   type ActionEffect,
@@ -39,6 +38,7 @@ import {
   closeRefund,
   type RefundRow,
 } from '../../payments/store/refunds.ts';
+import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { newPendingMessages, subscribers } from '../../webhooks/store/messages.ts';
 import type { OperatorAction } from '../../accounts/roles.ts';
@@ -48,12 +48,10 @@ import { sql } from 'kysely';
 import { snapshotOf } from '../../catalogue/rules.ts';
 import { markPaid, enqueuePaymentReceived } from '../../purchases/store/payment-bookings.ts';
 
-export const effectOf = (action: OperatorAction): ActionEffect => EFFECTS[action];
-
 /** Checks have done their work before: only the record is left. */
 const asked: ActionEffect = () => Promise.resolve({ did: 'asked' });
 
-const EFFECTS: Record<OperatorAction, ActionEffect> = {
+export const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'look-at-gateway': asked,
   'look-at-supplier': asked,
   'retry-delivery': settleDelivered,
@@ -65,7 +63,7 @@ const EFFECTS: Record<OperatorAction, ActionEffect> = {
   'settle-claim': settleClaim,
 };
 
-/** Delivered before, its money still on hold: the hold is posted. Where it is to be delivered yet, somebody else has tried. */
+/** Delivered before, its money still on hold: the hold is posted. Where it is not delivered yet, the workflow has retried. */
 async function settleDelivered(
   trx: WorldDb,
   _action: ActionRow,
@@ -73,9 +71,7 @@ async function settleDelivered(
 ): Promise<Ended> {
   if (purchase?.status !== 'SUCCESS' || hold?.status !== 'HELD') return { did: 'asked' };
   await postHold(trx, purchase.transaction_id, purchase.cost_usd_e4);
-  return {
-    did: `settled: the hold of ${formatMoney({ amountMinor: hold.amount_minor, currency: hold.currency })} is posted`,
-  };
+  return { did: `settled: the hold of ${formatMoney(amountOf(hold))} is posted` };
 }
 
 async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, now: Date): Promise<Ended> {
@@ -86,7 +82,7 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, n
     return closed === 'paid' ? { refusal: 'DOES_NOT_FIT' } : { did: 'cancelled: nothing was paid' };
   }
   if (facts.holdsMoney) {
-    await failAndRefund(trx, action, subject, 'source');
+    await failAndRefund(trx, action, 'source');
     return { did: `cancelled: ${formatMoney(subject.price)} go back to where they came from` };
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
@@ -94,44 +90,26 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, n
   return { did: 'closed: we wait for no more money' };
 }
 
-async function failAndRefund(
-  trx: WorldDb,
-  { id }: ActionRow,
-  { transactionId }: ActionSubject,
-  to: 'source' | 'wallet',
-): Promise<void> {
-  await failPurchaseIn(trx, transactionId, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
-}
+const failAndRefund = (trx: WorldDb, { id, transaction_id }: ActionRow, to: 'source' | 'wallet') =>
+  failPurchaseIn(trx, transaction_id, { reason: 'CANCELLED_BY_OPERATOR', detail: id }, { to });
 
 async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
-  const { facts } = subject;
-  const amount = amountOf(action);
+  const { facts, openRefunds, walletPayment } = subject;
   if (facts.status === 'PROCESSING') {
-    await failAndRefund(trx, action, subject, 'source');
-    return { did: `${formatMoney(amount)} go back to where they came from` };
+    await failAndRefund(trx, action, 'source');
+    return { did: `${formatMoney(amountOf(action))} go back to where they came from` };
   }
-  if (facts.openRefund !== null) return retryOpenRefund(trx, action, subject);
-  const fromWallet = subject.walletPayment;
-  const payment = fromWallet ?? payingPayment(subject);
-  if (!payment) return { refusal: 'NOTHING_TO_RETURN' };
-  return fromWallet ? takeFromWallet(trx, action, payment) : takeFromEarned(trx, action, subject, payment);
-}
-
-/** A refund that is on record already: sent again where the gateway had refused it, or closed where a person has seen it sent. */
-async function retryOpenRefund(
-  trx: WorldDb,
-  action: ActionRow,
-  { facts, refunds }: ActionSubject,
-): Promise<Ended> {
-  if (facts.openRefund === null) return { refusal: 'NOTHING_TO_RETURN' };
-  const open = refundsThatAre(facts.openRefund, refunds);
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
     return { did: 'it is on its way back; the gateway is asked' };
-  for (const refund of open) {
-    if (action.evidence === null) await tryRefundAgain(trx, refund);
-    else await closeRefundByHand(trx, refund);
+  if (facts.openRefund !== null) {
+    const isSeenSent = action.evidence !== null;
+    const act = isSeenSent ? closeRefundByHand : tryRefundAgain;
+    for (const refund of openRefunds) await act(trx, refund);
+    return { did: isSeenSent ? 'closed as sent, by the evidence' : 'the gateway is asked again' };
   }
-  return { did: action.evidence === null ? 'the gateway is asked again' : 'closed as sent, by the evidence' };
+  if (walletPayment) return takeFromWallet(trx, action, walletPayment);
+  const payment = payingPayment(subject);
+  return payment ? takeFromEarned(trx, action, subject, payment) : { refusal: 'NOTHING_TO_RETURN' };
 }
 
 /** Refunds money that was credited, as far as the wallet still holds it. Also enqueues the low-balance webhook. */
@@ -140,11 +118,11 @@ async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentR
   const credit = { amountMinor: inPrice(payment, amount.amountMinor), currency: payment.price_currency };
   const wallet = await lockWalletFor(trx, payment.account_id, credit);
   if (!wallet || wallet.balance_minor < credit.amountMinor) return { refusal: 'WALLET_TOO_LOW' };
-  const because = { key: action.id, subject: action.transaction_id };
   const { account_id: accountId, price_currency: currency } = payment;
+  const booking = { key: action.id, subject: action.transaction_id, accountId, currency };
   // The caller collects the pending messages of this purchase or funding.
-  await enqueueLowBalance(trx, { ...because, accountId, currency }, wallet, newPendingMessages());
-  await toSuspense(trx, action, walletAccount(payment.account_id), credit, amount);
+  await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
+  await toSuspense(trx, action, walletAccount(accountId), credit, amount);
   await createRefund(trx, payment, amount, `wallet-${tailOf(action)}`);
   return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
@@ -171,35 +149,30 @@ async function takeFromEarned(
   return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
 
-/** Gives up money of ours, in its own currency, for money on its way to the gateway. */
-async function toSuspense(
-  trx: WorldDb,
-  action: ActionRow,
-  account: string,
-  from: Money,
-  to: Money,
-): Promise<void> {
-  await bookAction(trx, action, [
-    { account, currency: from.currency, amountMinor: -from.amountMinor },
+/** Gives up money of an account, in its own currency, for money on its way to the gateway. */
+const toSuspense = (trx: WorldDb, action: ActionRow, account: string, from: Money, to: Money) =>
+  bookAction(trx, action, [
+    { account, ...negative(from) },
     ...exchangeEntries(from, to),
     { account: `suspense:${to.currency}`, ...to },
   ]);
-}
+
+const negative = ({ amountMinor, currency }: Money): Money => ({ amountMinor: -amountMinor, currency });
 
 async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubject): Promise<Ended> {
   const { facts, transactionId, accountId } = subject;
   const amount = amountOf(action);
   const done = { did: `${formatMoney(amount)} are in the wallet` };
   if (facts.status === 'PROCESSING') {
-    await failAndRefund(trx, action, subject, 'wallet');
+    await failAndRefund(trx, action, 'wallet');
     return done;
   }
   if (facts.openRefund !== null) {
-    const [refund] = refundsThatAre(facts.openRefund, subject.refunds);
+    const [refund] = subject.openRefunds;
     return refund && (await creditRefundAs(trx, refund, amount)) ? done : { refusal: 'NOTHING_TO_RETURN' };
   }
   await bookAction(trx, action, [
-    { account: `revenue:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
+    { account: `revenue:${amount.currency}`, ...negative(amount) },
     { account: walletAccount(accountId), ...amount },
   ]);
   await recordEvent(trx, transactionId, 'goodwill-credit', formatMoney(amount));
@@ -221,12 +194,10 @@ async function recordEvent(trx: WorldDb, transactionId: string, what: string, de
   await trx.insertInto('purchase_events').values({ transaction_id: transactionId, what, detail }).execute();
 }
 
-/** The amount as it was recorded when the action began. */
-function amountOf({ amount_minor, currency }: ActionRow): Money {
+/** Of an action: as it was recorded when the action began. */
+function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | 'currency'>): Money {
   return { amountMinor: amount_minor ?? 0n, currency: currency ?? '' };
 }
-
-const formatMoney = ({ amountMinor, currency }: Money): string => `${currency} ${formatMinor(amountMinor)}`;
 
 /** Enough of the id to tell this action's refunds from others. */
 const tailOf = ({ id }: ActionRow): string => id.slice(-12);
@@ -281,12 +252,7 @@ export async function findReplacement(
 }
 
 /** Puts the new package in place of the old one; nothing was asked for it yet. */
-export async function replacePackage(
-  trx: WorldDb,
-  action: ActionRow,
-  subject: ActionSubject,
-): Promise<Ended> {
-  const { purchase } = subject;
+async function replacePackage(trx: WorldDb, action: ActionRow, { purchase }: ActionSubject): Promise<Ended> {
   const row = await trx
     .selectFrom('packages')
     .selectAll()
@@ -316,23 +282,13 @@ export async function replacePackage(
     .where('transaction_id', '=', purchase.transaction_id)
     .execute();
   if (purchase.package_type === 'BASE') await replaceOnEsim(trx, purchase.esim_id, item);
-  await trx
-    .insertInto('purchase_events')
-    .values({
-      transaction_id: purchase.transaction_id,
-      what: 'package-replaced',
-      detail: `${purchase.package_code} by ${item.packageCode}`,
-    })
-    .execute();
+  const detail = `${purchase.package_code} by ${item.packageCode}`;
+  await recordEvent(trx, purchase.transaction_id, 'package-replaced', detail);
   return { did: `${item.packageCode} is delivered instead of ${purchase.package_code}` };
 }
 
 /** 1: what was bought; 2: the first replacement. */
-function replacementNumber(purchase: {
-  readonly transaction_id: string;
-  readonly supplier_transaction_id: string | null;
-}): number {
-  const { supplier_transaction_id: at, transaction_id: id } = purchase;
+function replacementNumber({ supplier_transaction_id: at, transaction_id: id }: PurchaseRow): number {
   return at === null ? 1 : Number(at.slice(id.length + 1));
 }
 
@@ -354,9 +310,6 @@ async function replaceOnEsim(trx: WorldDb, esimId: string, item: StoredPackage):
     .execute();
 }
 
-/** Ledger account of what rests on evidence: below zero is money that came by a person's word. */
-const evidenceAccount = (currency: string): string => `evidence:${currency}`;
-
 /** A purchase that waits goes on to its delivery; what is closed, and a funding, get the money into the wallet. */
 async function markPaidByHand(
   trx: WorldDb,
@@ -369,7 +322,7 @@ async function markPaidByHand(
   const { facts, price, transactionId } = subject;
   const charge = { amountMinor: payment.charge_minor, currency: payment.charge_currency };
   const paysHold = facts.purpose === 'purchase' && facts.status === 'PENDING';
-  await ensureEvidenceAccount(trx, charge.currency);
+  await ensureAccount(trx, 'evidence', charge.currency);
   await ensureSystemAccounts(trx, charge.currency);
   await ensureWallet(trx, payment.account_id, payment.price_currency);
   await transfer(trx, {
@@ -378,11 +331,7 @@ async function markPaidByHand(
     transactionId,
     reason: action.reason,
     entries: [
-      {
-        account: evidenceAccount(charge.currency),
-        currency: charge.currency,
-        amountMinor: -charge.amountMinor,
-      },
+      { account: `evidence:${charge.currency}`, ...negative(charge) },
       ...exchangeEntries(charge, price),
       { account: paysHold ? `held:${price.currency}` : walletAccount(payment.account_id), ...price },
     ],
@@ -395,9 +344,11 @@ async function markPaidByHand(
     await closeFundingPaid(trx, transactionId);
   }
   await enqueuePaymentReceived(trx, payment, charge, found, now, newPendingMessages());
-  await recordPurchaseEvent(trx, transactionId, payment.reference);
+  // A funding has no timeline.
+  if (facts.purpose === 'purchase')
+    await recordEvent(trx, transactionId, 'payment-vouched-for', payment.reference);
   const to = paysHold ? 'it is delivered now' : 'it is in the wallet';
-  return { did: `marked as paid with ${charge.currency} ${formatMinor(charge.amountMinor)}; ${to}` };
+  return { did: `marked as paid with ${formatMoney(charge)}; ${to}` };
 }
 
 /** Returns the endpoints that subscribe to it. */
@@ -417,36 +368,18 @@ async function bookEvidence(trx: WorldDb, payment: PaymentRow, paysHold: boolean
   return row.subscribers;
 }
 
-/** A funding has no purchase events. */
-async function recordPurchaseEvent(trx: WorldDb, transactionId: string, reference: string): Promise<void> {
-  await sql`
-    insert into purchase_events (transaction_id, what, detail)
-    select transaction_id, 'payment-vouched-for', ${reference}::text
-      from purchases where transaction_id = ${transactionId}`.execute(trx);
-}
-
 /** A refund that a person has seen sent, or has paid out by hand. Twice is once. */
-export async function closeRefundByHand(trx: WorldDb, refund: RefundRow): Promise<void> {
+async function closeRefundByHand(trx: WorldDb, refund: RefundRow): Promise<void> {
   if (!(await closeRefund(trx, refund, 'DONE'))) return;
-  const amount: Money = { amountMinor: refund.amount_minor, currency: refund.currency };
-  await ensureEvidenceAccount(trx, amount.currency);
-  const entries: LedgerEntry[] = [
-    { account: `suspense:${amount.currency}`, currency: amount.currency, amountMinor: -amount.amountMinor },
-    { account: evidenceAccount(amount.currency), ...amount },
-  ];
+  const amount = amountOf(refund);
+  await ensureAccount(trx, 'evidence', amount.currency);
   await transfer(trx, {
     operationKey: `${refund.refund_key}:by-hand`,
     kind: 'refund-by-hand',
     transactionId: refund.transaction_id,
-    entries,
+    entries: [
+      { account: `suspense:${amount.currency}`, ...negative(amount) },
+      { account: `evidence:${amount.currency}`, ...amount },
+    ],
   });
-}
-
-/** Made where it is the first in its currency. */
-async function ensureEvidenceAccount(trx: WorldDb, currency: string): Promise<void> {
-  await trx
-    .insertInto('ledger_accounts')
-    .values({ id: evidenceAccount(currency), kind: 'evidence', currency, account_id: null })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .execute();
 }

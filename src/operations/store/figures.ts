@@ -1,35 +1,18 @@
-/**
- * What one world has open, for gauges: counts and sums over what has not ended, read from the small indexes that hold only that, in one
- * statement. Reads only.
- */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-export interface Figures {
-  readonly open: readonly { readonly status: string; readonly count: number }[];
-  readonly waiting: readonly {
-    readonly kind: string;
-    readonly currency: string;
-    readonly amountMinor: bigint;
-  }[];
-  readonly messagesPending: number;
-  readonly noticesUnsent: number;
-  /** By how much the watch over unpaid payments is late; null where nobody watches. */
-  readonly watchLagSeconds: number | null;
-  readonly rateAges: readonly { readonly currency: string; readonly seconds: number }[];
-}
-
-interface FigureRow {
+export interface Figure {
   readonly figure: 'open' | 'held' | 'refund' | 'messages' | 'notices' | 'watch-lag' | 'rate-age';
   readonly label: string;
-  readonly value: bigint;
+  readonly value: number;
 }
 
 /** The currency of accounts that prices are converted for. */
 const SOLD_IN = 'NGN';
 
-export async function readFigures(db: WorldDb): Promise<Figures> {
-  const { rows } = await sql<FigureRow>`
+/** Counts, sums and ages of what is open in one world, in one statement over small indexes. Lags and ages in seconds. Reads only. */
+export async function readFigures(db: WorldDb): Promise<Figure[]> {
+  const { rows } = await sql<Omit<Figure, 'value'> & { readonly value: bigint }>`
     select 'open' as figure, status as label, count(*) as value
       from purchases where status in ('PENDING', 'PROCESSING') group by status
     union all
@@ -48,19 +31,10 @@ export async function readFigures(db: WorldDb): Promise<Figures> {
        from exchange_rates where currency = ${SOLD_IN} and status = 'GOOD' order by observed_at desc limit 1)`.execute(
     db,
   );
-  const of = (wanted: FigureRow['figure']) => rows.filter(({ figure }) => figure === wanted);
-  const countOf = (wanted: FigureRow['figure'], label = '') =>
-    Number(of(wanted).find((row) => row.label === label)?.value ?? 0n);
-  return {
-    open: ['PENDING', 'PROCESSING'].map((status) => ({ status, count: countOf('open', status) })),
-    waiting: [...of('held'), ...of('refund')].map(({ figure, label, value }) => ({
-      kind: figure,
-      currency: label,
-      amountMinor: value,
-    })),
-    messagesPending: countOf('messages'),
-    noticesUnsent: countOf('notices'),
-    watchLagSeconds: of('watch-lag').length === 0 ? null : countOf('watch-lag'),
-    rateAges: of('rate-age').map(({ label, value }) => ({ currency: label, seconds: Number(value) })),
-  };
+  // A status without purchases has no row.
+  const none = ['PENDING', 'PROCESSING'].filter((status) => !rows.some(({ label }) => label === status));
+  return [
+    ...rows.map((row) => ({ ...row, value: Number(row.value) })),
+    ...none.map((label) => ({ figure: 'open' as const, label, value: 0 })),
+  ];
 }

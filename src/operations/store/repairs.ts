@@ -1,7 +1,4 @@
-/**
- * What puts right the stuck things that are no purchase: an event of the gateway, a message to a merchant. Each word of a person is on record
- * beside its effect, in one transaction, among the operator actions.
- */
+/** Repairs of gateway events and webhook messages. Each is recorded among the operator actions, in the transaction of its effect. */
 import { sql } from 'kysely';
 import { UNMATCHED_EVENT, type GatewayEventRow } from '../../payments/store/gateway-events.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
@@ -12,17 +9,13 @@ export interface RepairAuthor {
   readonly reason: string;
 }
 
-interface ManualRepair extends RepairAuthor {
-  readonly transactionId: string;
-  readonly move: 'apply-event' | 'dismiss-event' | 'send-message';
-  /** What exactly was done, or is to be. */
-  readonly about: string;
-}
-
-/** On record as done. Belongs into the transaction of what was done. */
+/** On record as done. Belongs into the transaction of what was done. `about`: what exactly that is. */
 async function recordRepair(
   trx: WorldDb,
-  { transactionId, move, about, by, reason }: ManualRepair,
+  move: 'apply-event' | 'dismiss-event' | 'send-message',
+  transactionId: string,
+  about: string,
+  { by, reason }: RepairAuthor,
 ): Promise<void> {
   await sql`
     insert into operator_moves (id, transaction_id, move, move_key, asked, by_person, reason, status, detail, closed_at)
@@ -31,21 +24,17 @@ async function recordRepair(
 }
 
 /** An event by its number, with the purchase or funding that it is about. */
-export async function findEvent(
-  db: WorldDb,
-  id: bigint,
-): Promise<(GatewayEventRow & { readonly transaction_id: string | null }) | undefined> {
-  const row = await db
+export function findEvent(db: WorldDb, id: bigint) {
+  return db
     .selectFrom('gateway_events')
     .leftJoin('payments', 'payments.reference', 'gateway_events.reference')
     .selectAll('gateway_events')
     .select('payments.transaction_id')
     .where('gateway_events.id', '=', id)
     .executeTakeFirst();
-  return row;
 }
 
-/** Events about a purchase or funding that nobody has applied, oldest first. */
+/** Unapplied events of a purchase or funding, oldest first. */
 export function findUnappliedOf(db: WorldDb, transactionId: string): Promise<GatewayEventRow[]> {
   return db
     .selectFrom('gateway_events')
@@ -57,7 +46,7 @@ export function findUnappliedOf(db: WorldDb, transactionId: string): Promise<Gat
     .execute();
 }
 
-/** Applied by a person's word. `false`: somebody was faster, and nothing is on record. */
+/** `false`: it was applied meanwhile, and nothing is recorded. */
 export async function markAppliedByHand(
   db: WorldDb,
   event: { readonly id: bigint; readonly transactionId: string; readonly note: string },
@@ -71,18 +60,12 @@ export async function markAppliedByHand(
       .where('applied_at', 'is', null)
       .executeTakeFirst();
     if (applied.numUpdatedRows === 0n) return false;
-    const { transactionId, note } = event;
-    await recordRepair(trx, {
-      ...who,
-      transactionId,
-      move: 'apply-event',
-      about: `event-${event.id}: ${note}`,
-    });
+    await recordRepair(trx, 'apply-event', event.transactionId, `event-${event.id}: ${event.note}`, who);
     return true;
   });
 }
 
-/** A person knows what an event about no payment of ours is about. `false`: it is none of these, or was dismissed before. */
+/** Takes an unmatched event off the stuck list. `false`: it is matched, or was dismissed before. */
 export async function dismissEvent(db: WorldDb, id: bigint, who: RepairAuthor): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const dismissed = await trx
@@ -92,8 +75,7 @@ export async function dismissEvent(db: WorldDb, id: bigint, who: RepairAuthor): 
       .where('note', '=', UNMATCHED_EVENT)
       .executeTakeFirst();
     if (dismissed.numUpdatedRows === 0n) return false;
-    const event = `event-${id}`;
-    await recordRepair(trx, { ...who, transactionId: event, move: 'dismiss-event', about: event });
+    await recordRepair(trx, 'dismiss-event', `event-${id}`, `event-${id}`, who);
     return true;
   });
 }
@@ -133,11 +115,7 @@ export async function reopenByHand(
 ): Promise<void> {
   await db.transaction().execute(async (trx) => {
     await reopenMessage(trx, message.account_id, message.id, now);
-    await recordRepair(trx, {
-      ...who,
-      transactionId: message.subject ?? message.id,
-      move: 'send-message',
-      about: `${message.id}: ${message.event}`,
-    });
+    const about = `${message.id}: ${message.event}`;
+    await recordRepair(trx, 'send-message', message.subject ?? message.id, about, who);
   });
 }

@@ -1,6 +1,6 @@
 /**
- * Everything in our rows that does not move as it should, in one statement and so of one moment. Every branch reads an index that holds only
- * what is open, flagged or unapplied, however many purchases there are. Reads only; what the rows mean is decided in src/operations/stuck-rules.ts.
+ * Overdue rows, in one statement and so of one moment. Every branch reads an index that holds only what is open, flagged or unapplied, however
+ * many purchases there are. Reads only; src/operations/stuck-rules.ts decides what the rows mean.
  */
 import { sql, type RawBuilder } from 'kysely';
 import type { StuckLimits } from '../stuck-rules.ts';
@@ -9,20 +9,18 @@ import { CLAIMS } from '../../payments/store/payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import { WINDOW_MS } from '../../payments/rules.ts';
 
-export type StuckSource =
-  | 'purchase'
-  | 'funding'
-  | 'hold'
-  | 'refund'
-  | 'inbox'
-  | 'stranger'
-  | 'late-money'
-  | 'message'
-  | 'approval'
-  | 'move';
-
 export interface StuckRow {
-  readonly source: StuckSource;
+  readonly source:
+    | 'purchase'
+    | 'funding'
+    | 'hold'
+    | 'refund'
+    | 'inbox'
+    | 'stranger'
+    | 'late-money'
+    | 'message'
+    | 'approval'
+    | 'move';
   readonly transaction_id: string;
   readonly reason: string;
   readonly since: Date;
@@ -30,7 +28,7 @@ export interface StuckRow {
   readonly currency: string | null;
 }
 
-export interface StuckQuery {
+interface StuckQuery {
   readonly now: Date;
   readonly limits: StuckLimits;
   readonly limit: number;
@@ -39,10 +37,9 @@ export interface StuckQuery {
 /** The longest stuck first. */
 export async function findStuckRows(db: WorldDb, query: StuckQuery): Promise<StuckRow[]> {
   const branches = BRANCHES.map((branch) => branch(query));
+  const stuck = sql.join(branches, sql` union all `);
   const { rows } = await sql<StuckRow>`
-    select * from (${sql.join(branches, sql` union all `)}) stuck order by since, transaction_id limit ${query.limit}`.execute(
-    db,
-  );
+    select * from (${stuck}) stuck order by since, transaction_id limit ${query.limit}`.execute(db);
   return rows;
 }
 
@@ -80,7 +77,7 @@ const ago = ({ now, limits }: StuckQuery, limit: keyof StuckLimits): RawBuilder<
 
 const claims = sql.join([...CLAIMS]);
 
-/** A person was called. Refunds that call for one are listed as refunds. */
+/** Needs attention. Refunds that do are listed as refunds. */
 const flagged =
   (table: 'purchases' | 'fundings', amount: string): Branch =>
   () => sql<StuckRow>`
@@ -89,14 +86,14 @@ const flagged =
       from ${sql.table(table)}
      where needs_attention_since is not null and attention_reason not in ('REFUND_NEEDS_ATTENTION', 'REFUND_STUCK')`;
 
-/** Paid, not delivered in time, and nobody was called. */
+/** Paid, not delivered in time, and needs-attention is not set. */
 const undelivered: Branch = (query) => sql<StuckRow>`
   select 'purchase', purchases.transaction_id, 'NOT_DELIVERED_IN_TIME', holds.created_at, price_minor, purchases.currency
     from purchases join holds on holds.id = purchases.transaction_id
    where purchases.status = 'PROCESSING' and holds.created_at < ${ago(query, 'deliverMs')}
      and (needs_attention_since is null or attention_reason in (${claims}))`;
 
-/** Neither opened nor closed in time, and nobody was called. */
+/** Neither opened nor closed in time, and needs-attention is not set. */
 const unpaid =
   (table: 'purchases' | 'fundings', amount: string): Branch =>
   (query) => sql<StuckRow>`
@@ -137,7 +134,7 @@ const strangers: Branch = () => sql<StuckRow>`
     from gateway_events
    where note = ${sql.lit(UNMATCHED_EVENT)} and about in ('charge', 'refund', 'dispute')`;
 
-/** In a window of the gateway's list that nobody has read for long, and not looked at singly either. What is open is listed as such. */
+/** Its window of the gateway's list is long due, and it was not checked singly either. Open purchases are listed as such. */
 const unwatched: Branch = (query) => sql<StuckRow>`
   select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, looked_at), charge_minor, charge_currency
     from gateway_windows
@@ -146,16 +143,14 @@ const unwatched: Branch = (query) => sql<StuckRow>`
      and status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${query.now}
      and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
 
-/** Watched for longer than money may be late: the sweep neither looks for the last time nor closes it. */
+/** Watched for longer than money may be late: the sweep has not closed it. */
 const neverClosed: Branch = (query) => sql<StuckRow>`
   select 'late-money', transaction_id, 'NOT_CLOSED', greatest(expires_at, looked_at), charge_minor, charge_currency
     from payments
    where status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${ago(query, 'watchLateMs')}
      and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;
 
-/**
- * Due and not sent, or given up and still to be recovered. An endpoint that is gone by its own word or its owner's waits for nothing.
- */
+/** Due and not sent, or given up and still recoverable. Not to an endpoint that answered 410, or that its owner disabled or deleted. */
 const messages: Branch = (query) => sql<StuckRow>`
   select 'message', coalesce(message.subject, message.id), 'MESSAGE_' || message.status,
          coalesce(message.next_attempt_at, message.closed_at), purchases.price_minor, purchases.currency

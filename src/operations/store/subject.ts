@@ -1,26 +1,23 @@
 /** The rows of a purchase or a funding, and the facts that decide which actions are available. Locks in the order of lock-order.ts. */
-import { sql, type Selectable } from 'kysely';
+import { sql, type Selectable, type SelectQueryBuilder } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import type { ActionFacts, ActionRefusal, OpenRefund, ActionMoney } from '../rules.ts';
 import { atLockedRate } from '../../payments/rules.ts';
-import { CLAIMS, type PaymentRow, type FundingRow } from '../../payments/store/payments.ts';
+import { CLAIMS, type PaymentRow } from '../../payments/store/payments.ts';
 import type { PurchaseRow } from '../../purchases/store/reads.ts';
 import type { RefundRow } from '../../payments/store/refunds.ts';
 import type { ActionRow } from './tables.ts';
-import type { HoldsTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
 
-export interface ActionSubject {
+export interface ActionSubject extends Awaited<ReturnType<typeof readRows>> {
   readonly transactionId: string;
   readonly accountId: string;
   readonly attentionReason: string | null;
   /** What it costs, or what the wallet is to get. */
   readonly price: Money & { readonly currency: AccountCurrency };
   readonly facts: ActionFacts;
-  readonly purchase: PurchaseRow | undefined;
-  readonly funding: FundingRow | undefined;
-  readonly payments: readonly PaymentRow[];
-  readonly refunds: readonly RefundRow[];
-  readonly hold: Selectable<HoldsTable> | undefined;
+  /** The refunds that `facts.openRefund` stands for. */
+  readonly openRefunds: readonly RefundRow[];
   /** The payment whose money lies in the wallet (`facts.inWallet`). */
   readonly walletPayment: PaymentRow | undefined;
 }
@@ -36,30 +33,24 @@ export type ActionEffect = (
   now: Date,
 ) => Promise<Ended>;
 
-/** As it stands, or undefined where there is no such purchase or funding. */
-export function findActionSubject(db: WorldDb, transactionId: string): Promise<ActionSubject | undefined> {
-  return readSubject(db, transactionId, false);
-}
-
-/** The same, locked until the transaction ends. */
-export function lockActionSubject(trx: WorldDb, transactionId: string): Promise<ActionSubject | undefined> {
-  return readSubject(trx, transactionId, true);
-}
-
-async function readSubject(
+/** `isLocked`: until the transaction ends. undefined: there is no such purchase or funding. */
+export async function findActionSubject(
   db: WorldDb,
   transactionId: string,
-  isLocked: boolean,
+  isLocked = false,
 ): Promise<ActionSubject | undefined> {
   const { payments, purchase, funding, refunds, hold } = await readRows(db, transactionId, isLocked);
   const row = purchase ?? funding;
   if (!row) return undefined;
-  const walletPayment = payments.find((payment) => inWalletMinor(payment, refunds, hold?.status) > 0n);
-  const inWallet = walletPayment && {
-    amountMinor: inWalletMinor(walletPayment, refunds, hold?.status),
-    currency: walletPayment.charge_currency,
-  };
-  const amountMinor = purchase ? purchase.price_minor : (funding?.amount_minor ?? 0n);
+  const open = Map.groupBy(
+    refunds.filter((refund) => refund.closed_at === null),
+    kindOf,
+  );
+  const openRefund = OPEN_REFUNDS.find((kind) => open.has(kind)) ?? null;
+  const inWallet = payments
+    .map((payment) => ({ payment, amountMinor: inWalletMinor(payment, refunds, hold?.status) }))
+    .find(({ amountMinor }) => amountMinor > 0n);
+  const amountMinor = purchase?.price_minor ?? funding?.amount_minor ?? 0n;
   return {
     transactionId,
     accountId: row.account_id,
@@ -70,15 +61,18 @@ async function readSubject(
     payments,
     refunds,
     hold,
-    walletPayment,
+    walletPayment: inWallet?.payment,
+    openRefunds: open.get(openRefund ?? 'due') ?? [],
     facts: {
       purpose: purchase ? 'purchase' : 'funding',
       status: row.status,
       isFromOutside: row.payment_method !== 'WALLET',
       hasGoods: purchase ? await hasGoods(db, purchase) : false,
       holdsMoney: hold?.status === 'HELD',
-      openRefund: openRefundOf(refunds),
-      inWallet: inWallet ?? null,
+      openRefund,
+      inWallet: inWallet
+        ? { amountMinor: inWallet.amountMinor, currency: inWallet.payment.charge_currency }
+        : null,
       earned: await findEarned(db, transactionId, payments, row.currency),
       isUnpaid: payments.length > 0 && payments.every((payment) => payment.booked_minor === 0n),
       hasClaim: CLAIMS.some((claim) => claim === row.attention_reason),
@@ -87,37 +81,25 @@ async function readSubject(
   };
 }
 
-type Rows = Pick<ActionSubject, 'payments' | 'purchase' | 'funding' | 'refunds' | 'hold'>;
+type Table = 'payments' | 'purchases' | 'fundings' | 'refunds';
 
-async function readRows(db: WorldDb, transactionId: string, isLocked: boolean): Promise<Rows> {
-  const payments = await db
-    .selectFrom('payments')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('attempt')
-    .$if(isLocked, (query) => query.forNoKeyUpdate())
-    .execute();
-  const purchase = await db
-    .selectFrom('purchases')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .$if(isLocked, (query) => query.forNoKeyUpdate())
-    .executeTakeFirst();
-  const funding = await db
-    .selectFrom('fundings')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .$if(isLocked, (query) => query.forNoKeyUpdate())
-    .executeTakeFirst();
-  const refunds = await db
-    .selectFrom('refunds')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('created_at')
-    .$if(isLocked, (query) => query.forNoKeyUpdate())
-    .execute();
-  const hold = await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst();
-  return { payments, purchase, funding, refunds, hold };
+/** Its rows in one table. */
+export function rowsOf<T extends Table>(db: WorldDb, table: T, transactionId: string, isLocked = false) {
+  const anyTable: Table = table;
+  const rows = db.selectFrom(anyTable).selectAll().where('transaction_id', '=', transactionId);
+  const query = isLocked ? rows.forNoKeyUpdate() : rows;
+  return query as unknown as SelectQueryBuilder<WorldDatabase, T, Selectable<WorldDatabase[T]>>;
+}
+
+async function readRows(db: WorldDb, transactionId: string, isLocked: boolean) {
+  const rows = <T extends Table>(table: T) => rowsOf(db, table, transactionId, isLocked);
+  return {
+    payments: await rows('payments').orderBy('attempt').execute(),
+    purchase: await rows('purchases').executeTakeFirst(),
+    funding: await rows('fundings').executeTakeFirst(),
+    refunds: await rows('refunds').orderBy('created_at').execute(),
+    hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
+  };
 }
 
 async function hasGoods(db: WorldDb, purchase: PurchaseRow): Promise<boolean> {
@@ -130,23 +112,14 @@ async function hasGoods(db: WorldDb, purchase: PurchaseRow): Promise<boolean> {
   return esim !== undefined && esim.iccid !== '';
 }
 
-/** The one that needs a person most. */
-const OPEN_REFUNDS: readonly [OpenRefund, (refund: RefundRow) => boolean][] = [
-  ['stuck', ({ status }) => status === 'STUCK'],
-  ['waits', ({ status }) => status === 'NEEDS_ATTENTION'],
-  // An earlier attempt was asked for at the gateway: what became of that decides, not who comes first.
-  ['due', ({ status, asked_at, attempt }) => status === 'DUE' && asked_at === null && attempt === 1],
-  ['on-its-way', () => true],
-];
+/** The kind that needs a person most comes first. */
+const OPEN_REFUNDS: readonly OpenRefund[] = ['stuck', 'waits', 'due', 'on-its-way'];
 
-function openRefundOf(refunds: readonly RefundRow[]): OpenRefund | null {
-  const open = refunds.filter((refund) => refund.closed_at === null);
-  return OPEN_REFUNDS.find(([, is]) => open.some(is))?.[0] ?? null;
-}
-
-/** The open refunds of one kind. */
-export function refundsThatAre(kind: OpenRefund, refunds: readonly RefundRow[]): RefundRow[] {
-  return refunds.filter((refund) => refund.closed_at === null && openRefundOf([refund]) === kind);
+function kindOf({ status, asked_at, attempt }: RefundRow): OpenRefund {
+  if (status === 'STUCK') return 'stuck';
+  if (status === 'NEEDS_ATTENTION') return 'waits';
+  // A later attempt follows one that the gateway was asked for, and that one may have gone through.
+  return status === 'DUE' && asked_at === null && attempt === 1 ? 'due' : 'on-its-way';
 }
 
 /** The reason of refunds that give back what was earned. */
@@ -161,32 +134,30 @@ function inWalletMinor(
   if (payment.booked_currency !== payment.charge_currency) return 0n;
   const heldMinor =
     payment.paid_hold && hold !== undefined && hold !== 'VOIDED'
-      ? payment.charge_minor - sumOf(refundsFor(payment, refunds, needsGoodwill))
+      ? payment.charge_minor - refundedMinor(payment, refunds, isGoodwill)
       : 0n;
   const leftMinor = sendableMinor(payment, refunds) - heldMinor;
   return leftMinor > 0n ? leftMinor : 0n;
 }
 
 /** What the gateway still holds of a payment, as far as it has said, and has not been asked to send back. */
-export function sendableMinor(payment: PaymentRow, refunds: readonly RefundRow[]): bigint {
-  const sent = refundsFor(payment, refunds, ({ status }) => !['CREDITED', 'TAKEN_BACK'].includes(status));
-  return payment.booked_minor - payment.evidence_minor - payment.reversed_minor - sumOf(sent);
+function sendableMinor(payment: PaymentRow, refunds: readonly RefundRow[]): bigint {
+  const isSent = ({ status }: RefundRow) => !['CREDITED', 'TAKEN_BACK'].includes(status);
+  const { booked_minor, evidence_minor, reversed_minor } = payment;
+  return booked_minor - evidence_minor - reversed_minor - refundedMinor(payment, refunds, isSent);
 }
 
-export function needsGoodwill({ reason }: Pick<RefundRow, 'reason'>): boolean {
-  return reason.startsWith(GOODWILL);
-}
+const isGoodwill = ({ reason }: RefundRow): boolean => reason.startsWith(GOODWILL);
 
-function refundsFor(
-  payment: PaymentRow,
+/** The refunds of a payment, together. */
+function refundedMinor(
+  { reference }: PaymentRow,
   refunds: readonly RefundRow[],
   which: (refund: RefundRow) => boolean,
-): RefundRow[] {
-  return refunds.filter((refund) => refund.reference === payment.reference && which(refund));
-}
-
-function sumOf(refunds: readonly RefundRow[]): bigint {
-  return refunds.reduce((sum, refund) => sum + refund.amount_minor, 0n);
+): bigint {
+  return refunds
+    .filter((refund) => refund.reference === reference && which(refund))
+    .reduce((sum, refund) => sum + refund.amount_minor, 0n);
 }
 
 /** What its delivery earned and still does. Nothing of what the bank has taken back. */
@@ -209,13 +180,22 @@ async function findEarned(
 
 /** Its money, by where it is. */
 export function moneyOf(subject: ActionSubject): ActionMoney {
-  const { price, facts, refunds } = subject;
+  const {
+    price,
+    facts,
+    refunds,
+    openRefunds: [refund],
+  } = subject;
   const payment = payingPayment(subject);
-  const [refund] = facts.openRefund === null ? [] : refundsThatAre(facts.openRefund, refunds);
   return {
     price,
     charge: payment ? { amountMinor: payment.charge_minor, currency: payment.charge_currency } : null,
-    openRefund: refund ? { amount: amountIn(refund), credit: creditFor(refund, subject) } : null,
+    openRefund: refund
+      ? {
+          amount: { amountMinor: refund.amount_minor, currency: refund.currency },
+          credit: creditFor(refund, subject),
+        }
+      : null,
     inWallet: facts.inWallet,
     earned: facts.earned,
     earnedAtSource: payment && facts.earned !== null ? earnedAtSource(payment, refunds) : null,
@@ -226,8 +206,6 @@ export function moneyOf(subject: ActionSubject): ActionMoney {
 export function payingPayment({ payments }: Pick<ActionSubject, 'payments'>): PaymentRow | undefined {
   return payments.find((payment) => payment.paid_hold) ?? payments.at(-1);
 }
-
-const amountIn = ({ amount_minor, currency }: RefundRow): Money => ({ amountMinor: amount_minor, currency });
 
 /** A refund as money of the wallet; null where no rate was locked for its currency. */
 function creditFor(refund: RefundRow, { payments }: ActionSubject): Money | null {
@@ -248,7 +226,7 @@ export function inPrice(payment: PaymentRow, amountMinor: bigint): bigint {
 
 /** What paid for what was delivered, as far as the gateway has it and it was not given back before. */
 function earnedAtSource(payment: PaymentRow, refunds: readonly RefundRow[]): Money | null {
-  const keptMinor = payment.charge_minor - sumOf(refundsFor(payment, refunds, needsGoodwill));
+  const keptMinor = payment.charge_minor - refundedMinor(payment, refunds, isGoodwill);
   const sendable = sendableMinor(payment, refunds);
   const amountMinor = sendable < keptMinor ? sendable : keptMinor;
   return payment.paid_hold && amountMinor > 0n ? { amountMinor, currency: payment.charge_currency } : null;

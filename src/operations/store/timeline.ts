@@ -1,9 +1,10 @@
 /**
- * Everything that our rows know of one purchase or funding, of one moment. Columns are named one by one: activation codes, PIN, PUK, bank
- * details, message bodies and what merchants answered stay where they are. Reads only.
+ * All rows of one purchase or funding, read in one snapshot. Where a table holds secrets (activation codes, PIN, PUK, bank details, message
+ * bodies, answers of merchants) the columns are named one by one. Reads only.
  */
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import { rowsOf } from './subject.ts';
 
 export type TimelineRows = Awaited<ReturnType<typeof readRows>>;
 
@@ -19,19 +20,10 @@ export async function readTimeline(db: WorldDb, transactionId: string): Promise<
 }
 
 async function readRows(db: WorldDb, transactionId: string) {
-  const purchase = await db
-    .selectFrom('purchases')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirst();
-  const funding = await db
-    .selectFrom('fundings')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .executeTakeFirst();
+  const purchase = await rowsOf(db, 'purchases', transactionId).executeTakeFirst();
   return {
     purchase,
-    funding,
+    funding: await rowsOf(db, 'fundings', transactionId).executeTakeFirst(),
     esim: purchase && (await readEsim(db, purchase.esim_id)),
     hold: await db.selectFrom('holds').selectAll().where('id', '=', transactionId).executeTakeFirst(),
     events: await db
@@ -41,12 +33,7 @@ async function readRows(db: WorldDb, transactionId: string) {
       .orderBy('id')
       .execute(),
     payments: await readPayments(db, transactionId),
-    refunds: await db
-      .selectFrom('refunds')
-      .selectAll()
-      .where('transaction_id', '=', transactionId)
-      .orderBy('created_at')
-      .execute(),
+    refunds: await rowsOf(db, 'refunds', transactionId).orderBy('created_at').execute(),
     gatewayEvents: await readGatewayEvents(db, transactionId),
     entries: await readEntries(db, transactionId),
     messages: await readMessages(db, transactionId),
@@ -95,34 +82,28 @@ function readGatewayEvents(db: WorldDb, transactionId: string) {
   return db
     .selectFrom('gateway_events')
     .innerJoin('payments', 'payments.reference', 'gateway_events.reference')
-    .select([
-      'gateway_events.id',
-      'gateway_events.type',
-      'gateway_events.received_at',
-      'gateway_events.applied_at',
-      'gateway_events.note',
-    ])
+    .select(['gateway_events.id', 'type', 'received_at', 'applied_at', 'note'])
     .where('payments.transaction_id', '=', transactionId)
     .orderBy('gateway_events.id')
     .execute();
 }
 
-export interface TimelineEntry {
-  readonly operation_key: string;
-  readonly kind: string;
-  readonly at: Date;
-  readonly account: string;
-  readonly currency: string;
-  readonly amount_minor: bigint;
-}
-
-async function readEntries(db: WorldDb, transactionId: string): Promise<TimelineEntry[]> {
-  const { rows } = await sql<TimelineEntry>`
-    select booked.operation_key, booked.kind, booked.created_at as at, entry.ledger_account_id as account, entry.currency, entry.amount_minor
-      from ledger_transactions booked join ledger_entries entry on entry.ledger_transaction_id = booked.id
-     where booked.transaction_id = ${transactionId}
-     order by booked.id, entry.id`.execute(db);
-  return rows;
+function readEntries(db: WorldDb, transactionId: string) {
+  return db
+    .selectFrom('ledger_transactions as booked')
+    .innerJoin('ledger_entries as entry', 'entry.ledger_transaction_id', 'booked.id')
+    .select([
+      'operation_key',
+      'kind',
+      'created_at as at',
+      'ledger_account_id as account',
+      'currency',
+      'amount_minor',
+    ])
+    .where('booked.transaction_id', '=', transactionId)
+    .orderBy('booked.id')
+    .orderBy('entry.id')
+    .execute();
 }
 
 function readMessages(db: WorldDb, transactionId: string) {
@@ -150,14 +131,7 @@ function readAttempts(db: WorldDb, transactionId: string) {
   return db
     .selectFrom('webhook_attempts')
     .innerJoin('webhook_messages', 'webhook_messages.id', 'webhook_attempts.message_id')
-    .select([
-      'webhook_attempts.message_id',
-      'webhook_attempts.attempt',
-      'webhook_attempts.at',
-      'webhook_attempts.ms',
-      'webhook_attempts.outcome',
-      'webhook_attempts.status',
-    ])
+    .select(['message_id', 'attempt', 'at', 'ms', 'outcome', 'webhook_attempts.status'])
     .where('webhook_messages.subject', '=', transactionId)
     .orderBy('webhook_attempts.id')
     .execute();

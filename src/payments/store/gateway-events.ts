@@ -1,4 +1,5 @@
 import { sql, type Selectable } from 'kysely';
+import { inBatches } from '../../platform/database/retention.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { GatewayEventsTable } from './tables.ts';
 
@@ -90,4 +91,21 @@ export async function markEventApplied(db: WorldDb, id: bigint, note: string): P
     .where('id', '=', id)
     .where('applied_at', 'is', null)
     .execute();
+}
+
+/** Deletes applied events, except unmatched ones that nobody has dismissed. */
+export function forgetGatewayEvents(
+  db: WorldDb,
+  appliedBefore: Date,
+  isOver?: () => boolean,
+): Promise<number> {
+  return inBatches(async (limit) => {
+    const { numAffectedRows } = await sql`
+      delete from gateway_events where id in (
+        select id from gateway_events
+         where applied_at < ${appliedBefore}
+           and (note is distinct from ${UNMATCHED_EVENT} or about not in ('charge', 'refund', 'dispute'))
+         order by applied_at limit ${limit} for update skip locked)`.execute(db);
+    return Number(numAffectedRows ?? 0n);
+  }, isOver);
 }

@@ -2,12 +2,8 @@
 import { sql, type Selectable } from 'kysely';
 import type { AccountCurrency, Money } from '../../domain/money.ts';
 import { chargeReference, type ChargeQuote, type FundingInput } from '../rules.ts';
-import type {
-  PaymentsTable,
-  StoredInstructions,
-  WorldDb,
-  FundingsTable,
-} from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { PaymentsTable, StoredInstructions, FundingsTable } from './tables.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
 import { insertKey } from '../../platform/idempotency/store.ts';
 import type { FailureReason } from '../../domain/refusals.ts';

@@ -1,4 +1,6 @@
-import type { Generated, Selectable } from 'kysely';
+import type { Generated, JSONColumnType, Selectable } from 'kysely';
+import type { AccountCurrency } from '../../domain/money.ts';
+import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
 import type { DisputeState } from '../rules.ts';
 
 export interface DisputesTable {
@@ -68,4 +70,74 @@ export interface RefundsTable {
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
   closed_at: Date | null;
+}
+
+export interface FundingsTable {
+  transaction_id: string;
+  account_id: string;
+  payment_method: OutsideMethod;
+  status: 'PENDING' | 'SUCCESS' | 'FAILED';
+  reason: string | null;
+  amount_minor: bigint;
+  currency: AccountCurrency;
+  needs_attention_since: Date | null;
+  attention_reason: string | null;
+  request_id: string;
+  created_at: Date;
+  updated_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+export interface PaymentsTable {
+  reference: string;
+  transaction_id: string;
+  attempt: number;
+  purpose: PaymentPurpose;
+  account_id: string;
+  method: OutsideMethod;
+  /** ASKED: perhaps open at the gateway. OPEN: the buyer can pay. REFUSED: never opened. CLOSED: watched no more. */
+  status: Generated<'ASKED' | 'OPEN' | 'REFUSED' | 'CLOSED'>;
+  charge_minor: bigint;
+  charge_currency: string;
+  price_minor: bigint;
+  price_currency: AccountCurrency;
+  instructions: JSONColumnType<StoredInstructions | null> | null;
+  expires_at: Date;
+  /** Net of fees on top, whatever became of it. */
+  booked_minor: Generated<bigint>;
+  booked_currency: string | null;
+  paid_hold: Generated<boolean>;
+  reversed_minor: Generated<bigint>;
+  /** The part of `booked_minor` that a person vouches for and the gateway has not said yet. */
+  evidence_minor: Generated<bigint>;
+  gateway_id: string | null;
+  gateway_status: string | null;
+  /** When somebody last looked, with or without an answer. */
+  looked_at: Date | null;
+  /** When the gateway was asked for the newest answer that is booked. */
+  seen_at: Generated<Date | null>;
+  /** When a caller last had it looked at after it was closed; kept on the first try. */
+  confirmed_at: Generated<Date | null>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+/** What the buyer needs in order to pay, as it is kept. */
+export type StoredInstructions =
+  | { readonly kind: 'redirect'; readonly paymentUrl: string }
+  | {
+      readonly kind: 'bank-transfer';
+      readonly bankName: string;
+      readonly accountNumber: string;
+      readonly accountName: string;
+      readonly expiresAt: string;
+    };
+
+export interface PaymentTables {
+  fundings: FundingsTable;
+  payments: PaymentsTable;
+  refunds: RefundsTable;
+  disputes: DisputesTable;
+  gateway_windows: GatewayWindowsTable;
+  gateway_events: GatewayEventsTable;
 }

@@ -1,3 +1,5 @@
+import { rethrow } from '../database/errors.ts';
+
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- every use case has arguments of its own
 type UseCase<Deps> = (deps: Deps, ...args: any[]) => unknown;
 
@@ -8,14 +10,14 @@ export type Bound<Cases> = {
     : never;
 };
 
-/** Gives each use case its dependencies. What one throws at once becomes a rejection. */
+/** Gives each use case its dependencies. What one throws at once becomes a rejection, and a database that is away SERVICE_UNAVAILABLE. */
 export function bindAll<Deps, Cases extends Record<string, UseCase<Deps>>>(
   deps: Deps,
   cases: Cases,
 ): Bound<Cases> {
   const bound = Object.entries(cases).map(([name, useCase]) => [
     name,
-    (...args: unknown[]) => new Promise((resolve) => resolve(useCase(deps, ...args))),
+    (...args: unknown[]) => new Promise((resolve) => resolve(useCase(deps, ...args))).catch(rethrow),
   ]);
   return Object.fromEntries(bound) as Bound<Cases>;
 }

@@ -1,23 +1,22 @@
-/** The one place that knows every concrete class: Config → accounts and a World per environment, for the API and for workers. */
-import { createActivities, type Activities } from '../../../activities/index.ts';
+/** Puts everything together: accounts and worlds, for the API and for workers. */
+import { createActivities } from '../../../activities/index.ts';
 import { createEsimAccessSupplier, type EsimAccessSupplier } from '../../vendors/esim-access/supplier.ts';
 import { createPaystackGateway } from '../../vendors/paystack/gateway.ts';
 import { createFixedRates } from '../../vendors/exchange-rates/fixed.ts';
-
 import { createOpenErApi } from '../../vendors/exchange-rates/open-er-api.ts';
-import { traceStarts } from '../temporal/about-steps.ts';
+import { traceStarts } from '../temporal/context-propagation.ts';
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
 import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
 import { createAuthenticator } from '../../accounts/authenticate.ts';
-import { createCatalogueMemory, type CatalogueMemory } from '../../catalogue/memory.ts';
-import { findStuck, type StuckList } from '../../operations/stuck.ts';
+import { createCatalogueMemory } from '../../catalogue/memory.ts';
+import { findStuck } from '../../operations/stuck.ts';
 import type { UseCases, WorldUseCases } from './use-cases.ts';
 import { applyInbox } from '../../payments/gateway-events.ts';
 import { createPaymentMonitor } from '../../payments/payment-monitor.ts';
 import { createReconciliation } from '../../reconciliation/reconcile.ts';
 import { createWorldUseCases } from './world-use-cases.ts';
-import { composeOps } from './ops-composition.ts';
+import { composeOps } from './ops-use-cases.ts';
 import { composeRedisServices, systemClock, type RedisServices } from './shared.ts';
 import { composeMailer, composeWebhookEngine, composeWebhooks } from './webhooks.ts';
 import type { Config, Secrets, WorldConfig } from '../config/config.ts';
@@ -26,13 +25,14 @@ import { createEvents, type Events } from '../telemetry/events.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Metrics, WorldMetrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
-import { NO_GATEWAY } from './no-gateway.ts';
 import type { PaymentGateway } from '../../payments/port.ts';
+import type { ReadinessCheck } from '../http/admin.ts';
 import type { Pacer } from '../rate-limiter.ts';
 import type { RateSource } from '../../catalogue/port.ts';
 import { openDatabase } from '../database/database.ts';
 import { readRevisions } from '../../catalogue/store/revisions.ts';
-import type { AccountsDatabase, AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
+import type { AccountsDb, WorldDatabase, WorldDb } from '../database/tables.ts';
+import type { AccountsDatabase } from '../../accounts/store/tables.ts';
 import { monitorPaceOf } from '../../payments/rules.ts';
 
 export interface ProcessContext {
@@ -40,46 +40,18 @@ export interface ProcessContext {
   readonly secrets: Secrets;
   readonly logger: Logger;
   readonly processName: 'api' | 'worker' | 'command';
-  /** Absent where nobody would read them: commands. */
+  /** Not in commands. */
   readonly metrics?: Metrics;
-  /** Absent unless somebody said where traces go. */
+  /** Only where traces are configured. */
   readonly tracing?: Tracing;
 }
 
 export { systemClock };
 
-export interface Check {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly detail?: string;
-}
-
-export interface ApiComposition {
-  readonly useCases: UseCases;
-  readonly shared: RedisServices;
-  readonly checks: () => Promise<readonly Check[]>;
-  /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
-  start(): Promise<void>;
-  /** Closes pools and connections, last of all. */
-  close(): Promise<void>;
-}
-
-export interface WorkerWorld {
-  readonly world: WorldConfig;
-  readonly db: WorldDb;
-  readonly activities: Activities;
-  readonly temporal: TemporalClient;
-  /** What must work for the worker to do its work; one entry each. */
-  readonly checks: () => Promise<Check>[];
-  /** Looks for money that no event told of; undefined without a gateway. */
-  readonly watchPayments: (() => Promise<void>) | undefined;
-  /** Everything that does not move as it should. */
-  readonly stuck: () => Promise<StuckList>;
-  close(): Promise<void>;
-}
+export type WorkerWorld = ReturnType<typeof composeWorkerWorld>;
 
 /** Everything an API process needs, for every world that is switched on. */
-export function composeApi(parts: ProcessContext): ApiComposition {
+export function composeApi(parts: ProcessContext) {
   const { config, secrets, logger } = parts;
   const events = createEvents(logger);
   const shared = composeRedisServices(config, secrets, logger);
@@ -91,25 +63,24 @@ export function composeApi(parts: ProcessContext): ApiComposition {
     onError: notRefreshed(events, 'api keys'),
   });
   const worlds = worldConfigs(config).map((world) => composeApiWorld(parts, world, shared));
-  const ops = composeOps({ config, secrets, accounts: accountsDb, clock: systemClock, events });
+  const ops = composeOps(parts, { db: accountsDb, clock: systemClock, events });
   const byEnvironment = Object.fromEntries(
-    worlds.map((world) => [world.useCases.environment, world.useCases]),
-  );
+    worlds.map(({ useCases }) => [useCases.environment, useCases]),
+  ) as { test: WorldUseCases; live?: WorldUseCases };
+  const useCases: UseCases = { accounts: authenticator, worlds: byEnvironment, ops: ops.useCases };
   return {
-    useCases: {
-      accounts: authenticator,
-      worlds: byEnvironment as { test: WorldUseCases; live?: WorldUseCases },
-      ops: ops.useCases,
-    },
+    useCases,
     shared,
     checks: async () => [
       ...(await Promise.all(worlds.flatMap((world) => world.checks()))),
       await shared.check(),
     ],
+    /** Reads the catalogues and starts polling. Throws when Postgres cannot be read. */
     start: async () => {
       await Promise.all(worlds.map((world) => world.catalogue.start()));
       authenticator.start();
     },
+    /** Closes pools and connections, last of all. */
     close: async () => {
       authenticator.stop();
       await Promise.allSettled([
@@ -122,33 +93,56 @@ export function composeApi(parts: ProcessContext): ApiComposition {
   };
 }
 
-function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
+/** The connections and vendors of one world. */
+function openConnections(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
   const db = openWorld(parts, world);
   const temporal = openTemporal(parts, world);
-  const events = eventsOf(parts, world);
   const supplier = composeSupplier(parts, world, shared);
   const gateway = composeGateway(parts, world);
-  const catalogue: CatalogueMemory = createCatalogueMemory({
+  return {
     db,
-    rateCache: shared.cacheFor(world.environment),
-    onError: notRefreshed(events, `${world.environment} catalogue`),
-  });
-  const useCases = createWorldUseCases({
-    environment: world.environment,
-    db,
+    temporal,
     supplier,
     gateway: gateway.port,
-    engine: createPurchaseEngine(temporal, world.timings),
+    /** Each line names the world. */
+    events: createEvents(
+      parts.logger.child({ environment: world.environment }),
+      parts.metrics?.world(world.environment),
+    ),
+    checks: () => [
+      check(`postgres ${world.environment}`, () => readRevisions(db)),
+      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
+    ],
+    close: async () => {
+      supplier.close();
+      gateway.close();
+      await Promise.allSettled([db.destroy(), temporal.close()]);
+    },
+  };
+}
+
+function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
+  const { environment, timings, esimFreshMs, topUpsFreshMs, closedPaymentFreshMs } = world;
+  const { temporal, checks, close, ...ports } = openConnections(parts, world, shared);
+  const { db, events } = ports;
+  const catalogue = createCatalogueMemory({
+    db,
+    rateCache: shared.cacheFor(environment),
+    onError: notRefreshed(events, `${environment} catalogue`),
+  });
+  const useCases = createWorldUseCases({
+    ...ports,
+    environment,
+    engine: createPurchaseEngine(temporal, timings),
     webhookEngine: composeWebhookEngine(db, temporal, events),
-    ...composeWebhooks(parts, world.environment, systemClock),
+    ...composeWebhooks(parts, environment, systemClock),
     clock: systemClock,
-    events,
     catalogue,
     settings: {
-      timings: world.timings,
-      esimFreshMs: world.esimFreshMs,
-      topUpsFreshMs: world.topUpsFreshMs,
-      closedPaymentFreshMs: world.closedPaymentFreshMs,
+      timings,
+      esimFreshMs,
+      topUpsFreshMs,
+      closedPaymentFreshMs,
       rateMaxAgeMs: parts.config.rates.maxAgeMs,
       mobileMoneyCurrency: parts.config.mobileMoneyCurrency,
     },
@@ -158,85 +152,70 @@ function composeApiWorld(parts: ProcessContext, world: WorldConfig, shared: Redi
     useCases,
     catalogue,
     checks: () => [
-      check(`postgres ${world.environment}`, () => readRevisions(db)),
-      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
-      check(`catalogue ${world.environment}`, () => {
+      ...checks(),
+      check(`catalogue ${environment}`, () => {
         if (catalogue.current().regions.length === 0) throw new Error('nothing is on sale yet');
         return Promise.resolve();
       }),
     ],
-    close: async () => {
+    close: () => {
       catalogue.stop();
-      supplier.close();
-      gateway.close();
-      await Promise.allSettled([db.destroy(), temporal.close()]);
+      return close();
     },
   };
 }
 
 /** What a worker needs for one world. */
-export function composeWorkerWorld(
-  parts: ProcessContext,
-  world: WorldConfig,
-  shared: RedisServices,
-): WorkerWorld {
-  const db = openWorld(parts, world);
-  const supplier = composeSupplier(parts, world, shared);
-  const gateway = composeGateway(parts, world);
-  const temporal = openTemporal(parts, world);
-  const events = eventsOf(parts, world);
-  const engine = createPurchaseEngine(temporal, world.timings);
-  const ports = { db, gateway: gateway.port, clock: systemClock, events };
-  const reconciliation = createReconciliation({ ...ports, supplier, settings: world.reconcile });
-  const monitor = {
-    ...ports,
-    engine,
-    pace: monitorPaceOf(world.timings),
-    pacer: shared.watchPacerFor(world.environment),
-  };
+export function composeWorkerWorld(parts: ProcessContext, world: WorldConfig, shared: RedisServices) {
+  const { environment, timings } = world;
+  const { temporal, checks, close, ...connected } = openConnections(parts, world, shared);
+  const { db, gateway, events, supplier } = connected;
+  const engine = createPurchaseEngine(temporal, timings);
+  const ports = { ...connected, clock: systemClock };
+  const reconciliation = createReconciliation({ ...ports, settings: world.reconcile });
   return {
     world,
     db,
     temporal,
     activities: createActivities({
-      db,
+      ...ports,
       supplier,
-      gateway: gateway.port,
       returnUrl: `${parts.config.publicUrl}/pay/return`,
-      ...(world.environment === 'test' ? { scenarioOf } : {}),
-      refundTimings: world.timings,
-      applyInbox: () => applyInbox({ db, gateway: gateway.port, engine, events }),
+      scenarioOf: environment === 'test' ? scenarioOf : undefined,
+      refundTimings: timings,
+      applyInbox: () => applyInbox({ db, gateway, engine, events }),
       reconcile: (request) => reconciliation.run(request),
       rateSources: composeRateSources(parts.config),
       webhooks: {
-        ...composeWebhooks(parts, world.environment, systemClock),
-        ...parts.config.webhooks[world.environment],
+        ...composeWebhooks(parts, environment, systemClock),
+        ...parts.config.webhooks[environment],
         sweeper: composeWebhookEngine(db, temporal, events),
         limits: parts.config.webhookLimits,
         random: Math.random,
       },
-      notices: { environment: world.environment, mailer: composeMailer(parts.secrets) },
+      notices: { environment, mailer: composeMailer(parts.secrets) },
       approvalLimits: parts.config.approvalLimits,
-      clock: systemClock,
-      events,
     }),
-    checks: () => [
-      check(`postgres ${world.environment}`, () => readRevisions(db)),
-      check(`temporal ${world.environment}`, () => temporal.check(CHECK_TIME_LIMIT_MS)),
-    ],
-    watchPayments: world.gateway && createPaymentMonitor(monitor),
+    /** What must work for the worker to do its work; one entry each. */
+    checks,
+    /** Finds money that no event reported; undefined without a gateway. */
+    watchPayments:
+      world.gateway &&
+      createPaymentMonitor({
+        ...ports,
+        engine,
+        pace: monitorPaceOf(timings),
+        pacer: shared.watchPacerFor(environment),
+      }),
+    /** Stuck purchases and payments. */
     stuck: () =>
       findStuck({
         db,
         workflows: createWorkflowStates(temporal),
         clock: systemClock,
-        limits: stuckLimits(world.timings),
+        limits: stuckLimits(timings),
       }),
-    close: async () => {
-      supplier.close();
-      gateway.close();
-      await Promise.allSettled([db.destroy(), temporal.close()]);
-    },
+    close,
   };
 }
 
@@ -317,6 +296,28 @@ function composeGateway(
   return { port, close: () => port.close() };
 }
 
+const noGateway = () =>
+  Promise.resolve({
+    outcome: 'refused' as const,
+    reason: 'METHOD_NOT_SERVED' as const,
+    detail: 'no payment gateway is configured',
+  });
+
+/** Where no gateway is configured: nothing can be paid from outside, and no event is valid. */
+const NO_GATEWAY: PaymentGateway = {
+  name: 'none',
+  limits: () => undefined,
+  charge: noGateway,
+  findCharge: noGateway,
+  refund: noGateway,
+  findRefund: noGateway,
+  paidCharges: () => Promise.resolve({ references: [], count: 0, total: 0, isLast: true }),
+  findDisputes: noGateway,
+  disputed: async function* () {},
+  statement: async function* () {},
+  verifyWebhook: () => undefined,
+};
+
 function composeRateSources(config: Config): RateSource[] {
   const fixed = createFixedRates({ ratesPerUsd: config.rates.fixed, clock: systemClock });
   return config.rates.openProvider ? [fixed, createOpenErApi({ clock: systemClock })] : [fixed];
@@ -324,7 +325,7 @@ function composeRateSources(config: Config): RateSource[] {
 
 const CHECK_TIME_LIMIT_MS = 2_000;
 
-async function check(name: string, probe: () => Promise<unknown>): Promise<Check> {
+async function check(name: string, probe: () => Promise<unknown>): Promise<ReadinessCheck> {
   try {
     await probe();
     return { name, ok: true };
@@ -333,17 +334,12 @@ async function check(name: string, probe: () => Promise<unknown>): Promise<Check
   }
 }
 
-/** One world's events, each line of which names the world. */
-function eventsOf({ logger, metrics }: ProcessContext, { environment }: WorldConfig): Events {
-  return createEvents(logger.child({ environment }), metrics?.world(environment));
-}
-
 function openTemporal({ config, tracing }: ProcessContext, { namespace }: WorldConfig): TemporalClient {
   const interceptor = tracing && traceStarts(tracing);
   return connectClient({ address: config.temporal.address, namespace, interceptor });
 }
 
-/** Tells how long the vendor's allowance was waited for. */
+/** Measures waits for the vendor's allowance. */
 function measured(pacer: Pacer, metrics: WorldMetrics | undefined): Pacer {
   if (!metrics) return pacer;
   return {

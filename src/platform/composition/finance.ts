@@ -1,29 +1,21 @@
 /** Finance's commands work on the rows of one world, and on Temporal where its address is known. They know no vendor: the workers do. */
 import { connectClient, type TemporalClient } from '../temporal/connect.ts';
-import { createOperatorEngine } from '../temporal/operator-engine.ts';
-import { createPurchaseEngine } from '../temporal/purchase-engine.ts';
+import { createOperatorEngine, createPurchaseEngine } from '../temporal/purchase-engine.ts';
 import { createReconcileEngine } from '../temporal/reconcile-engine.ts';
 import { createWorkflowStates } from '../temporal/workflow-states.ts';
-import { createBooks, type Books } from '../../reconciliation/books.ts';
-import { createOperatorActions, type OperatorActions } from '../../operations/actions.ts';
-import type { ReplayDeps } from '../../operations/replay.ts';
-import { createDifferences, type Differences } from '../../reconciliation/reconcile.ts';
-import type { StuckDeps } from '../../operations/stuck.ts';
+import { createBooks } from '../../reconciliation/books.ts';
+import { createOperatorActions } from '../../operations/actions.ts';
+import { createDifferences } from '../../reconciliation/reconcile.ts';
 import { systemClock } from './shared.ts';
 import { composeWebhookEngine } from './webhooks.ts';
+import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import type { FinanceWorldConfig } from '../config/config.ts';
-import type { Environment } from '../../domain/account.ts';
 import { stuckLimits } from '../../operations/stuck-rules.ts';
 import { createEvents } from '../telemetry/events.ts';
 import { createLogger } from '../telemetry/logger.ts';
-import type { Clock } from '../../domain/clock.ts';
-import type { OperatorEngine, WorkflowStates } from '../../operations/engine.ts';
-import type { ReconcileEngine } from '../../reconciliation/engine.ts';
-import type { WebhookEngine } from '../../webhooks/ports.ts';
 import { openDatabase } from '../database/database.ts';
 import type { WorldDatabase, WorldDb } from '../database/tables.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
-import type { PurchaseEngine } from '../../purchases/deps.ts';
 
 export interface FinanceAddresses {
   readonly databaseUrl: string;
@@ -31,19 +23,9 @@ export interface FinanceAddresses {
   readonly temporalAddress: string | undefined;
 }
 
-export interface FinanceWorld {
-  readonly environment: Environment;
-  readonly db: WorldDb;
-  readonly clock: Clock;
-  readonly stuck: StuckDeps;
-  readonly actions: OperatorActions;
-  readonly replayDeps: ReplayDeps;
-  readonly books: Books;
-  readonly differences: Differences;
-  /** Done by the workers. */
-  readonly reconcile: ReconcileEngine['reconcile'];
-  close(): Promise<void>;
-}
+type ReconcileRequest = Parameters<ReconcileEngine['reconcile']>[0];
+
+export type FinanceWorld = ReturnType<typeof composeFinance>;
 
 /** A batch works on eight items at a time. */
 const CONNECTIONS = 8;
@@ -51,7 +33,7 @@ const CONNECTIONS = 8;
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 /** Nothing connects before it is needed. */
-export function composeFinance(addresses: FinanceAddresses, config: FinanceWorldConfig): FinanceWorld {
+export function composeFinance(addresses: FinanceAddresses, config: FinanceWorldConfig) {
   const { environment, schema, namespace, timings } = config;
   const db = openDatabase<WorldDatabase>({
     url: addresses.databaseUrl,
@@ -76,22 +58,15 @@ export function composeFinance(addresses: FinanceAddresses, config: FinanceWorld
     replayDeps: { db, clock, limits, engine: engines.purchases, webhookEngine: engines.webhooks, actions },
     books: createBooks({ db }),
     differences: createDifferences({ db, clock }),
-    reconcile: (request) => engines.reconcile.reconcile(request),
+    /** Done by the workers. */
+    reconcile: (request: ReconcileRequest) => engines.reconcile.reconcile(request),
     close: async () => {
       await Promise.allSettled([db.destroy(), temporal?.close()]);
     },
   };
 }
 
-interface Engines {
-  readonly workflows: WorkflowStates;
-  readonly operator: OperatorEngine;
-  readonly purchases: PurchaseEngine;
-  readonly webhooks: WebhookEngine;
-  readonly reconcile: ReconcileEngine;
-}
-
-function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig): Engines {
+function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWorldConfig) {
   // A command's output is its answer, so nothing is logged beside it.
   const nowhere = { write: () => undefined };
   const events = createEvents(createLogger({ level: 'silent', destination: nowhere }));
@@ -107,10 +82,10 @@ function enginesOn(temporal: TemporalClient, db: WorldDb, { timings }: FinanceWo
 const away = (): Promise<never> =>
   Promise.reject(new EngineUnavailable('This needs Temporal: set TEMPORAL_ADDRESS'));
 
-const NO_ENGINES: Engines = {
+const NO_ENGINES: ReturnType<typeof enginesOn> = {
   workflows: { findUncarried: away, ofTransaction: away },
   operator: { move: away, carryOn: away, repair: away },
   purchases: { purchase: away, fundWallet: away, check: away, checkSoon: away },
-  webhooks: { deliver: away },
+  webhooks: { deliver: away, handOver: away },
   reconcile: { reconcile: away },
 };

@@ -23,30 +23,10 @@ const TAGS = [
 ];
 
 export function opsRoutes({ version }: { readonly version: string }): readonly Route[] {
+  const info = { title: 'eSIM Reseller Operations API', version, description: DESCRIPTION };
   // Made on the first request: most processes never get one.
   let document: Buffer | undefined;
-  const routes: readonly Route[] = [
-    ...peopleRoutes(),
-    ...purchaseRoutes(),
-    ...booksRoutes(),
-    documentRoute(
-      () =>
-        (document ??= Buffer.from(
-          toJson(
-            makeOpsDocument(
-              routes,
-              { title: 'eSIM Reseller Operations API', version, description: DESCRIPTION },
-              TAGS,
-            ),
-          ),
-        )),
-    ),
-  ];
-  return routes;
-}
-
-function documentRoute(document: () => Buffer): Route {
-  return defineOpsRoute({
+  const documentRoute = defineOpsRoute({
     method: 'GET',
     path: '/ops/openapi.json',
     permission: 'own',
@@ -57,6 +37,11 @@ function documentRoute(document: () => Buffer): Route {
       summary: 'Read this document',
       description: 'The OpenAPI description of everything under /ops.',
     },
-    handle: () => Promise.resolve({ status: 200, body: document() }),
+    handle: () => {
+      document ??= Buffer.from(toJson(makeOpsDocument(routes, info, TAGS)));
+      return Promise.resolve({ status: 200, body: document });
+    },
   });
+  const routes: readonly Route[] = [...peopleRoutes(), ...purchaseRoutes(), ...booksRoutes(), documentRoute];
+  return routes;
 }

@@ -11,6 +11,7 @@ import { inTime } from '../circuit-breaker.ts';
 import { purchaseTimeline, type Timeline } from '../../operations/timeline.ts';
 import { dismiss, replay, type Replayed } from '../../operations/replay.ts';
 import type { OpenDifference } from '../../reconciliation/reconcile.ts';
+import type { Slice } from '../../reconciliation/store/lines.ts';
 import { findStuck, type StuckFilter } from '../../operations/stuck.ts';
 import type { Page } from '../../domain/page.ts';
 import { EngineUnavailable } from '../../domain/outcome.ts';
@@ -57,7 +58,6 @@ const MOST_DIFFERENCES = 10_000;
 export type OpsWorld = ReturnType<typeof createOpsWorld>;
 
 export function createOpsWorld(deps: OpsWorldDeps) {
-  const { actions, books } = deps;
   return {
     ...bindAll(deps, {
       listStuck,
@@ -69,15 +69,17 @@ export function createOpsWorld(deps: OpsWorldDeps) {
       listDifferences,
       closeDifference,
       reconcile,
+      listWaitingMoves: ({ actions }) => actions.pendingApprovals(),
+      approveMove: ({ actions }, { person }: Session, moveId: string) =>
+        actions.approve(moveId, person.email),
+      declineMove: ({ actions }, { person }: Session, moveId: string) =>
+        actions.decline(moveId, person.email),
+      readTrialBalance: ({ books }) => books.trialBalance(),
+      readDaily: ({ books }, range: Slice) => books.daily(range),
+      readByMerchant: ({ books }, range: Slice) => books.byMerchant(range),
+      readWaiting: ({ books }) => books.waiting(),
     }),
-    listWaitingMoves: actions.pendingApprovals,
-    approveMove: ({ person }: Session, moveId: string) => actions.approve(moveId, person.email),
-    declineMove: ({ person }: Session, moveId: string) => actions.decline(moveId, person.email),
-    readTrialBalance: books.trialBalance,
-    readDaily: books.daily,
-    readByMerchant: books.byMerchant,
-    readWaiting: books.waiting,
-    toCsv: books.toCsv,
+    toCsv: deps.books.toCsv,
   };
 }
 
@@ -128,7 +130,7 @@ async function replayPurchase(
   return (await replay(replayDeps, id, { by: person.email, reason, isDryRun: dryRun })) ?? notFound();
 }
 
-/** NOT_FOUND where the event is about a payment of ours, or was dismissed before. */
+/** NOT_FOUND where the event has a payment here, or was dismissed before. */
 async function dismissEvent(
   { replayDeps }: OpsWorldDeps,
   { person }: Session,
@@ -174,18 +176,18 @@ async function reconcile(
   { person }: Session,
   range: { readonly from: Date; readonly to: Date } | undefined,
 ): Promise<ReconcileSummary | 'running' | null> {
-  const run = compare({ askedBy: person.email, ...(range ? { range } : {}) });
+  const run = compare({ askedBy: person.email, range });
   try {
     // The run goes on without the caller: Temporal and the list of differences show how it ends.
     const compared = await inTime(run, reconcileWithinMs);
     return compared.late ? 'running' : compared.value;
   } catch (error) {
-    const isAway = error instanceof EngineUnavailable;
     const why = error instanceof Error ? error.message : String(error);
-    const refusal = new DomainError(
-      'SERVICE_UNAVAILABLE',
-      isAway ? 'Reconciliation is not available right now' : `The run ended unfinished: ${why}`,
-    );
+    const message =
+      error instanceof EngineUnavailable
+        ? 'Reconciliation is not available right now'
+        : `The run ended unfinished: ${why}`;
+    const refusal = new DomainError('SERVICE_UNAVAILABLE', message);
     refusal.cause = error;
     throw refusal;
   }

@@ -8,22 +8,10 @@ import type { Environment } from '../../domain/account.ts';
 import type { Logger } from '../telemetry/logger.ts';
 import type { Clock } from '../../domain/clock.ts';
 import type { Vendor } from '../telemetry/outgoing.ts';
-import type { JsonCache } from '../json-cache.ts';
-import type { Pacer, RateLimiter } from '../rate-limiter.ts';
+import type { ReadinessCheck } from '../http/admin.ts';
+import type { Pacer } from '../rate-limiter.ts';
 
 export const systemClock: Clock = { now: () => new Date() };
-
-export interface RedisServices {
-  readonly rateLimiter: RateLimiter;
-  /** The supplier's allowance. */
-  pacerFor(world: WorldConfig): Pacer;
-  /** What the watch over unpaid payments may ask of the gateway, all processes together. */
-  watchPacerFor(environment: Environment): Pacer;
-  cacheFor(environment: Environment): JsonCache;
-  /** Never fails readiness: everything goes on without Redis. */
-  check(): Promise<{ name: string; ok: boolean; detail?: string }>;
-  close(): Promise<void>;
-}
 
 /** Where the vendors of a process are, as its own HTTP client names them, and what to call them in metrics and traces. */
 export function vendorAddresses({ worlds: { test, live } }: Config): ReadonlyMap<string, Vendor> {
@@ -41,61 +29,50 @@ const WATCH_REQUESTS_PER_SECOND = 4;
 /** How long readiness waits for Redis to answer. */
 const CHECK_WITHIN_MS = 200;
 
-export function composeRedisServices(config: Config, secrets: Secrets, logger: Logger): RedisServices {
-  return secrets.redisUrl === undefined ? perProcess() : throughRedis(config, secrets.redisUrl, logger);
-}
+export type RedisServices = ReturnType<typeof composeRedisServices>;
 
-function perProcess(): RedisServices {
-  return {
-    rateLimiter: createInProcessRateLimiter(),
-    pacerFor: ({ supplier }) =>
-      supplier.requestsPerSecond === null
-        ? createUnlimitedPacer()
-        : createInProcessPacer({ requestsPerSecond: supplier.requestsPerSecond }),
-    watchPacerFor: () => createInProcessPacer({ requestsPerSecond: WATCH_REQUESTS_PER_SECOND }),
-    cacheFor: () => createInProcessJsonCache(),
-    check: () =>
-      Promise.resolve({ name: 'redis', ok: true, detail: 'not configured, limits are per process' }),
-    close: () => Promise.resolve(),
+export function composeRedisServices(
+  { namespacePrefix }: Config,
+  { redisUrl: url }: Secrets,
+  logger: Logger,
+) {
+  const log = logger.child({ part: 'redis' });
+  const redis = url === undefined ? undefined : createRedis({ url, logger: log });
+  /** `share`: the part of the pace that this process takes while Redis is away. */
+  const pacer = (name: string, requestsPerSecond: number, share = 1): Pacer => {
+    if (!redis) return createInProcessPacer({ requestsPerSecond });
+    const withoutRedis = createInProcessPacer({ requestsPerSecond: requestsPerSecond * share });
+    return createRedisPacer({
+      redis,
+      key: `${namespacePrefix}:pace:${name}`,
+      requestsPerSecond,
+      withoutRedis,
+    });
   };
-}
-
-function throughRedis(config: Config, url: string, logger: Logger): RedisServices {
-  const redis = createRedis({
-    url,
-    logger: {
-      info: (message) => logger.info({ part: 'redis' }, message),
-      warn: (fields, message) => logger.warn({ part: 'redis', ...fields }, message),
-    },
-  });
   return {
-    rateLimiter: createRedisRateLimiter({ redis, keyPrefix: `${config.namespacePrefix}:limit:` }),
-    pacerFor: ({ supplier, environment }) =>
+    rateLimiter: redis
+      ? createRedisRateLimiter({ redis, keyPrefix: `${namespacePrefix}:limit:` })
+      : createInProcessRateLimiter(),
+    /** The supplier's allowance. */
+    pacerFor: ({ environment, supplier }: WorldConfig): Pacer =>
       supplier.requestsPerSecond === null
         ? createUnlimitedPacer()
-        : createRedisPacer({
-            redis,
-            key: `${config.namespacePrefix}:pace:${environment}:supplier`,
-            requestsPerSecond: supplier.requestsPerSecond,
-            withoutRedis: createInProcessPacer({
-              requestsPerSecond: supplier.requestsPerSecond * supplier.shareWithoutRedis,
-            }),
-          }),
-    watchPacerFor: (environment) =>
-      createRedisPacer({
-        redis,
-        key: `${config.namespacePrefix}:pace:${environment}:gateway-watch`,
-        requestsPerSecond: WATCH_REQUESTS_PER_SECOND,
-        withoutRedis: createInProcessPacer({ requestsPerSecond: WATCH_REQUESTS_PER_SECOND }),
-      }),
-    cacheFor: (environment) =>
-      createRedisJsonCache({ redis, keyPrefix: `${config.namespacePrefix}:cache:${environment}:` }),
-    check: async () =>
-      (await redis.isReady(CHECK_WITHIN_MS))
-        ? { name: 'redis', ok: true }
-        : { name: 'redis', ok: true, detail: 'not reachable, limits are per process' },
-    close: () => {
-      redis.close();
+        : pacer(`${environment}:supplier`, supplier.requestsPerSecond, supplier.shareWithoutRedis),
+    /** How often the watch over unpaid payments may call the gateway, all processes together. */
+    watchPacerFor: (environment: Environment) =>
+      pacer(`${environment}:gateway-watch`, WATCH_REQUESTS_PER_SECOND),
+    cacheFor: (environment: Environment) =>
+      redis
+        ? createRedisJsonCache({ redis, keyPrefix: `${namespacePrefix}:cache:${environment}:` })
+        : createInProcessJsonCache(),
+    /** Never fails readiness: everything goes on without Redis. */
+    check: async (): Promise<ReadinessCheck> => {
+      if (await redis?.isReady(CHECK_WITHIN_MS)) return { name: 'redis', ok: true };
+      const why = redis ? 'not reachable' : 'not configured';
+      return { name: 'redis', ok: true, detail: `${why}, limits are per process` };
+    },
+    close: (): Promise<void> => {
+      redis?.close();
       return Promise.resolve();
     },
   };

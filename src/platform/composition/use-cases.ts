@@ -8,6 +8,6 @@ export type { WorldUseCases };
 export interface UseCases {
   readonly accounts: Pick<Authenticator, 'authenticate'>;
   readonly worlds: { readonly test: WorldUseCases; readonly live?: WorldUseCases };
-  /** Absent: nobody can sign in here, and there is nothing under /ops. */
+  /** Undefined: there is nothing under /ops. */
   readonly ops?: OpsUseCases;
 }

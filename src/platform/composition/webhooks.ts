@@ -1,7 +1,4 @@
-/**
- * What webhooks to merchants are made of in one world: guard, sender, the box for secrets, and the engine that begins deliveries; and the mail
- * by which owners hear what no webhook can tell them.
- */
+/** Webhooks to the merchants of one world, and mail to owners for what no webhook can report. */
 import { createUrlGuard } from '../outbound/url-guard.ts';
 import { createNetwork } from '../outbound/network.ts';
 import { createWebhookSender } from '../outbound/webhook-sender.ts';
@@ -13,25 +10,15 @@ import type { Config, Secrets } from '../config/config.ts';
 import type { Environment } from '../../domain/account.ts';
 import type { Events } from '../telemetry/events.ts';
 import type { Clock } from '../../domain/clock.ts';
-import type { Mailer } from '../../webhooks/ports.ts';
-import type { SecretBox } from '../secret-box-port.ts';
-import type { UrlGuard } from '../outbound/url-guard.ts';
-import type { WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
-import type { WebhookSender } from '../outbound/webhook-sender.ts';
+import type { Mailer, WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
 import { findMessageSubjects } from '../../webhooks/store/deliveries.ts';
 import type { WorldDb } from '../database/tables.ts';
-
-export interface WebhookParts {
-  readonly urlGuard: UrlGuard;
-  readonly sender: WebhookSender;
-  readonly secretBox: SecretBox;
-}
 
 export function composeWebhooks(
   { config, secrets }: { readonly config: Config; readonly secrets: Secrets },
   environment: Environment,
   clock: Clock,
-): WebhookParts {
+) {
   const { httpsOnly, allowedRanges } = config.webhooks[environment];
   const outbound = { policy: { httpsOnly, allowedRanges }, network: createNetwork(), clock };
   return {
@@ -48,12 +35,12 @@ export function composeWebhookEngine(
 ): WebhookEngine & WebhookSweeper {
   return createWebhookEngine({
     temporal,
-    whose: (messageIds) => findMessageSubjects(db, messageIds),
+    subjectsOf: (messageIds) => findMessageSubjects(db, messageIds),
     onNotHandedOver: (fields) => events.webhooksNotHandedOver(fields),
   });
 }
 
-/** undefined while nobody has said how mail is sent. */
+/** undefined while no mail server is set. */
 export function composeMailer({ mail }: Secrets): Mailer | undefined {
   return mail && createSmtpMailer({ url: mail.smtpUrl, from: mail.from });
 }

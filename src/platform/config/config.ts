@@ -5,146 +5,25 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { LOG_LEVELS, type LogLevel } from '../telemetry/logger.ts';
-import { ConfigError, fixedRates, list, logLevel, port, positive, timings } from './fields.ts';
-import { mailOf, operationsOf, operationsSettings, type OperationsConfig } from './operations.ts';
-import {
-  gatewayKeysOf,
-  gatewayOf,
-  paymentSettings,
-  publicUrlOf,
-  type GatewayConfig,
-  type GatewayKeys,
-} from './payments.ts';
-import {
-  secretKeysOf,
-  webhookLimits,
-  webhookSettings,
-  webhooksOf,
-  type SecretKeys,
-  type WebhookConfig,
-  type WebhookLimits,
-} from './webhooks.ts';
-import { liveTimings, testTimings } from './timings.ts';
-import { reconcileOf, reconcileSettings, type ReconcileConfig } from './reconcile.ts';
+import { parseRateMicros } from '../../catalogue/pricing.ts';
 import type { Environment } from '../../domain/account.ts';
-import type { PurchaseTimings } from '../../purchases/purchase.ts';
+import { ConfigError, list, logLevel, pairs, port, positive, text } from './fields.ts';
+import { mailOf, operationsOf, operationsSettings } from './operations.ts';
+import { purchaseTimings, webhooksOf, worldSecrets, worldSettings, worldSpecifics } from './world.ts';
 
 export { ConfigError };
 
-export interface WorldConfig {
-  readonly environment: Environment;
-  readonly schema: Environment;
-  readonly namespace: string;
-  readonly supplier: {
-    readonly baseUrl: string;
-    readonly requestsPerSecond: number | null;
-    /** Without Redis each process takes this share of the allowance. */
-    readonly shareWithoutRedis: number;
-    readonly timeLimitMs: number;
-  };
-  /** Absent while no gateway is configured: then only WALLET is offered. */
-  readonly gateway?: GatewayConfig;
-  readonly timings: PurchaseTimings;
-  readonly esimFreshMs: number;
-  readonly topUpsFreshMs: number;
-  readonly closedPaymentFreshMs: number;
-  readonly reconcile: ReconcileConfig;
-}
-
-export interface Config extends OperationsConfig {
-  readonly brand: string;
-  /** Begins the names of Temporal namespaces and of keys in Redis: servers may be shared by several installations. */
-  readonly namespacePrefix: string;
-  readonly logLevel: LogLevel;
-  readonly http: {
-    readonly host: string;
-    readonly port: number;
-    readonly trustedProxies: readonly string[];
-    readonly stopDeadlineMs: number;
-  };
-  readonly database: { readonly maxConnections: number; readonly statementTimeoutMs: number };
-  readonly temporal: { readonly address: string };
-  readonly worker: {
-    readonly maxCachedWorkflows: number;
-    readonly shutdownGraceMs: number;
-    /** What the command `bundle` wrote; absent: each worker bundles the workflows as it starts. */
-    readonly workflowBundle: string | undefined;
-  };
-  /** Where browsers reach the API: hosted payment pages send buyers back to it. */
-  readonly publicUrl: string;
-  /** What MOBILE_MONEY is charged in; the method is not offered without. */
-  readonly mobileMoneyCurrency: string | undefined;
-  readonly rates: {
-    readonly fixed: Readonly<Record<string, string>>;
-    readonly openProvider: boolean;
-    readonly maxAgeMs: number;
-  };
-  readonly schedules: {
-    readonly syncCatalogueMs: number;
-    readonly refreshRatesMs: number;
-    readonly refreshUsageMs: number;
-    readonly sweepMs: number;
-    readonly applyInboxMs: number;
-    readonly sweepWebhooksMs: number;
-    readonly tidyWebhooksMs: number;
-  };
-  /** Also of a world that is off: keys are made for it. */
-  readonly webhooks: Readonly<Record<Environment, WebhookConfig>>;
-  readonly webhookLimits: WebhookLimits;
-  readonly worlds: { readonly test: WorldConfig; readonly live?: WorldConfig };
-}
-
-export interface Secrets {
-  readonly databaseUrl: string;
-  readonly redisUrl: string | undefined;
-  /** For the collector of traces. */
-  readonly tracingHeaders: Readonly<Record<string, string>>;
-  /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
-  readonly idSecret: string;
-  readonly secretKeys: SecretKeys;
-  readonly mail: ReturnType<typeof mailOf>;
-  readonly gateways: Readonly<Partial<Record<Environment, GatewayKeys>>>;
-  readonly suppliers: Readonly<
-    Partial<Record<Environment, { readonly accessCode: string; readonly secretKey: string | undefined }>>
-  >;
-}
-
-/** What `migrate` works on; without an address it leaves Temporal alone. */
-export interface MigrateSettings {
-  /** The owner's connection. */
-  readonly databaseUrl: string;
-  readonly temporalAddress: string | undefined;
-  readonly namespaces: readonly string[];
-}
-
-/** What finance's commands need. Addresses may be absent: then a running `npm start` tells them. */
-export interface FinanceSettings {
-  readonly databaseUrl: string | undefined;
-  readonly temporalAddress: string | undefined;
-  /** Those that are switched on. */
-  readonly worlds: { readonly test: FinanceWorldConfig; readonly live?: FinanceWorldConfig };
-}
-
-export type FinanceWorldConfig = Pick<WorldConfig, 'environment' | 'schema' | 'namespace' | 'timings'>;
-
-/** What `npm start` takes from the machine before there is a Config. */
-export interface DevSettings {
-  readonly databaseUrl: string | undefined;
-  readonly redisUrl: string | undefined;
-  readonly temporalAddress: string | undefined;
-  readonly temporalUiUrl: string | undefined;
-  readonly namespaces: readonly string[];
-  readonly pathEnv: string;
-  readonly cacheDir: string;
-  readonly dataDir: string;
-  readonly httpPort: number;
-  readonly logLevel: LogLevel;
-  /** The whole environment, for child processes to inherit. */
-  readonly inherited: Readonly<Record<string, string>>;
-}
+export type Config = ReturnType<typeof toConfig>;
+export type Secrets = ReturnType<typeof toSecrets>;
+export type WorldConfig = ReturnType<typeof worldOf>;
+export type MigrateSettings = ReturnType<typeof readMigrateSettings>;
+export type FinanceSettings = ReturnType<typeof readFinanceSettings>;
+export type FinanceWorldConfig = ReturnType<typeof financeWorldOf>;
+export type DevSettings = ReturnType<typeof readDevSettings>;
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+const sealingKey = z.string().regex(/^[0-9a-fA-F]{64}$/, 'takes 64 hexadecimal digits');
 
 const schema = z.object({
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//),
@@ -154,6 +33,8 @@ const schema = z.object({
     .optional(),
   TEMPORAL_ADDRESS: z.string().regex(/^[^:]+:\d+$/),
   SIMWAY_ID_SECRET: z.string().min(32),
+  SIMWAY_SECRETS_KEY: sealingKey,
+  SIMWAY_SECRETS_PREVIOUS_KEYS: list.pipe(z.array(sealingKey)),
   SIMWAY_NAMESPACE_PREFIX: z
     .string()
     .regex(/^[a-z][a-z0-9-]{1,40}$/)
@@ -165,6 +46,7 @@ const schema = z.object({
   SIMWAY_LOG_LEVEL: logLevel,
   SIMWAY_HTTP_HOST: z.string().default('127.0.0.1'),
   SIMWAY_HTTP_PORT: port(3000),
+  SIMWAY_PUBLIC_URL: z.url().optional(),
   ...operationsSettings,
   SIMWAY_TRUSTED_PROXIES: list,
   SIMWAY_STOP_DEADLINE_MS: positive(20_000),
@@ -173,22 +55,21 @@ const schema = z.object({
   /** 0 replays every workflow at every task: slow, and how the tests find what is not deterministic. */
   SIMWAY_WORKER_CACHED_WORKFLOWS: z.coerce.number().int().min(0).default(600),
   SIMWAY_WORKER_GRACE_MS: positive(15_000),
-  SIMWAY_WORKFLOW_BUNDLE: z.string().min(1).optional(),
-  SIMWAY_FIXED_RATES: fixedRates,
+  SIMWAY_WORKFLOW_BUNDLE: text,
+  SIMWAY_FIXED_RATES: pairs('NGN=1600.00,EUR=0.92', (rate, currency) =>
+    /^[A-Z]{3}$/.test(currency) && parseRateMicros(rate) !== undefined ? rate : undefined,
+  ).prefault('NGN=1600.00,EUR=0.92,GBP=0.79,GHS=12.50,KES=129.00,XOF=605.00'),
   SIMWAY_OPEN_RATES: z.enum(['on', 'off']).default('off'),
+  SIMWAY_MOBILE_MONEY_CURRENCY: z.enum(['GHS', 'KES', 'XOF']).optional(),
   SIMWAY_SYNC_CATALOGUE_MS: positive(3_600_000),
   SIMWAY_REFRESH_RATES_MS: positive(600_000),
-  SIMWAY_TEST_SUPPLIER_URL: z.url(),
-  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: z.string().min(1),
-  SIMWAY_TEST_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
-  SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
-  SIMWAY_TEST_TIMINGS: timings,
-  ...paymentSettings,
-  ...reconcileSettings,
-  ...webhookSettings,
-  SIMWAY_LIVE_SUPPLIER_URL: z.url().default('https://api.esimaccess.com'),
-  SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: z.string().min(1).optional(),
-  SIMWAY_LIVE_SUPPLIER_SECRET_KEY: z.string().min(1).optional(),
+  /** Sockets and memory for this many are small change; a worker's processor is the limit long before. */
+  SIMWAY_WEBHOOK_ATTEMPTS: positive(200),
+  /** Ten quick answers at a time are hundreds a second, more than a merchant's server likes. */
+  SIMWAY_WEBHOOK_ATTEMPTS_PER_ENDPOINT: positive(10),
+  SIMWAY_WEBHOOK_ATTEMPTS_PER_ACCOUNT: positive(40),
+  SIMWAY_SWEEP_WEBHOOKS_MS: positive(30_000),
+  ...worldSettings,
 });
 
 type Settings = z.output<typeof schema>;
@@ -197,23 +78,17 @@ const namespacesSchema = schema.pick({
   SIMWAY_NAMESPACE_PREFIX: true,
   SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: true,
 });
+type NamespaceSettings = z.output<typeof namespacesSchema>;
+
 const migrateSchema = schema
   .pick({ DATABASE_URL: true, TEMPORAL_ADDRESS: true })
   .partial({ TEMPORAL_ADDRESS: true })
   .extend(namespacesSchema.shape);
 
-const financeSchema = schema
-  .pick({
-    DATABASE_URL: true,
-    TEMPORAL_ADDRESS: true,
-    SIMWAY_TRANSFER_MINUTES: true,
-    SIMWAY_TEST_TIMINGS: true,
-  })
-  .partial({ DATABASE_URL: true, TEMPORAL_ADDRESS: true })
-  .extend(namespacesSchema.shape);
+const financeSchema = migrateSchema
+  .partial({ DATABASE_URL: true })
+  .extend(schema.pick({ SIMWAY_TRANSFER_MINUTES: true, SIMWAY_TEST_TIMINGS: true }).shape);
 
-/** The vendor's published allowance. */
-const LIVE_SUPPLIER_REQUESTS_PER_SECOND = 8;
 const RATE_MAX_AGE_MS = 24 * 3_600_000;
 
 /** `beneath` holds what `env` leaves out. Throws ConfigError naming every wrong variable, never its value. */
@@ -230,9 +105,11 @@ function readBy<T extends z.ZodObject>(wanted: T, env: Env): z.output<T> {
   throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
 }
 
-function toConfig(s: Settings): Config {
+function toConfig(s: Settings) {
+  const publicUrl = s.SIMWAY_PUBLIC_URL ?? `http://${s.SIMWAY_HTTP_HOST}:${s.SIMWAY_HTTP_PORT}`;
   return {
     brand: s.SIMWAY_BRAND,
+    /** Begins the names of Temporal namespaces and of keys in Redis: servers may be shared by several installations. */
     namespacePrefix: s.SIMWAY_NAMESPACE_PREFIX,
     logLevel: s.SIMWAY_LOG_LEVEL,
     http: {
@@ -247,11 +124,14 @@ function toConfig(s: Settings): Config {
       statementTimeoutMs: s.SIMWAY_DATABASE_STATEMENT_TIMEOUT_MS,
     },
     temporal: { address: s.TEMPORAL_ADDRESS },
-    publicUrl: publicUrlOf(s),
+    /** Where browsers reach the API, without a trailing slash: hosted payment pages send buyers back to it. */
+    publicUrl: publicUrl.replace(/\/+$/, ''),
+    /** What MOBILE_MONEY is charged in; undefined: the method is not offered. */
     mobileMoneyCurrency: s.SIMWAY_MOBILE_MONEY_CURRENCY,
     worker: {
       maxCachedWorkflows: s.SIMWAY_WORKER_CACHED_WORKFLOWS,
       shutdownGraceMs: s.SIMWAY_WORKER_GRACE_MS,
+      /** What the command `bundle` wrote; undefined: each worker bundles the workflows as it starts. */
       workflowBundle: s.SIMWAY_WORKFLOW_BUNDLE,
     },
     rates: {
@@ -268,113 +148,74 @@ function toConfig(s: Settings): Config {
       sweepWebhooksMs: s.SIMWAY_SWEEP_WEBHOOKS_MS,
       tidyWebhooksMs: 3_600_000,
     },
+    /** Also of a world that is off: keys are made for it. */
     webhooks: { test: webhooksOf(s, 'test'), live: webhooksOf(s, 'live') },
-    webhookLimits: webhookLimits(s),
-    worlds: {
-      test: testWorld(s),
-      ...(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined ? {} : { live: liveWorld(s) }),
+    /** Attempts at once, of each world in each worker process. */
+    webhookLimits: {
+      attempts: s.SIMWAY_WEBHOOK_ATTEMPTS,
+      perEndpoint: s.SIMWAY_WEBHOOK_ATTEMPTS_PER_ENDPOINT,
+      perAccount: s.SIMWAY_WEBHOOK_ATTEMPTS_PER_ACCOUNT,
     },
+    worlds: { test: worldOf(s, 'test'), live: isLiveOn(s) ? worldOf(s, 'live') : undefined },
   };
 }
 
-function testWorld(s: Settings): WorldConfig {
-  return {
-    ...namesOf(s, 'test'),
-    supplier: {
-      baseUrl: s.SIMWAY_TEST_SUPPLIER_URL,
-      requestsPerSecond: s.SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND ?? null,
-      shareWithoutRedis: 0.5,
-      timeLimitMs: 5_000,
-    },
-    ...gatewayOf(s.SIMWAY_TEST_GATEWAY_URL, s.SIMWAY_TEST_GATEWAY_SECRET_KEY),
-    timings: testTimings(s),
-    esimFreshMs: 2_000,
-    topUpsFreshMs: 3_600_000,
-    closedPaymentFreshMs: 2_000,
-    reconcile: reconcileOf(s, 'test'),
-  };
+const isLiveOn = (s: NamespaceSettings): boolean => s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE !== undefined;
+
+function worldOf(s: Settings, environment: Environment) {
+  return { ...financeWorldOf(s, environment), ...worldSpecifics(s, environment), topUpsFreshMs: 3_600_000 };
 }
 
-function liveWorld(s: Settings): WorldConfig {
-  return {
-    ...namesOf(s, 'live'),
-    supplier: {
-      baseUrl: s.SIMWAY_LIVE_SUPPLIER_URL,
-      requestsPerSecond: LIVE_SUPPLIER_REQUESTS_PER_SECOND,
-      shareWithoutRedis: 0.25,
-      timeLimitMs: 5_000,
-    },
-    ...gatewayOf(s.SIMWAY_LIVE_GATEWAY_URL, s.SIMWAY_LIVE_GATEWAY_SECRET_KEY),
-    timings: liveTimings(s),
-    esimFreshMs: 60_000,
-    topUpsFreshMs: 3_600_000,
-    closedPaymentFreshMs: 60_000,
-    reconcile: reconcileOf(s, 'live'),
-  };
+function financeWorldOf(s: z.output<typeof financeSchema>, environment: Environment) {
+  return { ...namesOf(s, environment), timings: purchaseTimings(s, environment) };
 }
 
 function namesOf(s: NamespaceSettings, environment: Environment) {
   return { environment, schema: environment, namespace: `${s.SIMWAY_NAMESPACE_PREFIX}-${environment}` };
 }
 
-type NamespaceSettings = z.output<typeof namespacesSchema>;
-
 /** The namespaces of the worlds that are switched on. */
 function namespacesOf(s: NamespaceSettings): string[] {
-  const environments: Environment[] =
-    s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined ? ['test'] : ['test', 'live'];
+  const environments: Environment[] = isLiveOn(s) ? ['test', 'live'] : ['test'];
   return environments.map((environment) => namesOf(s, environment).namespace);
 }
 
-function toSecrets(s: Settings): Secrets {
+function toSecrets(s: Settings) {
   return {
     databaseUrl: s.DATABASE_URL,
     redisUrl: s.REDIS_URL,
+    /** For the collector of traces. */
     tracingHeaders: s.OTEL_EXPORTER_OTLP_HEADERS,
+    /** Key of the HMAC behind transaction ids; the same in every process, for ever. */
     idSecret: s.SIMWAY_ID_SECRET,
-    secretKeys: secretKeysOf(s),
+    secretKeys: { key: s.SIMWAY_SECRETS_KEY, previousKeys: s.SIMWAY_SECRETS_PREVIOUS_KEYS },
     mail: mailOf(s),
-    gateways: gatewayKeysOf(s),
-    suppliers: {
-      test: { accessCode: s.SIMWAY_TEST_SUPPLIER_ACCESS_CODE, secretKey: s.SIMWAY_TEST_SUPPLIER_SECRET_KEY },
-      ...(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE === undefined
-        ? {}
-        : {
-            live: {
-              accessCode: s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE,
-              secretKey: s.SIMWAY_LIVE_SUPPLIER_SECRET_KEY,
-            },
-          }),
-    },
+    ...worldSecrets(s),
   };
 }
 
-/** The few settings that the schema of databases and namespaces depends on. Throws ConfigError like readConfig. */
-export function readMigrateSettings(env: Env = process.env): MigrateSettings {
-  const settings = readBy(migrateSchema, env);
+/** What `migrate` works on, as the owner of the database; without an address it leaves Temporal alone. Throws ConfigError like readConfig. */
+export function readMigrateSettings(env: Env = process.env) {
+  const s = readBy(migrateSchema, env);
   return {
-    databaseUrl: settings.DATABASE_URL,
-    temporalAddress: settings.TEMPORAL_ADDRESS,
-    namespaces: namespacesOf(settings),
+    databaseUrl: s.DATABASE_URL,
+    temporalAddress: s.TEMPORAL_ADDRESS,
+    namespaces: namespacesOf(s),
   };
 }
 
-/** Settings of finance's commands. Throws ConfigError like readConfig. */
-export function readFinanceSettings(env: Env = process.env): FinanceSettings {
+/** Settings of finance's commands; addresses that are absent come from a running `npm start`. Throws ConfigError like readConfig. */
+export function readFinanceSettings(env: Env = process.env) {
   const s = readBy(financeSchema, env);
-  const isLive = s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE !== undefined;
   return deepFreeze({
     databaseUrl: s.DATABASE_URL,
     temporalAddress: s.TEMPORAL_ADDRESS,
-    worlds: {
-      test: { ...namesOf(s, 'test'), timings: testTimings(s) },
-      ...(isLive ? { live: { ...namesOf(s, 'live'), timings: liveTimings(s) } } : {}),
-    },
+    worlds: { test: financeWorldOf(s, 'test'), live: isLiveOn(s) ? financeWorldOf(s, 'live') : undefined },
   });
 }
 
-/** Settings of the embedded start; everything is optional. */
-export function readDevSettings(env: Env = process.env): DevSettings {
+/** What `npm start` takes from the machine before there is a Config; everything is optional. */
+export function readDevSettings(env: Env = process.env) {
   const given = (name: string): string | undefined => (env[name] === '' ? undefined : env[name]);
   return {
     databaseUrl: given('DATABASE_URL'),
@@ -386,7 +227,8 @@ export function readDevSettings(env: Env = process.env): DevSettings {
     cacheDir: join(given('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), 'simway'),
     dataDir: join(import.meta.dirname, '..', '..', '..', '.data'),
     httpPort: port(3000).parse(given('SIMWAY_HTTP_PORT')),
-    logLevel: z.enum(LOG_LEVELS).default('warn').parse(given('SIMWAY_LOG_LEVEL')),
+    logLevel: logLevel.unwrap().default('warn').parse(given('SIMWAY_LOG_LEVEL')),
+    /** The whole environment, for child processes to inherit. */
     inherited: Object.fromEntries(
       Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
     ),

@@ -1,7 +1,5 @@
-/** The shapes that settings come in, for the files of the configuration to share. Each turns a text of the environment into what it means. */
+/** The shapes that settings come in. Each turns a text of the environment into what it means. */
 import { z } from 'zod';
-import { parseRateMicros } from '../../catalogue/pricing.ts';
-import type { PurchaseTimings } from '../../purchases/purchase.ts';
 import { LOG_LEVELS } from '../telemetry/logger.ts';
 
 /** Names every wrong variable, never its value. */
@@ -14,43 +12,43 @@ export class ConfigError extends Error {
 
 export const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 export const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback);
-/** By commas. */
-export const list = z
-  .string()
-  .default('')
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  );
+export const text = z.string().min(1).optional();
 export const logLevel = z.enum(LOG_LEVELS).default('info');
 
-export const fixedRates = z
-  .string()
-  .default('NGN=1600.00,EUR=0.92,GBP=0.79,GHS=12.50,KES=129.00,XOF=605.00')
-  .transform((text, context) => {
-    const pairs = text
-      .split(',')
-      .filter(Boolean)
-      .map((pair) => pair.trim().split('='));
-    for (const [currency = '', rate = ''] of pairs) {
-      if (!/^[A-Z]{3}$/.test(currency) || parseRateMicros(rate) === undefined) {
-        context.addIssue({ code: 'custom', message: 'takes pairs such as NGN=1600.00,EUR=0.92' });
-      }
-    }
-    return Object.fromEntries(pairs) as Record<string, string>;
-  });
+const partsOf = (line: string): string[] =>
+  line
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
 
-/** JSON over some of the waiting times. */
-export const timings = z
-  .string()
-  .default('{}')
-  .transform((text, context): Partial<PurchaseTimings> => {
-    try {
-      return z.record(z.string(), z.number().int().positive()).parse(JSON.parse(text));
-    } catch {
-      context.addIssue({ code: 'custom', message: 'takes JSON such as {"attentionAfterMs":5000}' });
-      return z.NEVER;
-    }
+/** By commas. */
+export const list = z.string().default('').transform(partsOf);
+
+/** `name=value` pairs by commas. `read` returns undefined for a value that is wrong. */
+export function pairs<T>(example: string, read: (value: string, name: string) => T | undefined) {
+  return z.string().transform((line, context): Readonly<Record<string, T>> => {
+    const found = partsOf(line).map((part) => {
+      const [, name = '', value = ''] = /^([\w-]+)\s*=\s*(\S+)$/.exec(part) ?? [];
+      return [name, name === '' ? undefined : read(value, name)] as const;
+    });
+    // Commas alone are a mistake, not an empty list.
+    if (found.some(([, value]) => value === undefined) || (line !== '' && found.length === 0))
+      context.addIssue({ code: 'custom', message: `takes pairs such as ${example}` });
+    return Object.fromEntries(found) as Record<string, T>;
   });
+}
+
+/** JSON that `schema` reads. */
+export function json<Schema extends z.ZodType>(fallback: string, example: string, schema: Schema) {
+  return z
+    .string()
+    .default(fallback)
+    .transform((line, context): z.output<Schema> => {
+      try {
+        return schema.parse(JSON.parse(line));
+      } catch {
+        context.addIssue({ code: 'custom', message: `takes JSON such as ${example}` });
+        return z.NEVER;
+      }
+    });
+}

@@ -14,7 +14,7 @@ export interface DatabaseOptions {
   readonly maxConnections: number;
   readonly statementTimeoutMs: number;
   readonly applicationName: string;
-  /** Told of connections that broke while idle; the pool replaces them. */
+  /** Called for connections that broke while idle; the pool replaces them. */
   readonly onIdleError?: (error: Error) => void;
 }
 

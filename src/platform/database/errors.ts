@@ -1,4 +1,5 @@
-/** Translates what Postgres refuses into words the rooms above understand; nobody else reads driver errors. */
+/** What errors of Postgres and its driver mean; nothing else reads them. */
+import { DomainError } from '../../domain/errors.ts';
 import { isOutdatedPlan } from './prepared.ts';
 
 export const CONSTRAINTS = {
@@ -33,4 +34,17 @@ export function isPassing(error: unknown): boolean {
   return /connection (terminated|timeout)|timeout exceeded when trying to connect|not queryable/i.test(
     error.message,
   );
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+/** Throws SERVICE_UNAVAILABLE for an error that passes by itself, and any other error as it is. */
+export function rethrow(error: unknown): never {
+  if (!isPassing(error)) throw error;
+  const message = 'The service is not available right now, try again in a moment';
+  const unavailable = new DomainError('SERVICE_UNAVAILABLE', message, {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  });
+  unavailable.cause = error;
+  throw unavailable;
 }

@@ -1,6 +1,6 @@
 /**
- * Client addresses: who is really at the other end, and whether a key may be used from there. Everything here fails closed: a text
- * that is not plainly an address is no address, and a list entry that cannot be read matches nobody.
+ * Client addresses: where a request comes from, and whether a key may be used from there. Everything here fails closed: a text that is not plainly an
+ * address is none, and a list entry that cannot be read matches nothing.
  */
 import ipaddr from 'ipaddr.js';
 import { isIP, isIPv4, isIPv6 } from 'node:net';
@@ -62,6 +62,13 @@ export function compileRanges(entries: readonly string[]): (address: string) => 
     if (!address) return false;
     return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
   };
+}
+
+/** The same for settings: throws RangeError on an entry that is neither address nor range, so that a typing error shows at start. */
+export function requireRanges(entries: readonly string[]): (address: string) => boolean {
+  for (const entry of entries)
+    if (!parseRange(entry)) throw new RangeError(`"${entry}" is no address and no CIDR range`);
+  return compileRanges(entries);
 }
 
 /**

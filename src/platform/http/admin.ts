@@ -23,23 +23,14 @@ export interface AdminDeps {
 /** An orchestrator asks every few seconds: a check that takes longer than this has failed. */
 const CHECKS_TIMEOUT_MS = 3_000;
 
-interface AdminAnswer {
-  readonly status: number;
-  readonly type: string;
-  readonly body: string;
-}
-
 const JSON_TYPE = 'application/json; charset=utf-8';
+
+const json = (status: number, value: object) => ({ status, type: JSON_TYPE, body: toJson(value) });
 
 /** GET /healthz, /readyz (503 while anything is not ready) and /metrics. */
 export function buildAdminApp(deps: AdminDeps): Koa {
-  const pages: Readonly<Record<string, () => Promise<AdminAnswer>>> = {
-    '/healthz': () =>
-      Promise.resolve({
-        status: 200,
-        type: JSON_TYPE,
-        body: toJson({ status: 'ok', version: deps.version }),
-      }),
+  const pages: Readonly<Record<string, () => Promise<ReturnType<typeof json>>>> = {
+    '/healthz': () => Promise.resolve(json(200, { status: 'ok', version: deps.version })),
     '/readyz': () => readiness(deps),
     '/metrics': async () => ({
       status: 200,
@@ -60,16 +51,12 @@ export function buildAdminApp(deps: AdminDeps): Koa {
   return app;
 }
 
-const NOT_FOUND: AdminAnswer = { status: 404, type: JSON_TYPE, body: toJson({ status: 'not found' }) };
+const NOT_FOUND = json(404, { status: 'not found' });
 
-async function readiness(deps: AdminDeps): Promise<AdminAnswer> {
+async function readiness(deps: AdminDeps) {
   const checks = await withinTime(deps);
   const ready = checks.every((check) => check.ok);
-  return {
-    status: ready ? 200 : 503,
-    type: JSON_TYPE,
-    body: toJson({ status: ready ? 'ready' : 'not ready', checks }),
-  };
+  return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks });
 }
 
 async function withinTime(deps: AdminDeps): Promise<readonly ReadinessCheck[]> {

@@ -87,10 +87,10 @@ export interface ErrorAnswer extends Answer {
   readonly code: ErrorCode;
 }
 
-/** What an unknown error may be told as: our fault, or our fault and worth coming back. */
+/** Codes for unknown errors: our fault, or our fault and worth a retry. */
 export type FaultCode = 'INTERNAL_ERROR' | 'SERVICE_UNAVAILABLE';
 
-/** Thrown where a connection went away in the middle of a request: nobody is left to answer. */
+/** Thrown where the client closed the connection during a request: no answer can be sent. */
 export class ClientGone extends Error {
   constructor() {
     super('the client closed the connection');
@@ -113,7 +113,7 @@ export function asRefusal(error: unknown, faultCode: FaultCode = 'INTERNAL_ERROR
 /** Renders a refusal as the route's answer. */
 export function renderError(refusal: DomainError, routeShape: ErrorShape): ErrorAnswer {
   const shape = shapeOf(refusal.code, routeShape);
-  // A top-up tells "not there" and "not yours" with one sentence and 404, so it never confirms that an id exists.
+  // A top-up answers "not there" and "not yours" with the same 404, so it never confirms that an id exists.
   const code = shape === 'top-up' && refusal.code === 'NOT_YOUR_ESIM' ? 'ESIM_NOT_FOUND' : refusal.code;
   const status = STATUS_OF[code];
   const retryAfterSeconds = refusal.retryAfterSeconds ?? defaultRetryAfterSeconds(code);

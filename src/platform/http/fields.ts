@@ -6,8 +6,7 @@ import { z } from 'zod';
 import { formatMinor, parseMinor } from '../../domain/money.ts';
 import { isJsonNumber, type JsonNumber } from './json.ts';
 
-// C0, DEL and C1. A NUL would be refused by Postgres, the others have no place in any value of ours.
-
+// C0, DEL and C1. Postgres refuses NUL, and none of our values needs the others.
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f-\u009f]/;
 
 /** Whether a text is whole Unicode without control characters, and so may travel to SQL and into logs. */

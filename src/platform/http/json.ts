@@ -9,7 +9,7 @@ export interface JsonNumber {
   readonly rawJSON: string;
 }
 
-/** What a reviver is told beside the value: for a primitive, its text in the source. */
+/** What a reviver gets beside the value: for a primitive, its text in the source. */
 interface JsonSource {
   readonly source?: string;
 }

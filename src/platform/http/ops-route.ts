@@ -52,7 +52,7 @@ export const transactionId: PathParameter = {
   notFound: NO_TRANSACTION,
 };
 
-/** Whatever somebody has in hand that leads to a purchase. */
+/** Any id that leads to a purchase. */
 export const anyId: PathParameter = {
   description:
     'The `transactionId` of a purchase or a funding, or what leads to it: a reference of the gateway, the id or ICCID of an eSIM, ' +
@@ -72,5 +72,5 @@ export function listSchema<Item extends z.ZodType>(item: Item, id: string) {
   return dataSchema(z.object({ items: z.array(item) }), id);
 }
 
-/** Where there is nothing to tell but that it is done. */
+/** For answers without data. */
 export const doneSchema = dataSchema(z.object({ done: z.literal(true) }), 'Done');

@@ -9,79 +9,60 @@ import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Subject } from '../telemetry/subject.ts';
 import type { Answer, ErrorShape } from './errors.ts';
-import { EMPTY_QUERY, type RawQuery } from './query.ts';
-import type { ReceivedBytes, Route, Match } from './route.ts';
+import { EMPTY_QUERY } from './query.ts';
+import type { HandlerInput, KeyRule, Match, ReceivedBytes, Route } from './route.ts';
 import type { Session } from '../../accounts/sessions.ts';
 
-export interface RequestState {
-  readonly startedAtMs: number;
-  requestId: string;
-  /** What its log lines are about. */
-  subject: Subject;
-  path: string;
-  query: RawQuery;
-  match: Match;
-  /** How a refusal of this request is to be told. */
-  shape: ErrorShape;
-  clientAddress: string;
-  principal: Principal | undefined;
-  /** Of the person who has signed in. */
-  session: Session | undefined;
-  /** By name, once it is picked. */
-  environment: Environment | undefined;
-  world: WorldUseCases | undefined;
-  /** `world` alone, unless the route may look in every one. */
-  worlds: readonly WorldUseCases[];
-  /** The parsed body's own fields, still unchecked. */
-  rawBody: Readonly<Record<string, unknown>>;
-  /** What came to a route that takes its body as bytes. */
-  received: ReceivedBytes | undefined;
-  input: {
-    readonly params: Readonly<Record<string, string>>;
-    readonly query: unknown;
-    readonly body: unknown;
-  };
-  idempotency: IdempotencyTag | undefined;
-  /** What the answer will carry beside its own headers. */
-  readonly headers: Record<string, string>;
-  answer: Answer | undefined;
-  /** Code of the refusal that was sent, for metrics and the log. */
-  errorCode: ErrorCode | undefined;
-  /** Why the caller was told to come back: for the log, never for the caller. */
-  cause: string | undefined;
-}
-
+export type RequestState = ReturnType<typeof newRequestState>;
 export type RequestKoa = Koa.ParameterizedContext<RequestState>;
 export type Middleware = (ctx: RequestKoa, next: () => Promise<void>) => Promise<void>;
 
+type Input = Pick<HandlerInput<KeyRule, unknown, unknown>, 'params' | 'query' | 'body'>;
+
 const NO_FIELDS = Object.freeze({});
+const NO_INPUT: Input = { params: {}, query: undefined, body: undefined };
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** The state of a request of which nothing is known yet. */
-export function newRequestState(startedAtMs: number): RequestState {
+export function newRequestState(startedAtMs: number) {
   return {
     startedAtMs,
     requestId: '',
-    subject: NO_FIELDS,
+    /** What its log lines are about. */
+    subject: NO_FIELDS as Subject,
     path: '',
     query: EMPTY_QUERY,
-    match: { kind: 'unknown' },
-    shape: 'general',
+    match: { kind: 'unknown' } as Match,
+    /** The body in which a refusal of this request is sent. */
+    shape: 'general' as ErrorShape,
     clientAddress: '',
-    principal: undefined,
-    session: undefined,
-    environment: undefined,
-    world: undefined,
-    worlds: [],
-    rawBody: NO_FIELDS,
-    received: undefined,
-    input: { params: {}, query: undefined, body: undefined },
-    idempotency: undefined,
-    // Answers hold prices and install codes: unless a route says otherwise, nothing in between may keep them.
-    headers: { 'X-Request-Id': '', 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' },
-    answer: undefined,
-    errorCode: undefined,
-    cause: undefined,
+    principal: undefined as Principal | undefined,
+    /** Of the person who has signed in. */
+    session: undefined as Session | undefined,
+    /** By name, once it is picked. */
+    environment: undefined as Environment | undefined,
+    world: undefined as WorldUseCases | undefined,
+    /** `world` alone, unless the route may read every one. */
+    worlds: [] as readonly WorldUseCases[],
+    /** The parsed body's own fields, still unchecked. */
+    rawBody: NO_FIELDS as Readonly<Record<string, unknown>>,
+    /** What came to a route that takes its body as bytes. */
+    received: undefined as ReceivedBytes | undefined,
+    input: NO_INPUT,
+    idempotency: undefined as IdempotencyTag | undefined,
+    /**
+     * What the answer will carry beside its own headers. Answers hold prices and install codes: unless a route says otherwise, nothing in between may
+     * keep them.
+     */
+    headers: { 'X-Request-Id': '', 'Content-Type': JSON_TYPE, 'Cache-Control': 'no-store' } as Record<
+      string,
+      string
+    >,
+    answer: undefined as Answer | undefined,
+    /** Code of the refusal that was sent, for metrics and the log. */
+    errorCode: undefined as ErrorCode | undefined,
+    /** Why the service was unavailable: for the log, never for the caller. */
+    cause: undefined as string | undefined,
   };
 }
 

@@ -18,12 +18,12 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
  * `required`: 401 without a key. `optional` and `public`: served without one; a key that is sent is checked all the same. `vendor`: for a
- * vendor's servers, who prove themselves by what they send: no key is looked at, and nobody is turned away for coming often. `session`: for
+ * vendor's servers, who prove themselves by what they send: no key is checked and no request limited. `session`: for
  * people who have signed in, and `login` where they do; no key of a merchant opens either.
  */
 export type KeyRule = 'required' | 'optional' | 'public' | 'vendor' | 'session' | 'login';
 
-/** Where a request without a key belongs: a world, or `any` that is on, live first, where only the thing asked for can tell. */
+/** The world of a request without a key; `any`: the id decides, among the worlds that are on, live first. */
 export type WorldRule = Environment | 'any';
 
 /** A body that is handed over as it came, because a signature is about bytes. */
@@ -49,7 +49,7 @@ type BodyOf<Body extends BodyRule> = Body extends z.ZodObject
 export interface PathParameter {
   readonly description: string;
   readonly example: string;
-  /** Whether the decoded text can name something of ours; anything else is not found, before any use case. */
+  /** Whether the decoded text can be one of our ids or codes; otherwise it is not found, before any use case. */
   readonly isPossible: (text: string) => boolean;
   readonly notFound: { readonly code: ErrorCode; readonly message: string };
 }
@@ -111,7 +111,7 @@ export interface RouteResponse {
   readonly description: string;
   readonly contentType?: string;
   readonly schema: z.ZodType;
-  /** By media type: other forms of the same, for whoever asks for them in Accept. */
+  /** By media type: other forms of the same, chosen by Accept. */
   readonly alsoAs?: Readonly<Record<string, z.ZodType>>;
 }
 
@@ -126,7 +126,7 @@ export interface RouteDefinition<
   readonly key: Rule;
   /** What the key must allow; undefined where everyone may read. */
   readonly scope: Scope | undefined;
-  /** What the person's role must allow, on `session`; `own` where it is about nobody but themselves. */
+  /** What the person's role must allow, on `session`; `own`: it only concerns the person. */
   readonly permission?: Permission | 'own';
   /** Absent: live, or test while live is switched off. A key's own world always comes first. */
   readonly world?: WorldRule;
@@ -143,9 +143,9 @@ export interface RouteDefinition<
   /** Refusals of this route's own use case, for the reference. */
   readonly errors: readonly ErrorCode[];
   readonly responses: Readonly<Record<number, RouteResponse>>;
-  /** How a fault of ours is told where INTERNAL_ERROR would say too little. */
+  /** The code for our own faults where INTERNAL_ERROR would say too little. */
   readonly faultCode?: FaultCode;
-  /** Tells a refusal as a page, where the caller is a person and no program. */
+  /** Renders a refusal as a page, where the caller is a person and not a program. */
   readonly refusalPage?: (refusal: DomainError) => ErrorAnswer;
   /** Left out of the OpenAPI document where the route is not part of the API (the reference page itself). */
   readonly docs: RouteWords | undefined;

@@ -53,7 +53,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const handler = track(options.app.callback(), connections, draining);
   server.on('request', handler);
-  // A body is asked for by whoever reads it (read-body.ts), so one that will be refused is never sent.
+  // read-body.ts asks for the body, so one that will be refused is never sent.
   server.on('checkContinue', handler);
   server.on('checkExpectation', handler);
   server.on('clientError', answerBrokenRequest);
@@ -87,7 +87,7 @@ function createLimitedServer(options: ServerOptions): Server {
 /** Each with the answer that was asked for last; without one the connection has been silent so far. */
 type Connections = Map<Socket, ServerResponse | undefined>;
 
-/** Notes whose answer is owed to whom; while draining, each answer is the last on its connection. */
+/** Notes the open answer of each connection; while draining, each answer is the last on its connection. */
 function track(handler: Handler, connections: Connections, draining: { readonly value: boolean }): Handler {
   return (request, response) => {
     connections.set(request.socket, response);

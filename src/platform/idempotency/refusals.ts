@@ -1,7 +1,6 @@
-/** What a repeated write is told when it gets no first answer, and when that is so. */
 import { DomainError } from '../../domain/errors.ts';
 
-/** While the first request may still be answering, a second one is told to wait (decisions.md). */
+/** For this long the first request may still be answering, and a second one has to wait. */
 const IN_USE_MS = 10_000;
 
 /** Whether the request that made this key's row may still be running. */

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
-import type { IdempotencyMark, IdempotencyRecord } from './tag.ts';
+import type { IdempotencyMark, IdempotencyRecord, StoredAnswer } from './tag.ts';
 
 export async function findIdempotencyKey(
   db: WorldDb,
@@ -113,10 +113,6 @@ export async function beginKey(db: WorldDb, { transactionId, accountId, idempote
       path: idempotency.path,
       fingerprint: idempotency.fingerprint,
       transaction_id: transactionId,
-      refusal_reason: null,
-      refusal_detail: null,
-      answer_status: null,
-      answer_body: null,
       begun: true,
     })
     .onConflict((conflict) => conflict.columns(['account_id', 'key']).doNothing())
@@ -142,7 +138,7 @@ export async function keepAnswer(
   db: WorldDb,
   accountId: string,
   key: string,
-  answer: { readonly statusCode: number; readonly body: string },
+  answer: StoredAnswer,
 ): Promise<boolean> {
   const result = await db
     .updateTable('idempotency_keys')

@@ -34,6 +34,6 @@ export interface IdempotencyRecord {
   readonly fingerprint: string;
   readonly transactionId: string;
   readonly refusal: Refusal | undefined;
-  readonly answer: { readonly statusCode: number; readonly body: string } | undefined;
+  readonly answer: StoredAnswer | undefined;
   readonly createdAt: Date;
 }

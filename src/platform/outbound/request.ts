@@ -6,7 +6,7 @@ import { connect as tlsConnect } from 'node:tls';
 import type { Clock } from '../../domain/clock.ts';
 import { locate, type Located, type Network } from './network.ts';
 import { retryAfterMs } from './retry-after.ts';
-import type { Rules } from './target.ts';
+import type { Rules, UrlPolicy } from './target.ts';
 
 /** Published in docs/WEBHOOKS.md. */
 const TIME_LIMIT_MS = 15_000;
@@ -21,6 +21,11 @@ export interface Outbound {
   readonly clock: Clock;
   /** From the DNS query to the last byte of the answer. */
   readonly timeLimitMs?: number;
+}
+
+/** `policy`: createUrlGuard and createWebhookSender throw TypeError for one with an unreadable range. */
+export interface OutboundOptions extends Omit<Outbound, 'rules'> {
+  readonly policy: UrlPolicy;
 }
 
 export interface OutboundRequest {
@@ -57,7 +62,7 @@ export type RequestOutcome =
   | {
       readonly outcome: 'failed';
       readonly reason: RequestFailure;
-      /** For people; names no address of ours. */
+      /** For people; names no internal address. */
       readonly detail: string;
       readonly ms: number;
       /** Present when the answer began before it was cut off. */
@@ -96,18 +101,12 @@ export async function guardedRequest(request: OutboundRequest, outbound: Outboun
   try {
     const { statusCode = 0, headers } = await exchange(request, outbound, received, limit.signal);
     const waitMs = retryAfterMs(headers['retry-after'], clock.now());
-    return {
-      outcome: 'answered',
-      status: statusCode,
-      ...soFar(),
-      ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
-    };
+    return { outcome: 'answered', status: statusCode, ...soFar(), retryAfterMs: waitMs };
   } catch (error) {
     const { reason, message } = limit.signal.aborted
       ? new RequestError('time-limit', `no complete answer within ${timeLimitMs} ms`)
       : toRequestError(error, 'connection-lost');
-    const status = received.status === undefined ? {} : { status: received.status };
-    return { outcome: 'failed', reason, detail: message, ...soFar(), ...status };
+    return { outcome: 'failed', reason, detail: message, ...soFar(), status: received.status };
   } finally {
     clearTimeout(timer);
     // Closes whatever is still open.
@@ -137,8 +136,8 @@ async function open({ target, addresses }: Located, network: Network, signal: Ab
   const secure = tlsConnect({
     socket: plain,
     host: target.host,
-    ...(target.isAddress ? {} : { servername: target.host }),
-    ...(network.certificates === undefined ? {} : { ca: network.certificates }),
+    servername: target.isAddress ? undefined : target.host,
+    ca: network.certificates,
     ALPNProtocols: ['http/1.1'],
     // Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED cannot turn it off.
     rejectUnauthorized: true,

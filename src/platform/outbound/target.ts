@@ -42,7 +42,7 @@ export interface Target {
 export interface Refused {
   readonly ok: false;
   readonly reason: UrlRefusal;
-  /** For the person who gave the URL; tells nothing about our network. */
+  /** For the person who gave the URL; says nothing about our network. */
   readonly detail: string;
 }
 

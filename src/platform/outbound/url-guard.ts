@@ -1,7 +1,6 @@
-import type { Clock } from '../../domain/clock.ts';
-import { locate, type Network } from './network.ts';
-import { guardedRequest } from './request.ts';
-import { compilePolicy, refuse, type Refused, type UrlPolicy } from './target.ts';
+import { locate } from './network.ts';
+import { guardedRequest, type OutboundOptions } from './request.ts';
+import { compilePolicy, refuse, type Refused } from './target.ts';
 
 /** A caller waits for the answer. */
 const TIME_LIMIT_MS = 5_000;
@@ -19,16 +18,8 @@ export interface UrlGuard {
   reach(url: string): Promise<UrlVerdict>;
 }
 
-export interface UrlGuardOptions {
-  readonly policy: UrlPolicy;
-  readonly network: Network;
-  readonly clock: Clock;
-  /** For the check, and again for the request of `reach`. */
-  readonly timeLimitMs?: number;
-}
-
-/** Throws TypeError for a policy with an unreadable range. */
-export function createUrlGuard(options: UrlGuardOptions): UrlGuard {
+/** The time limit is for the check, and again for the request of `reach`. */
+export function createUrlGuard(options: OutboundOptions): UrlGuard {
   const { policy, network, clock, timeLimitMs = TIME_LIMIT_MS } = options;
   const rules = compilePolicy(policy);
 

@@ -1,8 +1,6 @@
 import { Webhook } from 'standardwebhooks';
-import type { Clock } from '../../domain/clock.ts';
-import type { Network } from './network.ts';
-import { guardedRequest, type Outbound, type RequestOutcome } from './request.ts';
-import { compilePolicy, type UrlPolicy } from './target.ts';
+import { guardedRequest, type Outbound, type OutboundOptions, type RequestOutcome } from './request.ts';
+import { compilePolicy } from './target.ts';
 
 export interface SignedMessage {
   /** The same for every attempt, so that receivers can detect repeats. */
@@ -18,16 +16,7 @@ export interface WebhookSender {
   send(request: SignedMessage & { readonly url: string }): Promise<RequestOutcome>;
 }
 
-export interface WebhookSenderOptions {
-  readonly policy: UrlPolicy;
-  readonly network: Network;
-  readonly clock: Clock;
-  /** For a whole attempt, including DNS. */
-  readonly timeLimitMs?: number;
-}
-
-/** Throws TypeError for a policy with an unreadable range. */
-export function createWebhookSender({ policy, ...options }: WebhookSenderOptions): WebhookSender {
+export function createWebhookSender({ policy, ...options }: OutboundOptions): WebhookSender {
   const outbound: Outbound = { rules: compilePolicy(policy), ...options };
   return {
     send: async ({ url, ...message }) => {

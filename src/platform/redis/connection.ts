@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis';
 import { createCircuitBreaker } from '../circuit-breaker.ts';
+import type { Logger } from '../telemetry/logger.ts';
 
 /** A healthy Redis answers in one. A caller may wait for the call before its own as well, and lose 250 ms in all. */
 const DEADLINE_MS = 100;
@@ -10,18 +11,13 @@ const OPEN_FOR_MS = 1000;
 const LONGEST_RECONNECT_MS = 1000;
 /** Hygiene only, so that no command waits for ever; `attempt` has given up long before. */
 const COMMAND_TIMEOUT_MS = 1000;
-/** A connection that took commands and says nothing for this long is dead, though nobody closed it. */
+/** A connection that took commands and is silent for this long is dead, though not closed. */
 const SILENCE_MS = 5000;
-
-export interface RedisLogger {
-  info(message: string): void;
-  warn(fields: object, message: string): void;
-}
 
 export interface RedisConnection {
   /** For use inside `attempt` only. */
   readonly client: Redis;
-  /** The call's value, or the stand-in's when Redis is gone, slow or says no. */
+  /** The call's value, or the stand-in's when Redis is gone, slow or refuses. */
   attempt<T>(call: (client: Redis) => Promise<T>, standIn: () => T | Promise<T>): Promise<T>;
   /** Whether it answers, waiting for it up to `withinMs`. */
   isReady(withinMs: number): Promise<boolean>;
@@ -34,7 +30,7 @@ export interface RedisConnection {
  */
 export function createRedis(options: {
   readonly url: string;
-  readonly logger?: RedisLogger;
+  readonly logger?: Pick<Logger, 'info' | 'warn'>;
 }): RedisConnection {
   const { logger } = options;
   const reconnectOnReadOnly = onceIn(LONGEST_RECONNECT_MS);
@@ -58,7 +54,7 @@ export function createRedis(options: {
     openForMs: OPEN_FOR_MS,
     onChange: (state) => {
       if (state === 'open') logger?.warn({}, 'Redis fails or is too slow: going on without it');
-      else logger?.info('Redis answers again');
+      else logger?.info({}, 'Redis answers again');
     },
   });
   return {
@@ -80,7 +76,7 @@ export function createRedis(options: {
 }
 
 /** One line when it goes and one when it comes back, not one for every attempt in between, and none when we close it. */
-function reportOutages(client: Redis, logger: RedisLogger | undefined): { mute(): void } {
+function reportOutages(client: Redis, logger: Pick<Logger, 'info' | 'warn'> | undefined): { mute(): void } {
   let told = true;
   let connected = true;
   const gone = (reason: string): void => {
@@ -90,7 +86,7 @@ function reportOutages(client: Redis, logger: RedisLogger | undefined): { mute()
   client.on('error', (error: NodeJS.ErrnoException) => gone(error.code ?? error.message.slice(0, 100)));
   client.on('close', () => gone('connection closed'));
   client.on('ready', () => {
-    if (!connected && told) logger?.info('Redis is within reach again');
+    if (!connected && told) logger?.info({}, 'Redis is within reach again');
     connected = true;
   });
   return {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Pacer } from '../rate-limiter.ts';
 import type { RedisConnection } from './connection.ts';
@@ -24,20 +25,23 @@ redis.call('PEXPIRE', KEYS[1], at - now + window)
 return at - now
 `;
 
-export interface RedisPacerOptions {
+/**
+ * A pacer that all processes share: each call takes the next free moment from one list in Redis, so that no second has more calls than agreed. While
+ * Redis is down each process keeps to its own share. Throws RangeError unless the pace is positive.
+ */
+export function createRedisPacer({
+  redis,
+  key,
+  requestsPerSecond,
+  withoutRedis,
+}: {
   readonly redis: RedisConnection;
   /** One key per account at a vendor. */
   readonly key: string;
   readonly requestsPerSecond: number;
   /** What this process may do by itself while Redis is gone: its share of the limit. */
   readonly withoutRedis: Pacer;
-}
-
-/**
- * A pacer that all processes share: each call takes the next free moment from one list in Redis, so that no second has more calls than agreed. While
- * Redis is down each process keeps to its own share. Throws RangeError unless the pace is positive.
- */
-export function createRedisPacer({ redis, key, requestsPerSecond, withoutRedis }: RedisPacerOptions): Pacer {
+}): Pacer {
   const { calls, windowMs } = paceOf(requestsPerSecond);
   redis.client.defineCommand('simwayTakeSlot', { numberOfKeys: 1, lua: TAKE_SLOT });
   const takeShared = async (client: Redis, withinMs: number): Promise<number> => {
@@ -112,7 +116,6 @@ export function createUnlimitedPacer(): Pacer {
 }
 
 /** Waits, and not at all for less than a millisecond. */
-export async function pauseFor(waitMs: number): Promise<void> {
-  if (waitMs < 1) return;
-  await new Promise((resolve) => setTimeout(resolve, Math.ceil(waitMs)));
+async function pauseFor(waitMs: number): Promise<void> {
+  if (waitMs >= 1) await setTimeout(Math.ceil(waitMs));
 }

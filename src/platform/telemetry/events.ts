@@ -1,11 +1,12 @@
 /**
- * One function per event: it writes the log line and counts. Other rooms call these instead of logging, so that the texts are the same everywhere.
+ * One function per event: it writes the log line and counts. Other code calls these instead of logging, so that the texts are the same everywhere.
  * Never pass a key, a secret, an activation code, a PIN or a PUK.
  */
 import type { Environment } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
+import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
 import type { Logger } from './logger.ts';
-import type { HttpMetrics, WorldMetrics } from './metrics.ts';
+import type { Metrics, WorldMetrics } from './metrics.ts';
 
 export type EventLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
@@ -21,68 +22,62 @@ export function createEvents(log: EventLog, metrics?: WorldMetrics) {
   };
 }
 
-interface Purchase {
-  readonly transactionId: string;
+type Texts<Names extends string> = Readonly<Record<Names, string>>;
+
+/** Events that are a line and nothing else; their fields are texts. */
+function linesOf(log: EventLog) {
+  const line =
+    (level: keyof EventLog) =>
+    <Names extends string>(message: string) =>
+    (fields: Texts<Names>): void =>
+      log[level](fields, message);
+  return { warn: line('warn'), error: line('error') };
 }
 
 function purchaseEvents(log: EventLog, metrics: WorldMetrics | undefined) {
+  const { warn, error } = linesOf(log);
   return {
     purchaseAnswered: (
-      fields: Purchase & { requestId: string; answer: string; reason?: string; ms: number },
+      fields: Texts<'transactionId' | 'requestId' | 'answer'> & { reason?: string; ms: number },
     ) => {
       log.info(fields, 'purchase answered');
       metrics?.purchaseAnswered(fields.answer, fields.ms);
     },
-    purchaseDelivered: (fields: Purchase) => {
+    purchaseDelivered: (fields: Texts<'transactionId'>) => {
       log.info(fields, 'purchase delivered');
       metrics?.purchaseClosed('SUCCESS', '');
     },
-    purchaseFailed: (fields: Purchase & { reason: string; detail: string }) => {
+    purchaseFailed: (fields: Texts<'transactionId' | 'reason' | 'detail'>) => {
       log.warn(fields, 'purchase failed, money given back');
       metrics?.purchaseClosed('FAILED', fields.reason);
     },
-    purchaseNeedsAttention: (fields: Purchase & { reason: string }) => {
+    purchaseNeedsAttention: (fields: Texts<'transactionId' | 'reason'>) => {
       log.error(fields, 'purchase needs attention');
       metrics?.purchaseNeedsAttention(fields.reason);
     },
-    settleFailed: (fields: Purchase & { detail: string }) =>
-      log.error(fields, 'purchase delivered, but not settled'),
-    supplierRefused: (fields: Purchase & { reason: string; detail: string }) =>
-      log.warn(fields, 'supplier refused'),
-    unknownSupplierState: (fields: { esimId: string; supplierStatus: string }) =>
-      log.error(fields, 'unknown supplier state, nothing changed'),
-    esimCheckFailed: (fields: { esimId: string; detail: string }) =>
-      log.warn(fields, 'could not check the eSIM at the supplier, serving stored data'),
-    operatorActionEnded: (fields: {
-      moveId?: string;
-      transactionId?: string;
-      move?: string;
-      outcome: string;
-      code?: string;
-    }) => log.info(fields, 'operator action ended'),
+    settleFailed: error<'transactionId' | 'detail'>('purchase delivered, but not settled'),
+    supplierRefused: warn<'transactionId' | 'reason' | 'detail'>('supplier refused'),
+    unknownSupplierState: error<'esimId' | 'supplierStatus'>('unknown supplier state, nothing changed'),
+    esimCheckFailed: warn<'esimId' | 'detail'>(
+      'could not check the eSIM at the supplier, serving stored data',
+    ),
+    operatorActionEnded: (
+      fields: Texts<'outcome'> & Partial<Texts<'moveId' | 'transactionId' | 'move' | 'code'>>,
+    ) => log.info(fields, 'operator action ended'),
   };
 }
 
-interface GatewayPayment {
-  readonly reference: string;
-}
-
 function gatewayEvents(log: EventLog, metrics: WorldMetrics | undefined) {
+  const { warn, error } = linesOf(log);
   return {
-    gatewayRefused: (fields: GatewayPayment & { reason: string; detail: string }) =>
-      log.warn(fields, 'gateway refused'),
-    gatewayCheckFailed: (fields: GatewayPayment & { detail: string }) =>
-      log.warn(fields, 'could not check the payment at the gateway'),
+    gatewayRefused: warn<'reference' | 'reason' | 'detail'>('gateway refused'),
+    gatewayCheckFailed: warn<'reference' | 'detail'>('could not check the payment at the gateway'),
     /** The list of paid charges. Single checks replace it while this lasts. */
-    gatewayListFailed: (fields: { detail: string }) =>
-      log.warn(fields, 'could not read the list of charges at the gateway'),
-    unknownGatewayStatus: (fields: GatewayPayment & { gatewayStatus: string }) =>
-      log.error(fields, 'unknown gateway status, nothing changed'),
-    gatewayChargeNotFound: (fields: Purchase & GatewayPayment) => {
-      log.error(
-        fields,
-        'gateway does not find a charge that it accepted: is its key of the same integration?',
-      );
+    gatewayListFailed: warn<'detail'>('could not read the list of charges at the gateway'),
+    unknownGatewayStatus: error<'reference' | 'gatewayStatus'>('unknown gateway status, nothing changed'),
+    gatewayChargeNotFound: (fields: Texts<'transactionId' | 'reference'>) => {
+      const message = 'gateway does not find a charge that it accepted: is its key of the same integration?';
+      log.error(fields, message);
       metrics?.chargeNotFound();
     },
     gatewayEventKept: (fields: { type: string; reference: string | null }) => {
@@ -93,13 +88,12 @@ function gatewayEvents(log: EventLog, metrics: WorldMetrics | undefined) {
       log.warn(fields, 'gateway event refused: its signature is not valid');
       metrics?.gatewayEvent('refused');
     },
-    paymentBooked: (fields: Purchase & GatewayPayment & { what: string }) => {
+    paymentBooked: (fields: Texts<'transactionId' | 'reference' | 'what'>) => {
       log.info(fields, 'payment booked');
       metrics?.paymentBooked(fields.what);
     },
-    refundRefused: (fields: { refundKey: string; reason: string; detail: string }) =>
-      log.warn(fields, 'gateway refused a refund'),
-    refundEnded: (fields: { refundKey: string; end: string }) => {
+    refundRefused: warn<'refundKey' | 'reason' | 'detail'>('gateway refused a refund'),
+    refundEnded: (fields: Texts<'refundKey' | 'end'>) => {
       log.info(fields, 'refund ended');
       metrics?.refundEnded(fields.end);
     },
@@ -107,75 +101,50 @@ function gatewayEvents(log: EventLog, metrics: WorldMetrics | undefined) {
 }
 
 /** A notice to the owner of an account. */
-interface Notice {
-  readonly noticeId: string;
-  readonly accountId: string;
-  readonly kind: string;
-  readonly about: string;
-  readonly attempts: number;
-}
+type Notice = Texts<'noticeId' | 'accountId' | 'kind' | 'about'> & { readonly attempts: number };
 
 function webhookEvents(log: EventLog, metrics: WorldMetrics | undefined) {
+  const { warn } = linesOf(log);
   return {
     /** `outcome`: `delivered`, `answered` (any other status), or why there was no complete answer. */
-    webhookAttempted: (fields: {
-      messageId: string;
-      endpointId: string;
-      attempt: number;
-      outcome: string;
-      status: number | null;
-      ms: number;
-    }) => {
+    webhookAttempted: (
+      fields: Texts<'messageId' | 'endpointId' | 'outcome'> & {
+        attempt: number;
+        status: number | null;
+        ms: number;
+      },
+    ) => {
       log[fields.outcome === 'delivered' ? 'info' : 'warn'](fields, 'webhook attempted');
       metrics?.webhookAttempted(fields.outcome, fields.ms);
     },
-    webhookEndpointDisabled: (fields: { endpointId: string; accountId: string; reason: string }) =>
-      log.warn(fields, 'webhook endpoint disabled'),
+    webhookEndpointDisabled: warn<'endpointId' | 'accountId' | 'reason'>('webhook endpoint disabled'),
     /** The sweep finds them again. */
     webhooksNotHandedOver: (fields: { messages: number; detail: string }) =>
       log.warn(fields, 'webhooks could not be enqueued'),
     noticeSent: (fields: Notice) => log.info(fields, 'notice sent to the owner of an account'),
     /** It is retried. `detail` names no address. */
-    noticeNotSent: (fields: Notice & { outcome: string; detail: string }) =>
+    noticeNotSent: (fields: Notice & Texts<'outcome' | 'detail'>) =>
       log.warn(fields, 'notice to the owner of an account not sent'),
   };
 }
 
+type SyncCounts = 'regions' | 'packages' | 'added' | 'changed' | 'repriced' | 'withdrawn' | 'ms';
+
 function maintenanceEvents(log: EventLog) {
+  const { warn, error } = linesOf(log);
   return {
-    personLockedOut: (fields: { personId: string; address: string }) =>
-      log.warn(fields, 'person locked out after too many wrong passwords'),
-    catalogueSynced: (fields: {
-      regions: number;
-      packages: number;
-      added: number;
-      changed: number;
-      repriced: number;
-      withdrawn: number;
-      ms: number;
-    }) => log.info(fields, 'catalogue synced'),
-    catalogueSyncRefused: (fields: { reason: string }) => log.error(fields, 'catalogue sync refused'),
-    reconciled: ({
-      runId,
-      opened,
-      closed,
-      open,
-    }: {
-      readonly runId: string;
-      readonly opened: number;
-      readonly closed: number;
-      readonly open: readonly { readonly kind: string; readonly count: number }[];
-    }) => log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),
-    rateQuarantined: (fields: { currency: string; source: string }) =>
-      log.error(fields, 'exchange rate quarantined'),
-    rateSourceFailed: (fields: { source: string; detail: string }) =>
-      log.warn(fields, 'exchange rate source failed'),
-    memoryNotRefreshed: (fields: { what: string; detail: string }) =>
-      log.warn(fields, 'could not refresh memory, serving what is known'),
+    personLockedOut: warn<'personId' | 'address'>('person locked out after too many wrong passwords'),
+    catalogueSynced: (fields: Readonly<Record<SyncCounts, number>>) => log.info(fields, 'catalogue synced'),
+    catalogueSyncRefused: error<'reason'>('catalogue sync refused'),
+    reconciled: ({ runId, opened, closed, open }: ReconcileSummary) =>
+      log[open.length === 0 ? 'info' : 'warn']({ runId, opened, closed, open }, 'reconciled'),
+    rateQuarantined: error<'currency' | 'source'>('exchange rate quarantined'),
+    rateSourceFailed: warn<'source' | 'detail'>('exchange rate source failed'),
+    memoryNotRefreshed: warn<'what' | 'detail'>('could not refresh memory, serving what is known'),
   };
 }
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly requestId: string;
   /** Of the purchase, once it is known. */
   readonly transactionId: string | undefined;
@@ -197,24 +166,18 @@ export interface AnsweredRequest {
 export type HttpEvents = ReturnType<typeof createHttpEvents>;
 
 /** The events of one process's HTTP server. */
-export function createHttpEvents({
-  logger,
-  metrics,
-}: {
-  readonly logger: Logger;
-  readonly metrics: HttpMetrics;
-}) {
+export function createHttpEvents({ logger, metrics }: { logger: Logger; metrics: Metrics['http'] }) {
   return {
     /** Every request, once. */
     answered: (request: AnsweredRequest) => {
       metrics.answered(request);
       logger[request.cause === undefined ? 'info' : 'warn'](request, 'request answered');
     },
-    /** An unexpected error: a fault of ours. */
-    failed: (failure: { readonly requestId: string; readonly route: string; readonly error: unknown }) =>
+    /** An unexpected error: our fault. */
+    failed: (failure: Texts<'requestId' | 'route'> & { readonly error: unknown }) =>
       logger.error(failure, 'request failed'),
     /** The purchase was answered, but the answer could not be stored under its Idempotency-Key. */
-    answerNotKept: (failure: { readonly requestId: string; readonly error: unknown }) =>
+    answerNotKept: (failure: Texts<'requestId'> & { readonly error: unknown }) =>
       logger.error(failure, 'answer not kept under its idempotency key'),
     /** A connection failed outside of a request. */
     connectionFailed: (error: unknown) => logger.debug({ error }, 'connection failed'),

@@ -5,32 +5,17 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Environment } from '../../domain/account.ts';
 
-export interface HttpMetrics {
-  answered(answer: {
-    readonly route: string;
-    readonly method: string;
-    readonly status: number;
-    readonly durationMs: number;
-  }): void;
-}
-
-export interface Metrics {
-  readonly registry: Registry;
-  readonly http: HttpMetrics;
-  readonly world: (environment: Environment) => WorldMetrics;
-  /** A call to a vendor has ended; without a status it was lost. */
-  vendorCalled(call: VendorCall): void;
-}
-
-export interface VendorCall {
-  readonly vendor: string;
-  readonly environment: string;
-  readonly status: number | undefined;
-  readonly ms: number;
-}
+export type Metrics = ReturnType<typeof createMetrics>;
+/** What happens in one world, for the events that count. */
+export type WorldMetrics = ReturnType<Metrics['world']>;
 
 /** From a cached read to a purchase that waits its full eight seconds. */
 const DURATION_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** From an immediate answer to the whole 8 s that a buyer waits. */
+const ANSWER_BUCKETS_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 10];
+/** Up to the 15 s that a merchant's endpoint has. */
+const ATTEMPT_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const WAIT_BUCKETS_SECONDS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 const KNOWN_METHODS: ReadonlySet<string> = new Set([
   'GET',
@@ -43,165 +28,149 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set([
 ]);
 
 /** `processMetrics` adds memory, event loop and garbage collection of this process, and what `build` it is. */
-export function createMetrics(options: {
+export function createMetrics({
+  processMetrics,
+  build,
+}: {
   readonly processMetrics: boolean;
   readonly build?: { readonly version: string; readonly buildId: string };
-}): Metrics {
+}) {
   const registry = new Registry();
-  if (options.processMetrics) collectDefaultMetrics({ register: registry });
-  if (options.build) tellBuild(registry, options.build);
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Requests answered, by route template, method and status',
-    labelNames: ['route', 'method', 'status'] as const,
-    registers: [registry],
-  });
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'From the first byte handled to the answer handed over, by route template and method',
-    labelNames: ['route', 'method'] as const,
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers: [registry],
-  });
-  const vendors = new Histogram({
-    name: 'simway_vendor_request_seconds',
-    help: 'From a call to a vendor to the head of its answer; `lost` where none came',
-    labelNames: ['environment', 'vendor', 'status'] as const,
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers: [registry],
-  });
+  if (processMetrics) collectDefaultMetrics({ register: registry });
+  if (build)
+    // A gauge that is always 1: its labels carry the information.
+    new Gauge({
+      name: 'simway_build_info',
+      help: 'What this process runs',
+      labelNames: ['version', 'build_id'],
+      registers: [registry],
+    }).set({ version: build.version, build_id: build.buildId }, 1);
+  const { counter, histogram } = makersOn(registry);
+  const requests = counter('http_requests_total', 'Requests answered, by route template, method and status', [
+    'route',
+    'method',
+    'status',
+  ]);
+  const durations = histogram(
+    'http_request_duration_seconds',
+    'From the first byte handled to the answer handed over, by route template and method',
+    DURATION_BUCKETS_SECONDS,
+    ['route', 'method'],
+  );
+  const vendors = histogram(
+    'simway_vendor_request_seconds',
+    'From a call to a vendor to the head of its answer; `lost` where none came',
+    DURATION_BUCKETS_SECONDS,
+    ['environment', 'vendor', 'status'],
+  );
   return {
     registry,
-    vendorCalled: ({ vendor, environment, status, ms }) =>
-      vendors.observe({ environment, vendor, status: status ?? 'lost' }, ms / 1000),
+    /** A call to a vendor has ended; without a status it was lost. */
+    vendorCalled: (call: { vendor: string; environment: string; status: number | undefined; ms: number }) => {
+      const { vendor, environment, status = 'lost', ms } = call;
+      vendors.observe({ environment, vendor, status }, ms / 1000);
+    },
     world: createWorldMetrics(registry),
     http: {
-      answered({ route, method, status, durationMs }) {
-        const label = KNOWN_METHODS.has(method) ? method : 'OTHER';
-        requests.inc({ route, method: label, status });
-        durations.observe({ route, method: label }, durationMs / 1000);
+      answered: (answer: { route: string; method: string; status: number; durationMs: number }) => {
+        const { route, status, durationMs } = answer;
+        const method = KNOWN_METHODS.has(answer.method) ? answer.method : 'OTHER';
+        requests.inc({ route, method, status });
+        durations.observe({ route, method }, durationMs / 1000);
       },
     },
   };
 }
 
-/** A gauge that is always 1: its labels are what it tells. */
-function tellBuild(registry: Registry, { version, buildId }: { version: string; buildId: string }): void {
-  new Gauge({
-    name: 'simway_build_info',
-    help: 'What this process runs',
-    labelNames: ['version', 'build_id'],
-    registers: [registry],
-  }).set({ version, build_id: buildId }, 1);
+function makersOn(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: <const Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: <const Label extends string>(
+      name: string,
+      help: string,
+      buckets: number[],
+      labelNames: readonly Label[],
+    ) => new Histogram({ name, help, labelNames, buckets, registers }),
+  };
 }
 
-/** What happens in one world, for the events that count. */
-export interface WorldMetrics {
-  purchaseAnswered(answer: string, ms: number): void;
-  purchaseClosed(status: 'SUCCESS' | 'FAILED', reason: string): void;
-  purchaseNeedsAttention(reason: string): void;
-  paymentBooked(what: string): void;
-  refundEnded(end: string): void;
-  gatewayEvent(verdict: 'kept' | 'refused'): void;
-  /** The gateway does not find a charge that it took. */
-  chargeNotFound(): void;
-  webhookAttempted(outcome: string, ms: number): void;
-  /** A wait for a vendor's allowance; `granted` false where none came in time. */
-  allowanceAwaited(vendor: string, ms: number, granted: boolean): void;
-}
-
-/** From an answer at once to the whole 8 s that a buyer waits. */
-export const ANSWER_BUCKETS_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8, 10];
-
-/** Up to the 15 s that a merchant's endpoint has. */
-export const ATTEMPT_BUCKETS_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
-
-export const WAIT_BUCKETS_SECONDS = [0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
-
-export const WORLD = 'environment';
-
-/** Registers the metrics once for all worlds of a process; answers what each world counts with. */
-export function createWorldMetrics(registry: Registry): (environment: Environment) => WorldMetrics {
+/** Registers the metrics once for all worlds of a process; returns what each world counts with. */
+function createWorldMetrics(registry: Registry) {
   const counters = countersOn(registry);
   const seconds = histogramsOn(registry);
-  return (environment) => ({
-    purchaseAnswered: (answer, ms) => {
+  return (environment: Environment) => ({
+    purchaseAnswered: (answer: string, ms: number) => {
       counters.answers.inc({ environment, answer });
       seconds.answers.observe({ environment }, ms / 1000);
     },
-    purchaseClosed: (status, reason) => counters.closed.inc({ environment, status, reason }),
-    purchaseNeedsAttention: (reason) => counters.called.inc({ environment, reason }),
-    paymentBooked: (what) => counters.payments.inc({ environment, what }),
-    refundEnded: (end) => counters.refunds.inc({ environment, end }),
-    gatewayEvent: (verdict) => counters.gatewayEvents.inc({ environment, verdict }),
+    purchaseClosed: (status: 'SUCCESS' | 'FAILED', reason: string) =>
+      counters.closed.inc({ environment, status, reason }),
+    purchaseNeedsAttention: (reason: string) => counters.called.inc({ environment, reason }),
+    paymentBooked: (what: string) => counters.payments.inc({ environment, what }),
+    refundEnded: (end: string) => counters.refunds.inc({ environment, end }),
+    gatewayEvent: (verdict: 'kept' | 'refused') => counters.gatewayEvents.inc({ environment, verdict }),
+    /** The gateway does not find a charge that it accepted. */
     chargeNotFound: () => counters.notFound.inc({ environment }),
-    webhookAttempted: (outcome, ms) => {
+    webhookAttempted: (outcome: string, ms: number) => {
       counters.attempts.inc({ environment, outcome });
       seconds.attempts.observe({ environment }, ms / 1000);
     },
-    allowanceAwaited: (vendor, ms, granted) => {
+    /** A wait for a vendor's allowance; `granted` false where none came in time. */
+    allowanceAwaited: (vendor: string, ms: number, granted: boolean) => {
       if (!granted) counters.denied.inc({ environment, vendor });
       seconds.waits.observe({ environment, vendor }, ms / 1000);
     },
   });
 }
 
-export function countersOn(registry: Registry) {
-  const counter = <const Labels extends string>(name: string, help: string, labels: readonly Labels[]) =>
-    new Counter({ name, help, labelNames: [WORLD, ...labels], registers: [registry] });
+const WORLD = 'environment';
+
+function countersOn(registry: Registry) {
+  const { counter } = makersOn(registry);
+  const by = <const Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    counter(name, help, [WORLD, ...labels]);
   return {
-    answers: counter('simway_purchase_answers_total', 'First answers to buyers', ['answer']),
-    closed: counter('simway_purchases_closed_total', 'Purchases and fundings that ended', [
-      'status',
-      'reason',
-    ]),
-    called: counter('simway_persons_called_total', 'Times a person was called to a purchase', ['reason']),
-    payments: counter('simway_payments_booked_total', 'Money from outside, by what it turned out to be', [
-      'what',
-    ]),
-    refunds: counter('simway_refunds_ended_total', 'Refunds that ended, by how', ['end']),
-    gatewayEvents: counter('simway_gateway_events_total', 'Events that came in from the gateway', [
-      'verdict',
-    ]),
-    notFound: counter(
+    answers: by('simway_purchase_answers_total', 'First answers to buyers', 'answer'),
+    closed: by('simway_purchases_closed_total', 'Purchases and fundings that ended', 'status', 'reason'),
+    called: by('simway_persons_called_total', 'Times a person was called to a purchase', 'reason'),
+    payments: by('simway_payments_booked_total', 'Money from outside, by what it turned out to be', 'what'),
+    refunds: by('simway_refunds_ended_total', 'Refunds that ended, by how', 'end'),
+    gatewayEvents: by('simway_gateway_events_total', 'Events that came in from the gateway', 'verdict'),
+    notFound: by(
       'simway_gateway_charges_not_found_total',
       'Looks at charges that the gateway took and does not find any more',
-      [],
     ),
-    attempts: counter('simway_webhook_attempts_total', 'Attempts to deliver a message to a merchant', [
-      'outcome',
-    ]),
-    denied: counter('simway_vendor_allowance_denied_total', 'Calls not made, no allowance came in time', [
-      'vendor',
-    ]),
+    attempts: by('simway_webhook_attempts_total', 'Attempts to deliver a message to a merchant', 'outcome'),
+    denied: by('simway_vendor_allowance_denied_total', 'Calls not made, no allowance came in time', 'vendor'),
   };
 }
 
-export function histogramsOn(registry: Registry) {
-  const histogram = <const Labels extends string>(
+function histogramsOn(registry: Registry) {
+  const { histogram } = makersOn(registry);
+  const by = <const Label extends string>(
     name: string,
     help: string,
-    labels: readonly Labels[],
     buckets: number[],
-  ) => new Histogram({ name, help, labelNames: [WORLD, ...labels], buckets, registers: [registry] });
+    ...labels: Label[]
+  ) => histogram(name, help, buckets, [WORLD, ...labels]);
   return {
-    answers: histogram(
+    answers: by(
       'simway_purchase_answer_seconds',
       'How long a buyer waited for the first answer',
-      [],
       ANSWER_BUCKETS_SECONDS,
     ),
-    attempts: histogram(
+    attempts: by(
       'simway_webhook_attempt_seconds',
       'How long a merchant’s endpoint took',
-      [],
       ATTEMPT_BUCKETS_SECONDS,
     ),
-    waits: histogram(
+    waits: by(
       'simway_vendor_allowance_wait_seconds',
       'Waits for a place in a vendor’s allowance',
-      ['vendor'],
       WAIT_BUCKETS_SECONDS,
+      'vendor',
     ),
   };
 }

@@ -23,12 +23,21 @@ import {
   type IdGenerator,
 } from '@opentelemetry/sdk-trace';
 import { redactText } from './redact.ts';
-import type { TracedIds, Tracing, TracingOptions } from './tracing.ts';
+import type { TracedIds, Tracing } from './tracing.ts';
 
 /** Short, so that an open purchase can be watched. */
 const SEND_EVERY_MS = 2_000;
 const SEND_WITHIN_MS = 5_000;
 const FAULTS_FROM = 500;
+
+interface TracingOptions {
+  readonly endpoint: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly share: number;
+  /** Such as `simway-api`. */
+  readonly serviceName: string;
+  readonly version: string;
+}
 
 /** The collector need not be running yet. */
 export function createOpenTelemetry(options: TracingOptions): Tracing {
@@ -103,21 +112,13 @@ const traceStep =
   };
 
 const traceRun =
-  ({ tracer }: Spans, ids: Ids): Tracing['workflowEnded'] =>
+  ({ tracer }: Spans, ids: ReturnType<typeof createIds>): Tracing['workflowEnded'] =>
   (run) => {
-    const attributes = {
-      'simway.workflow_id': run.workflowId,
-      'simway.outcome': run.outcome,
-      ...named(run.ids),
-    };
+    const { workflowType, workflowId, outcome, startedAtMs: startTime } = run;
+    const attributes = { 'simway.workflow_id': workflowId, 'simway.outcome': outcome, ...named(run.ids) };
     ids.next(run.spanId);
-    tracer
-      .startSpan(
-        run.workflowType,
-        { kind: SpanKind.CONSUMER, startTime: run.startedAtMs, attributes },
-        under(run.traceparent),
-      )
-      .end(run.endedAtMs);
+    const options = { kind: SpanKind.CONSUMER, startTime, attributes };
+    tracer.startSpan(workflowType, options, under(run.traceparent)).end(run.endedAtMs);
   };
 
 const traceCall =
@@ -157,18 +158,13 @@ function createProvider(options: TracingOptions, idGenerator: IdGenerator): Trac
   });
 }
 
-interface Ids {
-  readonly generator: IdGenerator;
-  /** Sets the id of the span that starts next. */
-  next(spanId: string): void;
-}
-
 /** Random ids, except for a workflow's span: its steps have referred to it already. */
-function createIds(): Ids {
+function createIds() {
   const random = new RandomIdGenerator();
   let wanted: string | undefined;
   return {
-    next: (spanId) => (wanted = spanId),
+    /** Sets the id of the span that starts next. */
+    next: (spanId: string) => void (wanted = spanId),
     generator: {
       generateTraceId: () => random.generateTraceId(),
       generateSpanId: () => {
@@ -180,14 +176,12 @@ function createIds(): Ids {
   };
 }
 
-function named(ids: TracedIds): Record<string, string> {
-  const { requestId, transactionId, environment } = ids;
-  return {
-    ...(requestId === undefined ? {} : { 'simway.request_id': redactText(requestId) }),
-    ...(transactionId === undefined ? {} : { 'simway.transaction_id': transactionId }),
-    ...(environment === undefined ? {} : { 'simway.environment': environment }),
-  };
-}
+/** OpenTelemetry leaves out attributes that are undefined. */
+const named = ({ requestId, transactionId, environment }: TracedIds) => ({
+  'simway.request_id': requestId === undefined ? undefined : redactText(requestId),
+  'simway.transaction_id': transactionId,
+  'simway.environment': environment,
+});
 
 const TRACEPARENT = /^00-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})$/;
 

@@ -1,6 +1,6 @@
 /**
- * The workflows as one script, which is what a worker loads. Made when a worker starts, which takes webpack and seconds of a processor; or
- * beforehand, as an image is built, and then refused by every checkout whose workflows are others.
+ * The workflows as one script, which a worker loads. Built when a worker starts, which takes webpack some seconds; or beforehand, with an image, and then
+ * refused by a checkout with other workflows.
  */
 import { bundleWorkflowCode, type WorkflowBundleOption } from '@temporalio/worker';
 import { createHash } from 'node:crypto';
@@ -8,10 +8,10 @@ import { glob, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 const CHECKOUT = fileURLToPath(new URL('../../../', import.meta.url));
-/** Whatever a workflow may import of ours. */
+/** All source files that a workflow may import. */
 const SOURCES = ['workflows/**/*.ts', 'src/**/*.ts'];
 
-/** Bundles the workflows once for all workers of a process; of another file than ours for tests of changed ones. */
+/** Bundles the workflows once for all workers of a process; tests give another file. */
 export function bundleWorkflows(
   workflowsPath = `${CHECKOUT}workflows/index.ts`,
 ): Promise<{ readonly code: string }> {

@@ -6,15 +6,9 @@ import {
   makeGrpcRetryInterceptor,
   type WorkflowClientInterceptor,
 } from '@temporalio/client';
+import { EngineUnavailable } from '../../domain/outcome.ts';
 
-export interface TemporalClient {
-  readonly client: Client;
-  /** Whether there is a connection to send on, waiting for one up to the time limit; immediate while connected. */
-  isConnected(timeLimitMs: number): Promise<boolean>;
-  /** Throws when the namespace cannot be described within the time limit. */
-  check(timeLimitMs: number): Promise<void>;
-  close(): Promise<void>;
-}
+export type TemporalClient = ReturnType<typeof connectClient>;
 
 /** The SDK's connection with the one question it does not answer: can anything be sent right now? */
 class AskableConnection extends Connection {
@@ -29,8 +23,7 @@ class AskableConnection extends Connection {
 const TIMER_SLACK_MS = 10;
 
 /**
- * The SDK's retries, which can be ended: one that is begun on a closed connection throws where nobody can catch it, and would end the process
- * in the middle of its stop.
+ * The SDK's retries, with an end: a retry on a closed connection throws where nothing can catch it, and would end the process during its stop.
  */
 function endableRetries() {
   const usual = defaultGrpcRetryOptions();
@@ -54,34 +47,40 @@ function endableRetries() {
   };
 }
 
+/** Throws EngineUnavailable when there is no connection within the time limit. */
+export async function requireConnection(temporal: TemporalClient, timeLimitMs: number): Promise<void> {
+  if (!(await temporal.isConnected(timeLimitMs))) throw new EngineUnavailable('no connection to Temporal');
+}
+
 /** Opens lazily: the process starts while Temporal is down and works once it is back. */
-export function connectClient(options: {
+export function connectClient({
+  address,
+  namespace,
+  interceptor,
+}: {
   readonly address: string;
   readonly namespace: string;
   readonly interceptor?: WorkflowClientInterceptor | undefined;
-}): TemporalClient {
+}) {
   const retries = endableRetries();
   // `lazy` makes an instance of the class it is called on, which its type does not say.
   // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
   const connection = AskableConnection.lazy({
-    address: options.address,
+    address,
     interceptors: [retries.interceptor],
   }) as AskableConnection;
-  const { namespace, interceptor } = options;
-  const client = new Client({
-    connection,
-    namespace,
-    ...(interceptor ? { interceptors: { workflow: [interceptor] } } : {}),
-  });
+  const interceptors = interceptor && { workflow: [interceptor] };
   return {
-    client,
-    isConnected: (timeLimitMs) => connection.isConnected(timeLimitMs),
-    check: async (timeLimitMs) => {
+    client: new Client({ connection, namespace, interceptors }),
+    /** Whether there is a connection to send on, waiting for one up to the time limit; immediate while connected. */
+    isConnected: (timeLimitMs: number): Promise<boolean> => connection.isConnected(timeLimitMs),
+    /** Throws when the namespace cannot be described within the time limit. */
+    check: async (timeLimitMs: number): Promise<void> => {
       await connection.withDeadline(Date.now() + timeLimitMs, () =>
-        connection.workflowService.describeNamespace({ namespace: options.namespace }),
+        connection.workflowService.describeNamespace({ namespace }),
       );
     },
-    close: async () => {
+    close: async (): Promise<void> => {
       await retries.end();
       await connection.close();
     },

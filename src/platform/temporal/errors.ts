@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import {
   isGrpcServiceError,
   ServiceError,
@@ -26,4 +27,24 @@ export function rethrow(error: unknown): never {
   if (temporalFailure(error) === 'unavailable')
     throw new EngineUnavailable('Temporal could not be asked', { cause: error });
   throw error;
+}
+
+/** Repeats a call that failed with an error that may pass, until the time is over. */
+export async function insist<T>(
+  call: () => Promise<T>,
+  options: {
+    readonly mayPass: (error: unknown) => boolean;
+    readonly withinMs: number;
+    readonly everyMs: number;
+  },
+): Promise<T> {
+  const endsAtMs = performance.now() + options.withinMs;
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!options.mayPass(error) || performance.now() > endsAtMs) throw error;
+      await pause(options.everyMs);
+    }
+  }
 }

@@ -1,20 +1,10 @@
 /**
- * Makes a Temporal server fit for our worlds: their namespaces are there and know our search attributes, by name and type. Doing it
- * again changes nothing. What somebody else made keeps its retention and its other attributes; a type is never changed, since what was
- * indexed under the old one would no longer be found.
+ * Prepares a Temporal server: our namespaces with our search attributes, by name and type. Repeating it changes nothing. A namespace that exists keeps its
+ * retention and its other attributes; a type is never changed, since what was indexed under the old one would no longer be found.
  */
 import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../../workflows/search-attributes.ts';
-
-export interface NamespacesOptions {
-  /** host:port of the frontend. */
-  readonly address: string;
-  readonly namespaces: readonly string[];
-  /** How long a namespace made here keeps the histories of closed workflows. */
-  readonly retentionDays?: number;
-  /** Told in one line what was done for each namespace. */
-  readonly log?: (line: string) => void;
-}
+import { insist } from './errors.ts';
 
 /** As long as an Idempotency-Key is kept: the purchase that it leads to can still be looked into. */
 const RETENTION_DAYS = 30;
@@ -34,9 +24,21 @@ const ALREADY_EXISTS = 6;
 /** The server's names of types; the place in this list is the number on its wire (temporal.api.enums.v1.IndexedValueType). */
 const TYPES = ['UNSPECIFIED', 'TEXT', 'KEYWORD', 'INT', 'DOUBLE', 'BOOL', 'DATETIME', 'KEYWORD_LIST'];
 
-/** Returns once every namespace knows our attributes; throws when one knows another type under such a name, or the server says no. */
-export async function prepareNamespaces(options: NamespacesOptions): Promise<void> {
-  const { address, namespaces, retentionDays = RETENTION_DAYS, log } = options;
+/** Returns once every namespace knows our attributes; throws when one has another type under such a name, or the server refuses. */
+export async function prepareNamespaces({
+  address,
+  namespaces,
+  retentionDays = RETENTION_DAYS,
+  log,
+}: {
+  /** host:port of the frontend. */
+  readonly address: string;
+  readonly namespaces: readonly string[];
+  /** How long a namespace made here keeps the histories of closed workflows. */
+  readonly retentionDays?: number;
+  /** Gets one line for each namespace: what was done. */
+  readonly log?: (line: string) => void;
+}): Promise<void> {
   const connection = await connect(address);
   try {
     for (const namespace of namespaces) {
@@ -79,26 +81,24 @@ async function register(connection: Connection, namespace: string, retentionDays
 
 /** The names of the attributes that had to be added. */
 async function ensureAttributes(connection: Connection, namespace: string): Promise<readonly string[]> {
-  const endsAtMs = performance.now() + KNOWN_WITHIN_MS;
   const added = new Set<string>();
-  for (;;) {
-    try {
-      const missing = await findMissing(connection, namespace);
-      if (missing.length === 0) return [...added];
-      const searchAttributes = Object.fromEntries(
-        missing.map(({ name, type }) => [name, TYPES.indexOf(type)]),
-      );
-      await within(connection, () =>
-        connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
-      );
-      for (const { name } of missing) added.add(name);
-    } catch (error) {
-      const mayPass = isGrpcServiceError(error) && !FINAL_CODES.has(error.code);
-      if (!mayPass || performance.now() > endsAtMs) throw error;
-    }
-    if (performance.now() > endsAtMs) throw new Error(`${namespace} did not take our search attributes`);
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
-  }
+  const notYet = new Error(`${namespace} did not take our search attributes`);
+  const addMissing = async (): Promise<void> => {
+    const missing = await findMissing(connection, namespace);
+    if (missing.length === 0) return;
+    const searchAttributes = Object.fromEntries(missing.map(({ name, type }) => [name, TYPES.indexOf(type)]));
+    await within(connection, () =>
+      connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
+    );
+    for (const { name } of missing) added.add(name);
+    throw notYet;
+  };
+  await insist(addMissing, {
+    mayPass: (error) => error === notYet || (isGrpcServiceError(error) && !FINAL_CODES.has(error.code)),
+    withinMs: KNOWN_WITHIN_MS,
+    everyMs: LOOK_EVERY_MS,
+  });
+  return [...added];
 }
 
 async function findMissing(connection: Connection, namespace: string) {

@@ -1,18 +1,40 @@
-import { WithStartWorkflowOperation, type Client, type WorkflowStartOptions } from '@temporalio/client';
-import { TypedSearchAttributes, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/common';
+/** Purchases and fundings over Temporal: starting them, checking their payments, and operator actions on them. */
+import {
+  WithStartWorkflowOperation,
+  WorkflowUpdateFailedError,
+  type Client,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import {
+  ApplicationFailure,
+  TypedSearchAttributes,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/common';
 import { formatMinor } from '../../domain/money.ts';
-import type { PaymentTimings, FundingInput } from '../../payments/rules.ts';
+import type { EngineOutcome, OperatorEngine, WorkflowStart } from '../../operations/engine.ts';
+import { ACTION_REFUSALS, type ActionRequest } from '../../operations/rules.ts';
+import type { EngineAnswer, PaymentEngine, PaymentSubject, PurchaseAnswer } from '../../payments/engine.ts';
+import {
+  refundTimingsOf,
+  type FundingInput,
+  type PaymentTimings,
+  type RefundTimings,
+} from '../../payments/rules.ts';
+import type { PurchaseEngine } from '../../purchases/deps.ts';
 import type { PurchaseInput } from '../../purchases/purchase.ts';
-import type { PurchaseStatus } from '../../domain/states.ts';
-import type { TemporalClient } from './connect.ts';
-import { temporalFailure } from './errors.ts';
-import { createPaymentChecks } from './payment-engine.ts';
-import { WORKFLOW_TASK_TIMEOUT_MS } from './task-timeout.ts';
+import { EngineUnavailable } from '../../domain/outcome.ts';
 import {
   ACCEPT_UPDATE,
+  AFTER_CLOSING_WORKFLOW,
   FUND_WALLET_WORKFLOW,
+  LOOK_SIGNAL,
+  LOOK_UPDATE,
+  MOVE_UPDATE,
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
+  type AfterClosingInput,
+  type PaymentStand,
 } from '../../../workflows/contract.ts';
 import {
   ACCOUNT_ID,
@@ -21,62 +43,76 @@ import {
   PURCHASE_STATUS,
   TRANSACTION_ID,
 } from '../../../workflows/search-attributes.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
-import type { EngineAnswer, PurchaseAnswer } from '../../payments/engine.ts';
-import type { PurchaseEngine } from '../../purchases/deps.ts';
+import { currentRequestId } from '../telemetry/subject.ts';
+import { requireConnection, type TemporalClient } from './connect.ts';
+import { rethrow, temporalFailure } from './errors.ts';
 
-/** How long a purchase waits for a connection to Temporal before its caller is told to come back: nothing is started then. */
+/** How long a purchase waits for a connection to Temporal. After that nothing is started, and the caller may retry. */
 const CONNECT_WITHIN_MS = 1_500;
 /** How long to ask, once the deadline has passed, whether anything was started at all. */
 const DESCRIBE_WITHIN_MS = 1_000;
+/** How long a request without a waiting caller may take to reach Temporal. */
+const REQUEST_WITHIN_MS = 3_000;
+/** A worker that dies inside the first task costs the buyer this long; workflows/steps.ts keeps local activities under 80 % of it. */
+const WORKFLOW_TASK_TIMEOUT_MS = 5_000;
 
-/** The purchase engine on Temporal: Update-with-Start under the purchase's own id, so that starting, retrying and attaching are one call. */
+/** Attaches to a workflow that runs; one that has ended does not keep another from starting. */
+const ATTACHED = {
+  taskQueue: ORDERS_QUEUE,
+  workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+  workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+  workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
+} as const;
+
+type Carrier = (input: PurchaseInput | FundingInput) => Promise<unknown>;
+
+/** Update-with-Start under the purchase's own id, so that starting, retrying and attaching are one call. */
 export function createPurchaseEngine(temporal: TemporalClient, timings: PaymentTimings): PurchaseEngine {
   return {
     purchase: (input, deadlineMs, title = `${input.packageType} ${input.packageCode}`) =>
-      startAndAsk(temporal, input.transactionId, deadlineMs, PURCHASE_WORKFLOW, {
-        args: [input],
-        staticSummary: summaryOf(title, input),
-        memo: { requestId: input.requestId },
-        typedSearchAttributes: attributesOf(input, input.charge === undefined ? 'PROCESSING' : 'PENDING'),
-      }),
-    fundWallet: (input, deadlineMs) =>
-      startAndAsk(temporal, input.transactionId, deadlineMs, FUND_WALLET_WORKFLOW, {
-        args: [input],
-        staticSummary: `Wallet funded with ${input.currency} ${formatMinor(BigInt(input.amountMinor))}, ${input.paymentMethod}`,
-        memo: { requestId: input.requestId },
-        typedSearchAttributes: attributesOf(input, 'PENDING'),
-      }),
+      startAndAsk(temporal, deadlineMs, PURCHASE_WORKFLOW, startOptions(input, summaryOf(title, input))),
+    fundWallet: (input, deadlineMs) => {
+      const amount = `${input.currency} ${formatMinor(BigInt(input.amountMinor))}`;
+      const options = startOptions(input, `Wallet funded with ${amount}, ${input.paymentMethod}`);
+      return startAndAsk(temporal, deadlineMs, FUND_WALLET_WORKFLOW, options);
+    },
     ...createPaymentChecks(temporal.client, timings),
   };
 }
 
-type StartOptions = Pick<
-  WorkflowStartOptions<(input: PurchaseInput | FundingInput) => Promise<unknown>>,
-  'args' | 'staticSummary' | 'memo' | 'typedSearchAttributes'
->;
+/** How the workflow of a purchase or a funding is started. */
+function startOptions(input: PurchaseInput | FundingInput, staticSummary: string) {
+  return {
+    ...ATTACHED,
+    workflowId: input.transactionId,
+    args: [input] as [typeof input],
+    staticSummary,
+    memo: { requestId: input.requestId },
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: TRANSACTION_ID, value: input.transactionId },
+      { key: ACCOUNT_ID, value: input.accountId },
+      { key: PAYMENT_METHOD, value: input.paymentMethod },
+      { key: PURCHASE_STATUS, value: input.paymentMethod === 'WALLET' ? 'PROCESSING' : 'PENDING' },
+      { key: NEEDS_ATTENTION, value: false },
+    ]),
+  } satisfies WorkflowStartOptions<Carrier>;
+}
 
 async function startAndAsk(
   temporal: TemporalClient,
-  transactionId: string,
   deadlineMs: number,
   workflowType: string,
-  options: StartOptions,
+  options: ReturnType<typeof startOptions>,
 ): Promise<EngineAnswer> {
   const { client } = temporal;
-  if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
-    throw new EngineUnavailable('no connection to Temporal');
-  const startWorkflowOperation = new WithStartWorkflowOperation(workflowType, {
+  await requireConnection(temporal, CONNECT_WITHIN_MS);
+  const startWorkflowOperation = new WithStartWorkflowOperation<Carrier>(workflowType, {
     ...options,
-    workflowId: transactionId,
-    taskQueue: ORDERS_QUEUE,
-    workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT_MS,
   });
   try {
     return await client.withDeadline(Date.now() + deadlineMs, () =>
-      client.workflow.executeUpdateWithStart<() => Promise<unknown>, PurchaseAnswer, []>(ACCEPT_UPDATE, {
+      client.workflow.executeUpdateWithStart<Carrier, PurchaseAnswer, []>(ACCEPT_UPDATE, {
         updateId: ACCEPT_UPDATE,
         startWorkflowOperation,
       }),
@@ -84,24 +120,10 @@ async function startAndAsk(
   } catch (error) {
     // The purchase may run. One that ended long ago, its answer forgotten by Temporal, has its answer in its rows.
     if (temporalFailure(error) === undefined) throw error;
-    const known = await isStarted(client, transactionId);
+    const known = await isStarted(client, options.workflowId);
     if (known === false) throw new EngineUnavailable('Temporal took no purchase', { cause: error });
     return known === undefined ? 'in-doubt' : 'no-answer-yet';
   }
-}
-
-/** The search attributes of a purchase or a funding. */
-export function attributesOf(
-  input: Pick<PurchaseInput, 'transactionId' | 'accountId' | 'paymentMethod'>,
-  status: PurchaseStatus,
-): TypedSearchAttributes {
-  return new TypedSearchAttributes([
-    { key: TRANSACTION_ID, value: input.transactionId },
-    { key: ACCOUNT_ID, value: input.accountId },
-    { key: PAYMENT_METHOD, value: input.paymentMethod },
-    { key: PURCHASE_STATUS, value: status },
-    { key: NEEDS_ATTENTION, value: false },
-  ]);
 }
 
 /** Whether there is such a workflow; undefined when Temporal does not answer. */
@@ -125,4 +147,156 @@ function summaryOf(title: string, { quote, paymentMethod }: PurchaseInput): stri
   let fitting = title;
   while (Buffer.byteLength(fitting + price) > MAX_SUMMARY_BYTES) fitting = fitting.slice(0, -1);
   return fitting + price;
+}
+
+type AfterClosing = (input: AfterClosingInput) => Promise<unknown>;
+
+interface ClosedPayment extends PaymentSubject {
+  readonly isFromOutside: boolean;
+}
+
+/** The workflow for what comes after closing: started where it does not run, and asked in the same call, so that many callers share one. */
+function createAfterClosing({ workflow }: Client, timings: RefundTimings) {
+  const optionsFor = ({ transactionId, purpose, isFromOutside }: ClosedPayment) => {
+    const requestId = currentRequestId();
+    return {
+      ...ATTACHED,
+      memo: requestId === undefined ? undefined : { requestId },
+      workflowId: `after-${transactionId}`,
+      staticSummary: 'After closing: late money, refunds and claims',
+      typedSearchAttributes: new TypedSearchAttributes([
+        { key: TRANSACTION_ID, value: transactionId },
+        { key: NEEDS_ATTENTION, value: false },
+      ]),
+      args: [{ transactionId, purpose, isFromOutside, timings: refundTimingsOf(timings) }] as [
+        AfterClosingInput,
+      ],
+    };
+  };
+  return {
+    update: <Answer>(
+      closed: ClosedPayment,
+      name: string,
+      options: { readonly args: unknown[]; readonly updateId?: string },
+    ): Promise<Answer> =>
+      workflow.executeUpdateWithStart<AfterClosing, Answer, unknown[]>(name, {
+        ...options,
+        startWorkflowOperation: new WithStartWorkflowOperation<AfterClosing>(
+          AFTER_CLOSING_WORKFLOW,
+          optionsFor(closed),
+        ),
+      }),
+    /** Signal-with-start: a workflow that runs may have done the work a moment before the request. */
+    signal: (closed: ClosedPayment, signal: string): Promise<unknown> =>
+      workflow.signalWithStart<AfterClosing>(AFTER_CLOSING_WORKFLOW, { ...optionsFor(closed), signal }),
+  };
+}
+
+/** Payment checks, by the workflow that waits for the money or, once it has ended, by the one for what comes after closing. */
+export function createPaymentChecks(
+  client: Client,
+  timings: PaymentTimings,
+): Pick<PaymentEngine, 'check' | 'checkSoon'> {
+  const afterClosing = createAfterClosing(client, timings);
+  const handleOf = ({ transactionId }: PaymentSubject) => client.workflow.getHandle(transactionId);
+  /** A deadline that passes is no failure: the request was accepted, and its result will be in the rows. */
+  const orClosed = async (
+    deadlineMs: number,
+    ask: () => Promise<unknown>,
+    askClosed: () => Promise<unknown>,
+  ): Promise<void> => {
+    const orAskClosed = (error: unknown): Promise<unknown> => {
+      if (temporalFailure(error) === 'not-found') return askClosed();
+      throw error;
+    };
+    try {
+      await client.withDeadline(Date.now() + deadlineMs, () => ask().catch(orAskClosed));
+    } catch (error) {
+      if (temporalFailure(error) !== 'no-answer') rethrow(error);
+    }
+  };
+  return {
+    check: (payment, deadlineMs) =>
+      orClosed(
+        deadlineMs,
+        () => handleOf(payment).executeUpdate<PaymentStand, []>(LOOK_UPDATE, { args: [] }),
+        () => afterClosing.update({ ...payment, isFromOutside: true }, LOOK_UPDATE, { args: [] }),
+      ),
+    checkSoon: (payment) =>
+      orClosed(
+        REQUEST_WITHIN_MS,
+        () => handleOf(payment).signal(LOOK_SIGNAL),
+        () => afterClosing.signal({ ...payment, isFromOutside: true }, LOOK_SIGNAL),
+      ),
+  };
+}
+
+/** Temporal's word for an update whose workflow ended before it came to it. */
+const ENDED_MEANWHILE = 'AcceptedUpdateCompletedWorkflow';
+
+/**
+ * Operator actions: an update on the workflow that carries the purchase or, where that has ended, on the one for what comes after closing. A
+ * deadline that passes is no failure: the action may still be carried out.
+ */
+export function createOperatorEngine(client: Client, timings: RefundTimings): OperatorEngine {
+  const afterClosing = createAfterClosing(client, timings);
+  const updateOf = (request: ActionRequest) => ({
+    updateId: request.moveId,
+    args: [request] as [ActionRequest],
+  });
+  return {
+    move: (request, deadlineMs) =>
+      outcomeOf(client, deadlineMs, () =>
+        client.workflow
+          .getHandle(request.transactionId)
+          .executeUpdate<EngineOutcome, [ActionRequest]>(MOVE_UPDATE, updateOf(request)),
+      ),
+    carryOn: (carried, request, deadlineMs) =>
+      outcomeOf(client, deadlineMs, () =>
+        client.workflow.executeUpdateWithStart<Carrier, EngineOutcome, [ActionRequest]>(MOVE_UPDATE, {
+          ...updateOf(request),
+          startWorkflowOperation: carrierOf(carried),
+        }),
+      ),
+    repair: async (request, { purpose, isFromOutside }, deadlineMs) => {
+      const closed = { transactionId: request.transactionId, purpose, isFromOutside };
+      const repair = (): Promise<EngineOutcome> =>
+        outcomeOf(client, deadlineMs, () => afterClosing.update(closed, MOVE_UPDATE, updateOf(request)));
+      const made = await repair();
+      // It was just ending: the next call starts another.
+      return made.outcome === 'nobody' ? repair() : made;
+    },
+  };
+}
+
+function carrierOf({ purpose, input }: WorkflowStart): WithStartWorkflowOperation<Carrier> {
+  const summary = `Carried on by an operator: ${purpose} of ${input.paymentMethod}`;
+  const type = purpose === 'purchase' ? PURCHASE_WORKFLOW : FUND_WALLET_WORKFLOW;
+  return new WithStartWorkflowOperation<Carrier>(type, startOptions(input, summary));
+}
+
+async function outcomeOf(
+  client: Client,
+  deadlineMs: number,
+  ask: () => Promise<EngineOutcome>,
+): Promise<EngineOutcome> {
+  try {
+    return await client.withDeadline(Date.now() + deadlineMs, ask);
+  } catch (error) {
+    const failure = failureIn(error);
+    const failed = temporalFailure(error);
+    if (failed === 'not-found' || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
+    const refusal = ACTION_REFUSALS.find((code) => code === failure);
+    if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
+    if (failed === 'no-answer')
+      return { outcome: 'unknown', detail: 'no answer in time; repeat the same action to see its outcome' };
+    return rethrow(error);
+  }
+}
+
+/** What the workflow said of an update that it did not make. */
+function failureIn(error: unknown): string | null | undefined {
+  return error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure
+    ? error.cause.type
+    : undefined;
 }

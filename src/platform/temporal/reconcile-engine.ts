@@ -1,21 +1,19 @@
-/** Reconciliation by a workflow of the ops queue, whose workers know the vendors. Each wish is a run of its own. */
+/** Reconciliation by a workflow of the ops queue, whose workers know the vendors. Each request is a run of its own. */
 import { WorkflowFailedError } from '@temporalio/client';
 import type { ReconcileEngine } from '../../reconciliation/engine.ts';
 import { OPS_QUEUE, RECONCILE_WORKFLOW, type ReconcileInput } from '../../../workflows/contract.ts';
 import type { ReconcileSummary } from '../../reconciliation/payment-rules.ts';
-import type { TemporalClient } from './connect.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
+import { requireConnection, type TemporalClient } from './connect.ts';
 
 const CONNECT_WITHIN_MS = 5_000;
 
 export function createReconcileEngine(temporal: TemporalClient): ReconcileEngine {
   return {
     reconcile: async ({ askedBy, range }) => {
-      if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
-        throw new EngineUnavailable('no connection to Temporal');
+      await requireConnection(temporal, CONNECT_WITHIN_MS);
       const input: ReconcileInput = {
         askedBy,
-        ...(range ? { range: { from: range.from.toISOString(), to: range.to.toISOString() } } : {}),
+        range: range && { from: range.from.toISOString(), to: range.to.toISOString() },
       };
       try {
         return await temporal.client.workflow.execute<

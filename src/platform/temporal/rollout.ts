@@ -3,49 +3,46 @@
  * every queue that the build before it served, so nothing is left without a worker; asking again changes nothing.
  */
 import { Connection, isGrpcServiceError } from '@temporalio/client';
-
-export interface RolloutOptions {
-  readonly address: string;
-  readonly namespace: string;
-  readonly deployment: { readonly name: string; readonly buildId: string };
-  /** How long the build's workers may take to come up. */
-  readonly withinMs: number;
-}
-
-export interface Rollout {
-  /** The build before; empty where there was none. */
-  readonly before: string;
-}
+import { insist } from './errors.ts';
 
 const CALL_WITHIN_MS = 10_000;
 const ASK_EVERY_MS = 250;
 /** By the numbers of gRPC: the build is unknown yet, does not serve every queue yet, or the server is busy. */
 const NOT_YET: ReadonlySet<number> = new Set([4, 5, 8, 9, 14]);
 
-/** Resolves once tasks are routed to the build; throws Temporal's own reason when they are not within the time. */
-export async function makeCurrent(options: RolloutOptions): Promise<Rollout> {
-  const { address, namespace, deployment, withinMs } = options;
+/**
+ * Resolves with the build before, empty where there was none, once tasks are routed to the new one; throws Temporal's own reason when they are not
+ * `withinMs`, which the build's workers may take to come up.
+ */
+export async function makeCurrent({
+  address,
+  namespace,
+  deployment,
+  withinMs,
+}: {
+  readonly address: string;
+  readonly namespace: string;
+  readonly deployment: { readonly name: string; readonly buildId: string };
+  readonly withinMs: number;
+}): Promise<{ readonly before: string }> {
   const connection = await Connection.connect({ address });
-  const endsAtMs = performance.now() + withinMs;
+  const route = () =>
+    connection.workflowService.setWorkerDeploymentCurrentVersion({
+      namespace,
+      deploymentName: deployment.name,
+      buildId: deployment.buildId,
+      identity: 'simway rollout',
+    });
   try {
-    for (;;) {
-      try {
-        return await connection.withDeadline(Date.now() + CALL_WITHIN_MS, async () => {
-          const { previousDeploymentVersion } =
-            await connection.workflowService.setWorkerDeploymentCurrentVersion({
-              namespace,
-              deploymentName: deployment.name,
-              buildId: deployment.buildId,
-              identity: 'simway rollout',
-            });
-          return { before: previousDeploymentVersion?.buildId ?? '' };
-        });
-      } catch (error) {
-        const mayPass = isGrpcServiceError(error) && NOT_YET.has(error.code);
-        if (!mayPass || performance.now() > endsAtMs) throw error;
-        await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
-      }
-    }
+    const { previousDeploymentVersion } = await insist(
+      () => connection.withDeadline(Date.now() + CALL_WITHIN_MS, route),
+      {
+        mayPass: (error) => isGrpcServiceError(error) && NOT_YET.has(error.code),
+        withinMs,
+        everyMs: ASK_EVERY_MS,
+      },
+    );
+    return { before: previousDeploymentVersion?.buildId ?? '' };
   } finally {
     await connection.close();
   }

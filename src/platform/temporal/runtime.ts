@@ -1,14 +1,11 @@
 /**
- * The native half of the SDK, one per process by its nature: its log lines go to ours, signals are left to the role's ordered stop, and its
- * own metrics are served on a loopback port for whoever puts them beside ours.
+ * The native half of the SDK, one per process: its log lines go to our log, signals are left to our own ordered stop, and its metrics are read from a
+ * loopback port.
  */
 import { DefaultLogger, makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
+import type { Logger } from '../telemetry/logger.ts';
 
-export interface RuntimeLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
+type RuntimeLog = Pick<Logger, 'info' | 'warn' | 'error'>;
 
 /** What the SDK has measured, in Prometheus's text format. */
 export type RuntimeMetrics = () => Promise<string>;

@@ -1,11 +1,5 @@
 /** The schedules of one world, made or brought up to date whenever a worker starts; most then run once at once. */
-import {
-  isGrpcServiceError,
-  ScheduleAlreadyRunning,
-  ScheduleOverlapPolicy,
-  ServiceError,
-  type Client,
-} from '@temporalio/client';
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client } from '@temporalio/client';
 import {
   APPLY_INBOX_WORKFLOW,
   OPS_QUEUE,
@@ -18,27 +12,17 @@ import {
   TIDY_WEBHOOKS_WORKFLOW,
   type ReconcileInput,
 } from '../../../workflows/contract.ts';
-
-export interface ScheduleIntervals {
-  readonly syncCatalogueMs: number;
-  readonly refreshRatesMs: number;
-  readonly refreshUsageMs: number;
-  readonly sweepMs: number;
-  readonly applyInboxMs: number;
-  readonly sweepWebhooksMs: number;
-  readonly tidyWebhooksMs: number;
-  readonly reconcileMs: number;
-}
+import type { Config } from '../config/config.ts';
+import { insist, temporalFailure } from './errors.ts';
 
 /** Runs missed while everything was down are made up for once, not one by one. */
-const CATCHUP_WINDOW = '2m';
-
-/** Workers that start at once bring the same schedules up to date, and the server turns all but one of them away: for a moment. */
-const TRIES = 5;
-const TRY_AGAIN_MS = 1_000;
+const USUAL = { args: [], catchupWindow: '2m', runsAtStart: true } as const;
 
 /** Throws when Temporal cannot be reached. */
-export async function ensureSchedules(client: Client, intervals: ScheduleIntervals): Promise<void> {
+export async function ensureSchedules(
+  client: Client,
+  intervals: Config['schedules'] & { readonly reconcileMs: number },
+): Promise<void> {
   const wanted: [string, number][] = [
     [SYNC_CATALOGUE_WORKFLOW, intervals.syncCatalogueMs],
     [REFRESH_RATES_WORKFLOW, intervals.refreshRatesMs],
@@ -56,61 +40,45 @@ export async function ensureSchedules(client: Client, intervals: ScheduleInterva
   ]);
 }
 
-async function insisting(ensure: () => Promise<void>): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await ensure();
-      return;
-    } catch (error) {
-      const mayPass = error instanceof ServiceError || isGrpcServiceError(error);
-      if (!mayPass || tries === TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS));
-    }
-  }
-}
-
-/** What is not as usual about a schedule. */
-interface Unusual {
-  readonly args: readonly unknown[];
-  readonly catchupWindow: string;
-  readonly runsAtStart: boolean;
-}
+/** Workers that start at once bring the same schedules up to date, and the server turns all but one of them away: for a moment. */
+const insisting = (ensure: () => Promise<void>): Promise<void> =>
+  insist(ensure, {
+    mayPass: (error) => temporalFailure(error) === 'unavailable',
+    withinMs: 4_000,
+    everyMs: 1_000,
+  });
 
 /** Only when its time comes, since it asks vendors for days of lists; a day's run that was missed is made up for. */
-const RECONCILING: Unusual = {
+const RECONCILING = {
   args: [{ askedBy: 'the schedule' } satisfies ReconcileInput],
   catchupWindow: '1d',
   runsAtStart: false,
-};
+} as const;
 
 async function ensureSchedule(
   client: Client,
   workflowType: string,
   everyMs: number,
-  { args, catchupWindow, runsAtStart }: Unusual = {
-    args: [],
-    catchupWindow: CATCHUP_WINDOW,
-    runsAtStart: true,
-  },
+  { args, catchupWindow, runsAtStart }: typeof RECONCILING | typeof USUAL = USUAL,
 ): Promise<void> {
   const scheduleId = `${workflowType}-schedule`;
   const options = {
     spec: { intervals: [{ every: everyMs }] },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow },
     action: {
-      type: 'startWorkflow',
+      type: 'startWorkflow' as const,
       workflowType,
       taskQueue: OPS_QUEUE,
       workflowId: workflowType,
       args: [...args],
     },
-  } as const;
+  };
   const handle = client.schedule.getHandle(scheduleId);
   try {
-    await client.schedule.create({ scheduleId, ...options, spec: { intervals: [{ every: everyMs }] } });
+    await client.schedule.create({ scheduleId, ...options });
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await handle.update(({ state }) => ({ ...options, spec: { intervals: [{ every: everyMs }] }, state }));
+    await handle.update(({ state }) => ({ ...options, state }));
   }
   if (runsAtStart) await handle.trigger(ScheduleOverlapPolicy.SKIP);
 }

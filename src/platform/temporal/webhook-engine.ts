@@ -1,6 +1,6 @@
 /**
- * Begins and wakes deliveries of messages on Temporal, for whoever is no workflow: a signal that starts the message's workflow where none
- * runs. What cannot be handed over in time is left to the sweep, since the rows say what is due.
+ * Starts and wakes deliveries of messages: a signal that starts the message's workflow where none runs. What cannot be handed over in time is left to the
+ * sweep, since the rows say what is due.
  */
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { WebhookEngine, WebhookSweeper } from '../../webhooks/ports.ts';
@@ -12,24 +12,24 @@ import {
   type DeliverWebhookInput,
 } from '../../../workflows/contract.ts';
 import { ACCOUNT_ID, TRANSACTION_ID } from '../../../workflows/search-attributes.ts';
-import type { TemporalClient } from './connect.ts';
+import { requireConnection, type TemporalClient } from './connect.ts';
 
-export interface WebhookEngineOptions {
+interface WebhookEngineOptions {
   readonly temporal: TemporalClient;
-  /** Whom messages belong to and what they are about, for those who look for their workflows. */
-  readonly whose: (
-    messageIds: readonly string[],
-  ) => Promise<
-    readonly { readonly id: string; readonly accountId: string; readonly transactionId: string | null }[]
-  >;
+  /** Accounts and transactions of messages, for the search attributes of their workflows. */
+  readonly subjectsOf: (messageIds: readonly string[]) => Promise<readonly MessageSubject[]>;
   readonly onNotHandedOver: (fields: { messages: number; detail: string }) => void;
 }
 
-type Whose = Awaited<ReturnType<WebhookEngineOptions['whose']>>[number];
+interface MessageSubject {
+  readonly id: string;
+  readonly accountId: string;
+  readonly transactionId: string | null;
+}
 
-/** Whoever asks waits for it, and the sweep comes soon: a thousand messages or two fit in. */
+/** The caller waits, and the sweep comes soon: a thousand messages or two fit in. */
 const WITHIN_MS = 3_000;
-/** Nobody waits for the sweep. */
+/** No caller waits for the sweep. */
 const SWEEP_WITHIN_MS = 10_000;
 const CONNECT_WITHIN_MS = 500;
 const AT_ONCE = 20;
@@ -55,14 +55,14 @@ export function createWebhookEngine(options: WebhookEngineOptions): WebhookEngin
 
 /** Takes from `left` what it has handed over. */
 async function handOverAll(
-  { temporal, whose }: WebhookEngineOptions,
+  { temporal, subjectsOf }: WebhookEngineOptions,
   left: string[],
   deadlineMs: number,
 ): Promise<void> {
   while (left.length > 0) {
-    if (!(await temporal.isConnected(CONNECT_WITHIN_MS))) throw new Error('no connection to Temporal');
+    await requireConnection(temporal, CONNECT_WITHIN_MS);
     if (Date.now() > deadlineMs) throw new Error('too many for the time there is');
-    const messages = await whose(left.slice(0, AT_ONCE));
+    const messages = await subjectsOf(left.slice(0, AT_ONCE));
     await temporal.client.withDeadline(deadlineMs, () =>
       Promise.all(messages.map((message) => beginOrWake(temporal, message))),
     );
@@ -72,7 +72,7 @@ async function handOverAll(
 
 async function beginOrWake(
   { client }: TemporalClient,
-  { id, accountId, transactionId }: Whose,
+  { id, accountId, transactionId }: MessageSubject,
 ): Promise<void> {
   await client.workflow.signalWithStart<(input: DeliverWebhookInput) => Promise<string>>(
     DELIVER_WEBHOOK_WORKFLOW,

@@ -17,20 +17,15 @@ import {
   SUPPLIER_QUEUE,
   WEBHOOKS_QUEUE,
 } from '../../../workflows/contract.ts';
-import type { contextPropagation } from './about-steps.ts';
+import type { contextPropagation } from './context-propagation.ts';
 
-export interface QueueActivities {
-  readonly orders: object;
-  readonly supplier: object;
-  readonly gateway: object;
-  readonly webhooks: object;
-  readonly ops: object;
-}
+export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const;
+export type QueueName = (typeof QUEUE_NAMES)[number];
 
 export interface WorkersOptions {
   readonly address: string;
   readonly namespace: string;
-  readonly activities: QueueActivities;
+  readonly activities: Readonly<Record<QueueName, object>>;
   /** Names of queues to serve. */
   readonly queues: readonly QueueName[];
   readonly bundle: WorkflowBundleOption;
@@ -45,19 +40,9 @@ export interface WorkersOptions {
   readonly webhookAttempts: number;
 }
 
-export const QUEUE_NAMES = ['orders', 'supplier', 'gateway', 'webhooks', 'ops'] as const;
-export type QueueName = (typeof QUEUE_NAMES)[number];
+export type Workers = Awaited<ReturnType<typeof startWorkers>>;
 
-export interface Workers {
-  /** Whether all of them take tasks. */
-  arePolling(): boolean;
-  /** Resolves when all have stopped; rejects when one fails. */
-  readonly finished: Promise<void>;
-  /** Stops polling, lets running activities finish within the grace time. */
-  stop(): Promise<void>;
-}
-
-export async function startWorkers(options: WorkersOptions): Promise<Workers> {
+export async function startWorkers(options: WorkersOptions) {
   const connection = await NativeConnection.connect({ address: options.address });
   const graceIsOver = new AbortController();
   const workers = await Promise.all(
@@ -67,8 +52,11 @@ export async function startWorkers(options: WorkersOptions): Promise<Workers> {
   );
   const finished = Promise.all(workers.map((worker) => worker.run())).then(() => connection.close());
   return {
+    /** Resolves when all have stopped; rejects when one fails. */
     finished,
+    /** Whether all of them take tasks. */
     arePolling: () => workers.every((worker) => worker.getState() === 'RUNNING'),
+    /** Stops polling, lets running activities finish within the grace time. */
     stop: async () => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
       const grace = setTimeout(
@@ -88,12 +76,14 @@ export function workerOptions(
 ): Omit<WorkerOptions, 'connection'> {
   const { steps } = options;
   return {
+    taskQueue: TASK_QUEUES[queue],
+    activities: options.activities[queue],
     ...queueOptions(options, queue),
     ...versioning(options),
     interceptors: {
       activity: [...(graceIsOver ? [endsWith(graceIsOver)] : []), ...(steps ? [steps.activity] : [])],
     },
-    ...(steps ? { sinks: steps.sinks } : {}),
+    sinks: steps?.sinks,
     namespace: options.namespace,
     identity: options.identity,
     shutdownGraceTime: options.shutdownGraceMs,
@@ -144,7 +134,7 @@ const FEW = { type: 'autoscaling', minimum: 1, initial: 1, maximum: 5 } as const
 
 const ACROSS_THE_NETWORK = {
   maxConcurrentActivityTaskExecutions: 100,
-  // Otherwise the SDK holds signs of life back for most of the time that their absence is waited for.
+  // Otherwise the SDK delays heartbeats for most of their timeout.
   maxHeartbeatThrottleInterval: '2s',
   activityTaskPollerBehavior: AUTOSCALING,
 } as const;
@@ -155,40 +145,41 @@ const DELIVERY_TASKS = 2 * ATTEMPTS_IN_TASKS;
 /** Most deliveries are over within their first task; those that wait are read back, which is quick. */
 const CACHED_DELIVERIES = 2 * DELIVERY_TASKS;
 
-function queueOptions(options: WorkersOptions, queue: QueueName): Omit<WorkerOptions, 'connection'> {
+const TASK_QUEUES: Readonly<Record<QueueName, string>> = {
+  orders: ORDERS_QUEUE,
+  supplier: SUPPLIER_QUEUE,
+  gateway: GATEWAY_QUEUE,
+  webhooks: WEBHOOKS_QUEUE,
+  ops: OPS_QUEUE,
+};
+
+function queueOptions(options: WorkersOptions, queue: QueueName): Partial<WorkerOptions> {
   switch (queue) {
     case 'orders':
       return {
-        taskQueue: ORDERS_QUEUE,
         workflowBundle: options.bundle,
-        activities: options.activities.orders,
         maxCachedWorkflows: options.maxCachedWorkflows,
         maxConcurrentWorkflowTaskExecutions: 100,
         maxConcurrentLocalActivityExecutions: 100,
         workflowTaskPollerBehavior: AUTOSCALING,
       };
     case 'supplier':
-      return { taskQueue: SUPPLIER_QUEUE, activities: options.activities.supplier, ...ACROSS_THE_NETWORK };
     case 'gateway':
-      return { taskQueue: GATEWAY_QUEUE, activities: options.activities.gateway, ...ACROSS_THE_NETWORK };
+      return ACROSS_THE_NETWORK;
     case 'webhooks':
       return {
-        taskQueue: WEBHOOKS_QUEUE,
         workflowBundle: options.bundle,
-        activities: options.activities.webhooks,
         maxCachedWorkflows: Math.min(options.maxCachedWorkflows, CACHED_DELIVERIES),
         maxConcurrentWorkflowTaskExecutions: DELIVERY_TASKS,
         maxConcurrentLocalActivityExecutions: DELIVERY_TASKS,
         workflowTaskPollerBehavior: AUTOSCALING,
         ...ACROSS_THE_NETWORK,
-        // More than are ever under way, so that whoever finds no room is told so at once.
+        // More than ever run at once, so that an attempt without a permit is refused immediately.
         maxConcurrentActivityTaskExecutions: options.webhookAttempts + ROOM_TO_BE_TURNED_AWAY,
       };
     case 'ops':
       return {
-        taskQueue: OPS_QUEUE,
         workflowBundle: options.bundle,
-        activities: options.activities.ops,
         maxCachedWorkflows: 20,
         maxConcurrentActivityTaskExecutions: 10,
         workflowTaskPollerBehavior: FEW,

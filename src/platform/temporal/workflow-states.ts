@@ -1,16 +1,15 @@
 /**
- * What Temporal says of workflows. Its index may be some seconds behind. So a workflow is only reported as gone when the workflow itself says
- * so. One that ended a moment ago may still be listed as open; the next look finds it.
+ * The state of workflows. Temporal's index may be some seconds behind, so a workflow is reported as gone only when it is described as closed or unknown.
+ * One that ended a moment ago may still be listed as open until the next check.
  */
 import type { Client, WorkflowExecutionDescription, WorkflowExecutionInfo } from '@temporalio/client';
-import type { TemporalClient } from './connect.ts';
+import { requireConnection, type TemporalClient } from './connect.ts';
 import { rethrow, temporalFailure } from './errors.ts';
 import { FUND_WALLET_WORKFLOW, PURCHASE_WORKFLOW } from '../../../workflows/contract.ts';
 import { NEEDS_ATTENTION, REASON } from '../../../workflows/search-attributes.ts';
-import { EngineUnavailable } from '../../domain/outcome.ts';
 import type { WorkflowState, WorkflowStates } from '../../operations/engine.ts';
 
-/** Everything together: a list that takes longer is asked for again. */
+/** For all calls of one list. */
 const ASK_WITHIN_MS = 60_000;
 /** A list goes without Temporal rather than wait for it. */
 const CONNECT_WITHIN_MS = 3_000;
@@ -91,12 +90,11 @@ function toState(info: Omit<WorkflowExecutionInfo, 'raw'>): WorkflowState {
   };
 }
 
-/** As the query language writes a text; ids of ours hold no quote, and what a person typed may. */
+/** As the query language writes a text; our ids contain no quotes, but typed texts may. */
 const quoted = (text: string): string => `'${text.replaceAll(/[\\']/g, '')}'`;
 
 async function withinReach<T>(temporal: TemporalClient, ask: () => Promise<T>): Promise<T> {
-  if (!(await temporal.isConnected(CONNECT_WITHIN_MS)))
-    throw new EngineUnavailable('no connection to Temporal');
+  await requireConnection(temporal, CONNECT_WITHIN_MS);
   try {
     return await temporal.client.withDeadline(Date.now() + ASK_WITHIN_MS, ask);
   } catch (error) {

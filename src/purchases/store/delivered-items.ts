@@ -6,7 +6,9 @@ import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { EsimFacts, TopUpTotals } from '../../esims/rules.ts';
 import { hasOrder } from './deliveries.ts';
 import { columnsOfFacts } from '../../esims/store/esims.ts';
-import type { EsimsTable, PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { EsimsTable } from '../../esims/store/tables.ts';
+import type { PurchasesTable } from './tables.ts';
 
 export interface DeliveredItem {
   /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: not known. */

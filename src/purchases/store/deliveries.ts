@@ -5,7 +5,9 @@
 import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type FailureReason } from '../../domain/refusals.ts';
 import type { PackageType, PurchaseStatus } from '../../domain/states.ts';
-import type { EsimsTable, PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { EsimsTable } from '../../esims/store/tables.ts';
+import type { PurchasesTable } from './tables.ts';
 
 export interface Delivery {
   readonly transactionId: string;

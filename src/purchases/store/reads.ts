@@ -1,7 +1,8 @@
 /** Purchases as they are read back: with the eSIM they made or topped up, and with their timeline where asked. */
 import type { Selectable } from 'kysely';
 import type { EsimRow } from '../../esims/store/esims.ts';
-import type { PurchasesTable, WorldDb } from '../../platform/database/tables.ts';
+import type { WorldDb } from '../../platform/database/tables.ts';
+import type { PurchasesTable } from './tables.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
 

@@ -1,42 +1,33 @@
 import type { z } from 'zod';
-import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books-rules.ts';
+import type { Daily, ByMerchant, Earned, TrialBalance, Waiting } from '../books.ts';
 import type { OpenDifference } from '../reconcile.ts';
-import type { ReconcileSummary } from '../payment-rules.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type {
   dailySchema,
   differencePageSchema,
   merchantsSchema,
-  reconciledSchema,
   trialBalanceSchema,
   waitingSchema,
 } from './schema.ts';
 import { amountJson } from '../../platform/http/answer-fields.ts';
 
-type Json<Schema extends z.ZodType> = Wire<z.output<Schema>>;
+type Data<Schema extends z.ZodType<{ data: unknown }>> = Wire<z.output<Schema>>['data'];
 
 export function presentDifference({
-  id,
   amountMinor,
-  firstSeenAt,
-  lastSeenAt,
-  ...rest
-}: OpenDifference): Json<typeof differencePageSchema>['data']['items'][number] {
+  ...difference
+}: OpenDifference): Data<typeof differencePageSchema>['items'][number] {
   return {
-    ...rest,
-    id: String(id),
-    amount: amountJson({ amountMinor, currency: rest.currency }),
-    firstSeenAt: firstSeenAt.toISOString(),
-    lastSeenAt: lastSeenAt.toISOString(),
+    ...difference,
+    id: String(difference.id),
+    amount: amountJson({ amountMinor, currency: difference.currency }),
+    firstSeenAt: difference.firstSeenAt.toISOString(),
+    lastSeenAt: difference.lastSeenAt.toISOString(),
   };
 }
 
-export function presentReconciled(run: ReconcileSummary | null): Json<typeof reconciledSchema> {
-  return { success: true, data: { status: run === null ? 'nothing-to-compare' : 'done', run } };
-}
-
-export function presentTrialBalance({ lines, totals }: TrialBalance): Json<typeof trialBalanceSchema> {
-  return { success: true, data: { lines: lines.map(withSides), totals: totals.map(withSides) } };
+export function presentTrialBalance({ lines, totals }: TrialBalance): Data<typeof trialBalanceSchema> {
+  return { lines: lines.map(withSides), totals: totals.map(withSides) };
 }
 
 function withSides<Line extends TrialBalance['totals' | 'lines'][number]>({
@@ -52,12 +43,12 @@ function withSides<Line extends TrialBalance['totals' | 'lines'][number]>({
   };
 }
 
-export function presentDaily({ lines, totals }: Daily): Json<typeof dailySchema> {
-  return { success: true, data: { lines: lines.map(presentEarned), totals: totals.map(presentEarned) } };
+export function presentDaily({ lines, totals }: Daily): Data<typeof dailySchema> {
+  return { lines: lines.map(presentEarned), totals: totals.map(presentEarned) };
 }
 
-export function presentByMerchant({ lines, totals }: ByMerchant): Json<typeof merchantsSchema> {
-  return { success: true, data: { lines: lines.map(presentEarned), totals: totals.map(presentEarned) } };
+export function presentByMerchant({ lines, totals }: ByMerchant): Data<typeof merchantsSchema> {
+  return { lines: lines.map(presentEarned), totals: totals.map(presentEarned) };
 }
 
 function presentEarned<Line extends Earned>({
@@ -79,20 +70,17 @@ function presentEarned<Line extends Earned>({
     costUsd: amountJson({ amountMinor: costUsdE4, currency: 'USD4' }),
     cost: inCurrency(costMinor),
     margin: inCurrency(marginMinor),
-    // Hundredths of a percent are two decimals, as minor units are.
+    // Hundredths of a percent have two decimals, as minor units do.
     marginPercent: marginBps === null ? null : inCurrency(BigInt(marginBps)),
   };
 }
 
-export function presentWaiting({ lines }: Waiting): Json<typeof waitingSchema> {
+export function presentWaiting({ lines }: Waiting): Data<typeof waitingSchema> {
   return {
-    success: true,
-    data: {
-      lines: lines.map(({ amountMinor, oldestAt, ...line }) => ({
-        ...line,
-        amount: amountJson({ amountMinor, currency: line.currency }),
-        oldestAt: oldestAt.toISOString(),
-      })),
-    },
+    lines: lines.map(({ amountMinor, oldestAt, ...line }) => ({
+      ...line,
+      amount: amountJson({ amountMinor, currency: line.currency }),
+      oldestAt: oldestAt.toISOString(),
+    })),
   };
 }

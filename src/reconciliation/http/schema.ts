@@ -1,6 +1,6 @@
-/** Differences and the books: what is asked for, and what is answered. Amounts are numbers with two decimals, of USD4 with four. */
+/** Amounts are numbers with two decimals; of USD4 with four. */
 import { z } from 'zod';
-import { WAITS_FOR } from '../books-rules.ts';
+import { WAITS_FOR } from '../store/ledger.ts';
 import { DIFFERENCE_KINDS } from '../payment-rules.ts';
 import { isoTime, money } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
@@ -31,8 +31,8 @@ const difference = z
     transactionId: z.string().nullable(),
     amount: money('Theirs less ours'),
     currency,
-    ours: facts.meta({ description: 'null: we know nothing of it' }),
-    theirs: facts.meta({ description: 'null: they know nothing of it' }),
+    ours: facts.meta({ description: 'null: we know nothing about it' }),
+    theirs: facts.meta({ description: 'null: they know nothing about it' }),
     firstSeenAt: isoTime('ISO 8601'),
     lastSeenAt: isoTime('ISO 8601'),
   })
@@ -44,7 +44,7 @@ export const closeBody = z
   .object({
     reason: textField({
       max: MAX_REASON_CHARACTERS,
-      description: 'Why it is none, or how it was settled: kept on record',
+      description: 'Why it is no error, or how it was settled: kept on record',
     }).min(MIN_REASON_CHARACTERS, `must have at least ${MIN_REASON_CHARACTERS} characters`),
   })
   .meta({ id: 'CloseDifferenceRequest' });
@@ -91,6 +91,8 @@ export const reconciledSchema = dataSchema(
 
 export const reconcilingSchema = dataSchema(z.object({ status: z.literal('running') }), 'Reconciling');
 
+const sides = { currency, debit: money('In `currency`'), credit: money('In `currency`') };
+
 export const trialBalanceSchema = dataSchema(
   z.object({
     lines: z.array(
@@ -98,20 +100,11 @@ export const trialBalanceSchema = dataSchema(
         account: z.string(),
         kind: z.string(),
         class: z.enum(['asset', 'liability', 'equity', 'income', 'expense']),
-        currency,
-        accounts: z.number().int().meta({ description: 'How many ledger accounts the line is' }),
-        debit: money('In `currency`'),
-        credit: money('In `currency`'),
+        ...sides,
+        accounts: count.meta({ description: 'How many ledger accounts the line sums' }),
       }),
     ),
-    totals: z.array(
-      z.object({
-        currency,
-        debit: money('In `currency`'),
-        credit: money('In `currency`'),
-        isBalanced: z.boolean(),
-      }),
-    ),
+    totals: z.array(z.object({ ...sides, isBalanced: z.boolean() })),
   }),
   'TrialBalance',
 );
@@ -125,7 +118,7 @@ const dayField = (description: string) =>
     .refine((day) => day.getUTCFullYear() >= 2000, 'must be in the year 2000 or later')
     .meta({ type: 'string', format: 'date', description, example: '2026-01-31' });
 
-/** A year and a day: longer reports are made in parts. */
+/** A leap year and a day: longer reports are made in parts. */
 const MOST_DAYS = 367;
 const DAY_MS = 86_400_000;
 
@@ -142,9 +135,9 @@ export const dailyQuery = z
 
 const earned = {
   currency,
-  deliveries: z.number().int(),
+  deliveries: count,
   sold: money('In `currency`'),
-  corrected: money('Taken off, or put back on, after the sale'),
+  corrected: money('Taken off or added after the sale'),
   revenue: money('Sold and corrected'),
   costUsd: money('What the supplier was paid, with four decimals'),
   cost: money('The same at the rates of the sales, in `currency`'),
@@ -169,7 +162,7 @@ export const merchantsSchema = dataSchema(
         accountId: z
           .string()
           .nullable()
-          .meta({ description: 'null: booked for nobody’s purchase or funding' }),
+          .meta({ description: 'null: booked without a purchase or funding' }),
         email: z.string().nullable(),
         packageType,
         ...earned,
@@ -187,7 +180,7 @@ export const waitingSchema = dataSchema(
         waitsFor: z.enum(WAITS_FOR),
         amount: money('In `currency`'),
         currency,
-        items: z.number().int().meta({ description: 'How many it is the sum of' }),
+        items: count.meta({ description: 'How many it is the sum of' }),
         oldestAt: isoTime('ISO 8601'),
       }),
     ),

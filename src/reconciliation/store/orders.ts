@@ -1,39 +1,30 @@
-/**
- * What we have of deliveries, for the comparison with the supplier: purchases with the cost that the ledger has for them, and what of our money
- * there is used. Reads only, in pages along an index.
- */
+/** Purchases as our books have them, for the comparison with the supplier. Reads only, in pages along an index. */
 import { sql } from 'kysely';
 import type { OurOrder, SupplierUse } from '../supplier-rules.ts';
 import type { PackageType } from '../../domain/states.ts';
-import { findLines, SUPPLIER_PARTS, type Slice } from './lines.ts';
+import { findLines, type Slice, type Unlisted } from './lines.ts';
 import { withReadTimeout } from '../../platform/database/patience.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 export interface OurOrderRow extends OurOrder {
   readonly packageType: PackageType;
-  /** What it was ordered under: a replacement has an id of its own. */
+  /** The ids it was ordered under: a replacement has its own. */
   readonly supplierIds: readonly string[];
-  /** While its eSIM was being ordered, by the purchase that did: lists go by that. */
+  /** When its eSIM was being ordered, which is what the supplier's list goes by. */
   readonly listed: Slice;
 }
 
-interface OrderFactsRow {
-  readonly transaction_id: string;
-  readonly supplier_transaction_id: string | null;
-  readonly package_type: PackageType;
-  readonly status: OurOrder['status'];
-  readonly package_code: string;
-  readonly cost_usd_e4: bigint;
-  readonly booked_usd_e4: bigint;
-  readonly moved_at: Date;
-  readonly listed_from: Date;
-  readonly listed_to: Date;
-}
+type StoredOrder = Omit<OurOrderRow, 'supplierIds' | 'listed'> & {
+  readonly replacement: string | null;
+  readonly listedFrom: Date;
+  readonly listedTo: Date;
+};
 
 const ORDER_COLUMNS = sql`
-  p.transaction_id, p.supplier_transaction_id, p.package_type, p.status, p.package_code, p.cost_usd_e4, cost.booked_usd_e4,
-  greatest(p.created_at, p.closed_at, cost.moved_at) as moved_at, coalesce(base.created_at, p.created_at) as listed_from,
-  greatest(p.created_at, base.closed_at, base.created_at) as listed_to`;
+  p.transaction_id as "transactionId", p.supplier_transaction_id as replacement, p.package_type as "packageType", p.status,
+  p.package_code as "packageCode", p.cost_usd_e4 as "agreedCostUsdE4", cost.booked_usd_e4 as "bookedCostUsdE4",
+  greatest(p.created_at, p.closed_at, cost.moved_at) as "lastMovedAt", coalesce(base.created_at, p.created_at) as "listedFrom",
+  greatest(p.created_at, base.closed_at, base.created_at) as "listedTo"`;
 
 const ORDER_JOINS = sql`
   left join esims s on s.id = p.esim_id
@@ -45,10 +36,18 @@ const ORDER_JOINS = sql`
      where t.transaction_id = p.transaction_id
   ) cost`;
 
+function toOurOrder({ replacement, listedFrom, listedTo, ...order }: StoredOrder): OurOrderRow {
+  const { transactionId } = order;
+  return {
+    ...order,
+    supplierIds: replacement === null ? [transactionId] : [transactionId, replacement],
+    listed: { from: listedFrom, to: listedTo },
+  };
+}
+
 /** Purchases that were ordered under one of these ids. */
-export async function findOurOrders(db: WorldDb, supplierIds: readonly string[]): Promise<OurOrderRow[]> {
-  const ids = [...supplierIds];
-  const { rows } = await sql<OrderFactsRow>`
+export async function findOurOrders(db: WorldDb, ids: readonly string[]): Promise<OurOrderRow[]> {
+  const { rows } = await sql<StoredOrder>`
     select ${ORDER_COLUMNS}
       from purchases p ${ORDER_JOINS}
      where p.transaction_id = any(${ids}::text[]) or p.supplier_transaction_id = any(${ids}::text[])
@@ -56,58 +55,28 @@ export async function findOurOrders(db: WorldDb, supplierIds: readonly string[])
   return rows.map(toOurOrder);
 }
 
-function toOurOrder(row: OrderFactsRow): OurOrderRow {
-  const { transaction_id: transactionId, supplier_transaction_id: replacedBy } = row;
-  return {
-    transactionId,
-    supplierIds: replacedBy === null ? [transactionId] : [transactionId, replacedBy],
-    packageType: row.package_type,
-    status: row.status,
-    packageCode: row.package_code,
-    agreedCostUsdE4: row.cost_usd_e4,
-    bookedCostUsdE4: row.booked_usd_e4,
-    lastMovedAt: row.moved_at,
-    listed: { from: row.listed_from, to: row.listed_to },
-  };
-}
-
-export interface DeliveryPage {
-  readonly packageType: PackageType;
-  /** Ids of the ledger transactions that delivered: after one, up to another. */
-  readonly afterId: bigint;
-  readonly toId: bigint;
-  readonly limit: number;
-}
-
-/** Where deliveries of a time lie in the ledger; undefined: there are none. */
-export async function findLedgerRange(
-  db: WorldDb,
-  { from, to }: Slice,
-): Promise<{ readonly fromId: bigint; readonly toId: bigint } | undefined> {
+/** The first and last id of ledger transactions of a time; both null where there are none. */
+export async function findLedgerRange(db: WorldDb, { from, to }: Slice) {
   // The sum keeps Postgres from walking the key from its far end until the time fits.
-  const { rows } = await sql<{ from_id: bigint | null; to_id: bigint | null }>`
-    select min(id + 0) as from_id, max(id + 0) as to_id
+  const { rows } = await sql<{ fromId: bigint; toId: bigint } | { fromId: null; toId: null }>`
+    select min(id + 0) as "fromId", max(id + 0) as "toId"
       from ledger_transactions where created_at >= ${from} and created_at < ${to}`.execute(db);
-  const [range] = rows;
-  return range?.from_id == null || range.to_id == null
-    ? undefined
-    : { fromId: range.from_id, toId: range.to_id };
+  return rows[0] ?? { fromId: null, toId: null };
 }
 
-export interface UnseenDeliveries {
-  readonly unseen: readonly { readonly order: OurOrderRow; readonly bookedAt: Date }[];
-  /** After which the next page begins; undefined: there is none. */
-  readonly nextId: bigint | undefined;
-}
-
-/** Deliveries booked within a range of the ledger, a page of them: those that the run has no line of. */
-export async function findUnseenDeliveries(
+/** Deliveries booked in `(afterId, toId]` of the ledger. */
+export async function findUnlistedDeliveries(
   db: WorldDb,
   runId: bigint,
-  page: DeliveryPage & Slice,
-): Promise<UnseenDeliveries> {
-  const { rows } = await sql<OrderFactsRow & { readonly ledger_id: bigint; readonly booked_at: Date }>`
-    select ${ORDER_COLUMNS}, booked.id as ledger_id, booked.created_at as booked_at
+  page: Slice & {
+    readonly packageType: PackageType;
+    readonly afterId: bigint;
+    readonly toId: bigint;
+    readonly limit: number;
+  },
+): Promise<Unlisted<OurOrderRow & { readonly bookedAt: Date }, bigint>> {
+  const { rows } = await sql<StoredOrder & { readonly ledgerId: bigint; readonly bookedAt: Date }>`
+    select ${ORDER_COLUMNS}, booked.id as "ledgerId", booked.created_at as "bookedAt"
       from ledger_transactions booked
       join purchases p on p.transaction_id = booked.transaction_id ${ORDER_JOINS}
      where booked.id > ${page.afterId} and booked.id <= ${page.toId}
@@ -116,31 +85,27 @@ export async function findUnseenDeliveries(
        and p.status = 'SUCCESS' and p.package_type = ${page.packageType}
      order by booked.id
      limit ${page.limit}`.execute(db);
-  const delivered = rows.map((row) => ({ order: toOurOrder(row), bookedAt: row.booked_at }));
-  const references = delivered.flatMap(({ order }) => order.supplierIds);
-  const listed = await findLines(db, runId, { parts: SUPPLIER_PARTS, references });
-  const seen = new Set(listed.map((line) => line.reference));
+  const orders = rows.map((row) => ({ ...toOurOrder(row), bookedAt: row.bookedAt }));
+  const references = orders.flatMap((order) => order.supplierIds);
+  const lines = await findLines(db, runId, { side: 'supplier', references });
+  const listed = new Set(lines.map((line) => line.reference));
   return {
-    unseen: delivered.filter(({ order }) => !order.supplierIds.some((id) => seen.has(id))),
-    nextId: rows.at(-1)?.ledger_id,
+    unlisted: orders.filter((order) => !order.supplierIds.some((id) => listed.has(id))),
+    next: rows.at(-1)?.ledgerId,
   };
 }
 
-/** What packages cost at some time, by the catalogue's history; a package that was never in it is left out. */
+/** What packages cost at a time, by the catalogue's history; null for a package that was never in it. */
 export async function findListCosts(
   db: WorldDb,
-  asked: readonly { readonly packageCode: string; readonly at: Date }[],
+  packageCodes: readonly string[],
 ): Promise<(packageCode: string, at: Date) => bigint | null> {
-  const codes = [...new Set(asked.map((one) => one.packageCode))];
-  const prices =
-    codes.length === 0
-      ? []
-      : await db
-          .selectFrom('package_prices')
-          .select(['package_code', 'cost_usd_e4', 'valid_from', 'valid_to'])
-          .where('package_code', '=', sql<string>`any(${codes}::text[])`)
-          .orderBy('valid_from')
-          .execute();
+  const prices = await db
+    .selectFrom('package_prices')
+    .select(['package_code', 'cost_usd_e4', 'valid_from'])
+    .where('package_code', '=', sql<string>`any(${packageCodes}::text[])`)
+    .orderBy('valid_from')
+    .execute();
   const byCode = Map.groupBy(prices, (price) => price.package_code);
   return (packageCode, at) => {
     const known = byCode.get(packageCode) ?? [];
@@ -150,13 +115,15 @@ export async function findListCosts(
 }
 
 /** What the ledger has used at the supplier, and what open purchases may have used that is not booked yet: one moment. */
-export async function readSupplierUse(db: WorldDb): Promise<SupplierUse> {
-  const { rows } = await withReadTimeout(db, (trx) =>
-    sql<{ used: bigint; in_flight: bigint }>`
-    select (select coalesce(-sum(amount_minor), 0)::int8 from ledger_entries where ledger_account_id = 'supplier-prepaid:USD4') as used,
-           (select coalesce(sum(cost_usd_e4 * case when supplier_transaction_id is null then 1 else 2 end), 0)::int8 from purchases
-             where status = 'PROCESSING' and supplier_asks > 0) as in_flight`.execute(trx),
-  );
-  const [row] = rows;
-  return { usedUsdE4: row?.used ?? 0n, inFlightUsdE4: row?.in_flight ?? 0n };
+export function readSupplierUse(db: WorldDb): Promise<SupplierUse> {
+  return withReadTimeout(db, async (trx) => {
+    const { rows } = await sql<SupplierUse>`
+      select (select coalesce(-sum(amount_minor), 0)::int8
+                from ledger_entries where ledger_account_id = 'supplier-prepaid:USD4') as "usedUsdE4",
+             (select coalesce(sum(cost_usd_e4 * case when supplier_transaction_id is null then 1 else 2 end), 0)::int8
+                from purchases where status = 'PROCESSING' and supplier_asks > 0) as "inFlightUsdE4"`.execute(
+      trx,
+    );
+    return rows[0] as SupplierUse;
+  });
 }

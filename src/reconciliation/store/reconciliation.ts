@@ -1,62 +1,33 @@
 /**
- * Runs of reconciliation and the differences that they found. Guarantee: a run is one row however often it is begun, a difference is open once
- * however often it is found, and what a person has closed stays closed while the facts are the same.
+ * Runs of reconciliation and the differences they found. Guarantee: a run is one row however often it is begun, a difference is open once however
+ * often it is found, and what a person closed stays closed while the facts are the same.
  */
-import { sql, type Selectable } from 'kysely';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import { BALANCE_SUBJECT, type AgreedSum } from '../supplier-rules.ts';
-import type { Difference, DifferenceKind, OpenCount } from '../payment-rules.ts';
+import type { Difference, DifferenceKind, ReconcileSummary } from '../payment-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { ReconciliationDifferencesTable, ReconciliationRunsTable, StoredSlice } from './tables.ts';
+import { toJson, type Side, type Slice } from './lines.ts';
+import type { ReconciliationRunsTable } from './tables.ts';
 
 export type RunRow = Selectable<ReconciliationRunsTable>;
 
-export interface NewRun {
-  readonly runKey: string;
-  readonly askedBy: string;
-  readonly isRegular: boolean;
-  readonly from: Date;
-  readonly to: Date;
-  readonly newFrom: Date;
-  readonly settledBefore: Date;
-  readonly slices: readonly StoredSlice[];
+/** Begins a run, or resumes the one that was begun under the same key. */
+export async function beginRun(db: WorldDb, run: Insertable<ReconciliationRunsTable>): Promise<RunRow> {
+  await db
+    .insertInto('reconciliation_runs')
+    .values(run)
+    .onConflict((conflict) => conflict.column('run_key').doNothing())
+    .execute();
+  return selectRuns(db).where('run_key', '=', run.run_key).executeTakeFirstOrThrow();
 }
 
 export function findRun(db: WorldDb, runKey: string): Promise<RunRow | undefined> {
-  return db.selectFrom('reconciliation_runs').selectAll().where('run_key', '=', runKey).executeTakeFirst();
-}
-
-/** Begins a run, or takes up the one that was begun under the same key. */
-export async function beginRun(db: WorldDb, run: NewRun): Promise<RunRow> {
-  await db
-    .insertInto('reconciliation_runs')
-    .values({
-      run_key: run.runKey,
-      asked_by: run.askedBy,
-      is_regular: run.isRegular,
-      from_at: run.from,
-      to_at: run.to,
-      new_from_at: run.newFrom,
-      settled_before: run.settledBefore,
-      slices: JSON.stringify(run.slices),
-      supplier_balance_usd_e4: null,
-      supplier_sum_from_usd_e4: null,
-      supplier_sum_to_usd_e4: null,
-      finished_at: null,
-    })
-    .onConflict((conflict) => conflict.column('run_key').doNothing())
-    .execute();
-  return db
-    .selectFrom('reconciliation_runs')
-    .selectAll()
-    .where('run_key', '=', run.runKey)
-    .executeTakeFirstOrThrow();
+  return selectRuns(db).where('run_key', '=', runKey).executeTakeFirst();
 }
 
 /** The last regular run that was finished. */
 export function findLastRun(db: WorldDb): Promise<RunRow | undefined> {
-  return db
-    .selectFrom('reconciliation_runs')
-    .selectAll()
+  return selectRuns(db)
     .where('is_regular', '=', true)
     .where('status', '=', 'DONE')
     .orderBy('to_at', 'desc')
@@ -64,7 +35,9 @@ export function findLastRun(db: WorldDb): Promise<RunRow | undefined> {
     .executeTakeFirst();
 }
 
-/** When the first thing happened that could be compared; undefined: nothing has. */
+const selectRuns = (db: WorldDb) => db.selectFrom('reconciliation_runs').selectAll();
+
+/** When the first thing happened that can be compared; undefined: nothing has. */
 export async function firstMoment(db: WorldDb): Promise<Date | undefined> {
   const { rows } = await sql<{ at: Date | null }>`
     select least(
@@ -73,7 +46,7 @@ export async function firstMoment(db: WorldDb): Promise<Date | undefined> {
   return rows[0]?.at ?? undefined;
 }
 
-/** How far a run has read the other sides, so that it is taken up there. */
+/** Stores how many slices a run has read, so that it resumes there. */
 export async function keepProgress(db: WorldDb, runId: bigint, slicesRead: number): Promise<void> {
   await db
     .updateTable('reconciliation_runs')
@@ -82,34 +55,34 @@ export async function keepProgress(db: WorldDb, runId: bigint, slicesRead: numbe
     .execute();
 }
 
-export interface RunEnd {
-  readonly compared: Readonly<Record<string, number>>;
-  readonly balance?: { readonly balanceUsdE4: bigint; readonly agreedSum: AgreedSum };
-}
-
-/** Closes a run with what it found; twice is once. */
-export async function finishRun(db: WorldDb, runId: bigint, end: RunEnd): Promise<RunRow> {
+/** Closes a run with what it found. Safe to repeat. */
+export async function finishRun(
+  db: WorldDb,
+  runId: bigint,
+  compared: Readonly<Record<string, number>>,
+  balance: { readonly balanceUsdE4: bigint; readonly agreedSum: AgreedSum },
+): Promise<RunRow> {
   await db
     .updateTable('reconciliation_runs')
     .set({
       status: 'DONE',
-      compared: JSON.stringify(end.compared),
+      compared: JSON.stringify(compared),
       differences_opened: sql`(select count(*) from reconciliation_differences d where d.first_run_id = ${runId})`,
       differences_closed: sql`(
         select count(*) from reconciliation_differences d where d.last_run_id = ${runId} and d.closed_how = 'GONE')`,
-      supplier_balance_usd_e4: end.balance?.balanceUsdE4 ?? null,
-      supplier_sum_from_usd_e4: end.balance?.agreedSum.fromUsdE4 ?? null,
-      supplier_sum_to_usd_e4: end.balance?.agreedSum.toUsdE4 ?? null,
+      supplier_balance_usd_e4: balance.balanceUsdE4,
+      supplier_sum_from_usd_e4: balance.agreedSum.fromUsdE4,
+      supplier_sum_to_usd_e4: balance.agreedSum.toUsdE4,
       finished_at: sql`clock_timestamp()`,
       touched_at: sql`clock_timestamp()`,
     })
     .where('id', '=', runId)
     .where('status', '=', 'RUNNING')
     .execute();
-  return db.selectFrom('reconciliation_runs').selectAll().where('id', '=', runId).executeTakeFirstOrThrow();
+  return selectRuns(db).where('id', '=', runId).executeTakeFirstOrThrow();
 }
 
-/** Runs that nobody has gone on with since a time are given up. */
+/** Abandons runs that were left untouched since a time. */
 export async function abandonRuns(db: WorldDb, untouchedSince: Date): Promise<void> {
   await db
     .updateTable('reconciliation_runs')
@@ -119,10 +92,10 @@ export async function abandonRuns(db: WorldDb, untouchedSince: Date): Promise<vo
     .execute();
 }
 
-/** Balance and use together as last agreed on: after a run, or by a person who closed a difference about it since. */
+/** Balance and use together as last agreed on: after a run, or by a person who has since closed a difference about it. */
 export async function findAgreedSum(db: WorldDb): Promise<AgreedSum | null> {
-  const { rows } = await sql<{ from_usd_e4: bigint; to_usd_e4: bigint }>`
-    with last as (
+  const { rows } = await sql<AgreedSum>`
+    with run as (
       select supplier_sum_from_usd_e4 as from_usd_e4, supplier_sum_to_usd_e4 as to_usd_e4, finished_at as at
         from reconciliation_runs where supplier_sum_from_usd_e4 is not null order by id desc limit 1
     ), closed as (
@@ -130,63 +103,54 @@ export async function findAgreedSum(db: WorldDb): Promise<AgreedSum | null> {
         from reconciliation_differences
        where subject = ${BALANCE_SUBJECT} and kind = 'supplier-balance-differs' and closed_how = 'BY_PERSON'
        order by id desc limit 1
+    ), agreed as (
+      select * from run union all select * from closed
     )
-    select from_usd_e4, to_usd_e4 from (select * from last union all select * from closed) agreed order by at desc limit 1`.execute(
+    select from_usd_e4 as "fromUsdE4", to_usd_e4 as "toUsdE4" from agreed order by at desc limit 1`.execute(
     db,
   );
-  const [row] = rows;
-  return row ? { fromUsdE4: row.from_usd_e4, toUsdE4: row.to_usd_e4 } : null;
+  return rows[0] ?? null;
 }
 
-/** Subjects with an open difference of a kind that a run has not met yet. */
-export async function findOpenSubjects(
-  db: WorldDb,
-  kind: DifferenceKind,
-  exceptRunId: bigint,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('reconciliation_differences')
+const selectOpen = (db: WorldDb) =>
+  db.selectFrom('reconciliation_differences').where('closed_at', 'is', null);
+const updateOpen = (db: WorldDb) =>
+  db.updateTable('reconciliation_differences').where('closed_at', 'is', null);
+
+/** Subjects with an open difference of a kind that a run has not compared yet. */
+export async function findOpenSubjects(db: WorldDb, kind: DifferenceKind, runId: bigint): Promise<string[]> {
+  const rows = await selectOpen(db)
     .select('subject')
-    .where('closed_at', 'is', null)
     .where('kind', '=', kind)
-    .where('last_run_id', '<', exceptRunId)
+    .where('last_run_id', '<', runId)
     .orderBy('subject')
     .execute();
   return rows.map((row) => row.subject);
 }
 
 /** Where open differences are dated before a time. */
-export async function findOldDates(db: WorldDb, before: Date): Promise<{ from: Date; to: Date }[]> {
-  const rows = await db
-    .selectFrom('reconciliation_differences')
-    .select(['dated_from', 'dated_to'])
+export function findOldDates(db: WorldDb, before: Date): Promise<Slice[]> {
+  return selectOpen(db)
+    .select(['dated_from as from', 'dated_to as to'])
     .distinct()
-    .where('closed_at', 'is', null)
     .where('dated_from', '<', before)
     .execute();
-  return rows.map((row) => ({ from: row.dated_from, to: row.dated_to }));
 }
 
-/** A difference with the stretch of the other side's time in which it is found again. */
-export interface FoundDifference extends Difference {
-  readonly datedFrom: Date;
-  readonly datedTo: Date;
-}
-
-/** What comparing came to, to be kept. */
-export interface Compared {
+/** The result of comparing some subjects. */
+interface Compared {
   readonly runId: bigint;
   readonly now: Date;
-  /** Whose side it was: a payment's reference may be a purchase's id. */
-  readonly side: 'gateway' | 'supplier';
-  readonly found: readonly FoundDifference[];
-  /** Subjects that are as they should be. */
-  readonly clean: readonly string[];
-  /** Subjects that have moved too lately to say. */
+  readonly side: Side;
+  /** With the stretch of the vendor's time in which each is found again. */
+  readonly found: readonly (Difference & { readonly datedFrom: Date; readonly datedTo: Date })[];
+  /** Subjects with all of their differences in `found`. */
+  readonly decided: readonly string[];
+  /** Subjects that have moved too recently to say. */
   readonly undecided: readonly string[];
 }
 
-/** Opens what is new, goes on with what is known, closes what is gone. One transaction; twice is once. */
+/** Opens new differences, updates known ones and closes those that are gone, in one transaction. Safe to repeat. */
 export async function keepCompared(db: WorldDb, compared: Compared): Promise<void> {
   await db.transaction().execute(async (trx) => {
     if (compared.found.length > 0) await openDifferences(trx, compared);
@@ -195,19 +159,18 @@ export async function keepCompared(db: WorldDb, compared: Compared): Promise<voi
   });
 }
 
-const ofSide = (side: Compared['side']) => sql<boolean>`(kind like 'supplier-%') = ${side === 'supplier'}`;
+const ofSide = (side: Side) => sql<boolean>`(kind like 'supplier-%') = ${side === 'supplier'}`;
 
 async function openDifferences(trx: WorldDb, { runId, now, found }: Compared): Promise<void> {
   await sql`
     with found as (
-      select * from jsonb_to_recordset(${JSON.stringify(found.map(toRecord))}::jsonb) as found (
-        kind text, subject text, transaction_id text, currency text, amount_minor bigint, ours jsonb, theirs jsonb,
-        dated_from timestamptz, dated_to timestamptz)
+      select * from jsonb_to_recordset(${toJson(found)}::jsonb) as found (
+        kind text, subject text, "transactionId" text, currency text, "amountMinor" bigint, ours jsonb, theirs jsonb,
+        "datedFrom" timestamptz, "datedTo" timestamptz)
     )
     insert into reconciliation_differences (kind, subject, transaction_id, currency, amount_minor, ours, theirs, dated_from, dated_to,
            first_run_id, last_run_id, first_seen_at, last_seen_at)
-    select kind, subject, transaction_id, currency, amount_minor, ours, theirs, dated_from, dated_to,
-           ${runId}::bigint, ${runId}::bigint, ${now}::timestamptz, ${now}::timestamptz
+    select found.*, ${runId}::bigint, ${runId}::bigint, ${now}::timestamptz, ${now}::timestamptz
       from found
      where not exists (
        select from reconciliation_differences accepted
@@ -220,126 +183,102 @@ async function openDifferences(trx: WorldDb, { runId, now, found }: Compared): P
            last_seen_at = excluded.last_seen_at`.execute(trx);
 }
 
-/** A side that knows nothing is absent here, since jsonb has a null of its own. */
-function toRecord(found: FoundDifference): Record<string, unknown> {
-  const { ours, theirs } = found;
-  return {
-    kind: found.kind,
-    subject: found.subject,
-    transaction_id: found.transactionId,
-    currency: found.currency,
-    amount_minor: String(found.amountMinor),
-    ...(ours === null ? {} : { ours }),
-    ...(theirs === null ? {} : { theirs }),
-    dated_from: found.datedFrom,
-    dated_to: found.datedTo,
-  };
-}
-
 async function touchUndecided(trx: WorldDb, { runId, side, undecided }: Compared): Promise<void> {
   if (undecided.length === 0) return;
-  await trx
-    .updateTable('reconciliation_differences')
+  await updateOpen(trx)
     .set({ last_run_id: sql`greatest(last_run_id, ${runId}::bigint)` })
-    .where('closed_at', 'is', null)
-    .where('subject', '=', sql<string>`any(${[...undecided]}::text[])`)
+    .where('subject', '=', sql<string>`any(${undecided}::text[])`)
     .where(ofSide(side))
     .execute();
 }
 
-/** Of subjects that were compared, every open difference but those just found. */
-async function closeGone(trx: WorldDb, { runId, now, side, found, clean }: Compared): Promise<void> {
-  const subjects = [...clean, ...found.map((one) => one.subject)];
-  if (subjects.length === 0) return;
+/** Of subjects that were compared, every open difference except those just found. */
+async function closeGone(trx: WorldDb, { runId, now, side, found, decided }: Compared): Promise<void> {
+  if (decided.length === 0) return;
   await sql`
     update reconciliation_differences d
        set closed_at = ${now}, closed_how = 'GONE', last_run_id = ${runId}
-     where d.closed_at is null and d.subject = any(${subjects}::text[]) and ${ofSide(side)}
+     where d.closed_at is null and d.subject = any(${decided}::text[]) and ${ofSide(side)}
        and not exists (
          select from unnest(${found.map((one) => one.subject)}::text[], ${found.map((one) => one.kind)}::text[]) as f (subject, kind)
           where f.subject = d.subject and f.kind = d.kind)`.execute(trx);
 }
 
-/**
- * What a run should have met on the sides that it asked and did not is on neither side any more. `within`: only differences from that stretch
- * of time, where a run has looked at nothing else.
- */
+/** Closes what neither side has any more: what a run of these sides did not compare. `within`: only differences of the time that it covered. */
 export async function closeUnseen(
   db: WorldDb,
   run: {
     readonly runId: bigint;
     readonly now: Date;
-    readonly sides: readonly Compared['side'][];
-    readonly within?: { readonly from: Date; readonly to: Date };
+    readonly sides: readonly Side[];
+    readonly within: Slice | undefined;
   },
 ): Promise<void> {
   const { runId, now, sides, within } = run;
   for (const side of sides) {
-    const unseen = db
-      .updateTable('reconciliation_differences')
+    const unseen = updateOpen(db)
       .set({ closed_at: now, closed_how: 'GONE', last_run_id: runId })
-      .where('closed_at', 'is', null)
-      // A later run may go on beside this one and have met it.
+      // A later run may be going on and have compared it.
       .where('last_run_id', '<', runId)
       .where(ofSide(side));
     await (
-      within === undefined
-        ? unseen
-        : unseen.where('dated_from', '>=', within.from).where('dated_to', '<', within.to)
+      within ? unseen.where('dated_from', '>=', within.from).where('dated_to', '<', within.to) : unseen
     ).execute();
   }
 }
-
-export type DifferenceRow = Selectable<ReconciliationDifferencesTable>;
 
 export interface DifferenceFilter {
   readonly kinds?: readonly DifferenceKind[] | undefined;
   readonly currency?: string | undefined;
   readonly transactionId?: string | undefined;
-  /** Those after this one, oldest first. */
   readonly afterId?: bigint | undefined;
   readonly limit: number;
 }
 
+export type OpenDifference = Awaited<ReturnType<typeof listOpenDifferences>>[number];
+
 /** Open differences, oldest first. */
-export function listOpenDifferences(db: WorldDb, filter: DifferenceFilter): Promise<DifferenceRow[]> {
-  const { kinds, currency, transactionId, afterId, limit } = filter;
-  let query = db.selectFrom('reconciliation_differences').selectAll().where('closed_at', 'is', null);
-  if (kinds !== undefined) query = query.where('kind', '=', sql<DifferenceKind>`any(${[...kinds]}::text[])`);
+export function listOpenDifferences(
+  db: WorldDb,
+  { kinds, currency, transactionId, afterId, limit }: DifferenceFilter,
+) {
+  let query = selectOpen(db)
+    .select([
+      'id',
+      'kind',
+      'subject',
+      'transaction_id as transactionId',
+      'currency',
+      'amount_minor as amountMinor',
+    ])
+    .select(['ours', 'theirs', 'first_seen_at as firstSeenAt', 'last_seen_at as lastSeenAt']);
+  if (kinds !== undefined) query = query.where('kind', 'in', kinds);
   if (currency !== undefined) query = query.where('currency', '=', currency);
   if (transactionId !== undefined) query = query.where('transaction_id', '=', transactionId);
   if (afterId !== undefined) query = query.where('id', '>', afterId);
   return query.orderBy('id').limit(limit).execute();
 }
 
-/** How many are open of each kind; for metrics as well. */
-export async function countOpenDifferences(db: WorldDb): Promise<OpenCount[]> {
-  const rows = await db
-    .selectFrom('reconciliation_differences')
+/** How many are open of each kind; also read for metrics. */
+export async function countOpenDifferences(db: WorldDb): Promise<ReconcileSummary['open']> {
+  const rows = await selectOpen(db)
     .select(['kind', (eb) => eb.fn.countAll<bigint>().as('count')])
-    .where('closed_at', 'is', null)
     .groupBy('kind')
     .orderBy('kind')
     .execute();
   return rows.map(({ kind, count }) => ({ kind, count: Number(count) }));
 }
 
-/** Closed by a person who says why. `closed`: it was closed before. */
+/** Closes a difference on a person's word. */
 export async function closeDifference(
   db: WorldDb,
   close: { readonly id: bigint; readonly by: string; readonly reason: string; readonly now: Date },
-): Promise<'done' | 'closed' | 'absent'> {
-  const done = await db
-    .updateTable('reconciliation_differences')
+): Promise<'done' | 'ALREADY_CLOSED' | 'NOT_FOUND'> {
+  const { numUpdatedRows } = await updateOpen(db)
     .set({ closed_at: close.now, closed_how: 'BY_PERSON', closed_by: close.by, close_reason: close.reason })
     .where('id', '=', close.id)
-    .where('closed_at', 'is', null)
     .executeTakeFirst();
-  if (done.numUpdatedRows > 0n) return 'done';
-  const row = await db
-    .selectFrom('reconciliation_differences')
-    .select('id')
-    .where('id', '=', close.id)
-    .executeTakeFirst();
-  return row ? 'closed' : 'absent';
+  if (numUpdatedRows > 0n) return 'done';
+  const known = db.selectFrom('reconciliation_differences').select('id').where('id', '=', close.id);
+  return (await known.executeTakeFirst()) ? 'ALREADY_CLOSED' : 'NOT_FOUND';
 }

@@ -1,14 +1,7 @@
-/** The tables of reconciliation as Kysely sees them. */
-import type { ColumnType, Generated } from 'kysely';
+import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DifferenceKind, Facts } from '../payment-rules.ts';
 
-type Json<T> = ColumnType<T, string, string>;
 
-/** A stretch of time that a run reads the other sides for: [from, to), ISO 8601. */
-export interface StoredSlice {
-  readonly from: string;
-  readonly to: string;
-}
 
 export interface ReconciliationRunsTable {
   id: Generated<bigint>;
@@ -18,15 +11,16 @@ export interface ReconciliationRunsTable {
   is_regular: boolean;
   from_at: Date;
   to_at: Date;
-  /** What is asked about one by one is asked about once, from here on. */
+  /** No earlier run has compared from here on; what is asked for one by one is asked for once. */
   new_from_at: Date;
   settled_before: Date;
-  slices: Json<StoredSlice[]>;
+  /** The time that vendors' lists are read for: [from, to), ISO 8601. */
+  slices: JSONColumnType<{ from: string; to: string }[]>;
   slices_read: Generated<number>;
   status: Generated<'RUNNING' | 'DONE' | 'ABANDONED'>;
   compared: ColumnType<Record<string, number>, string | undefined, string>;
   supplier_balance_usd_e4: bigint | null;
-  /** Balance and use together, as agreed on after this run: somewhere from here to there, since purchases go on meanwhile. */
+  /** Balance and use together, as agreed on after this run: a range, since purchases go on meanwhile. */
   supplier_sum_from_usd_e4: bigint | null;
   supplier_sum_to_usd_e4: bigint | null;
   differences_opened: Generated<number>;
@@ -36,7 +30,7 @@ export interface ReconciliationRunsTable {
   finished_at: Date | null;
 }
 
-/** What the gateway's statement and the supplier's list say, while a run compares. */
+/** What vendors listed, kept while a run compares. */
 export interface ReconciliationLinesTable {
   run_id: bigint;
   part: 'charge' | 'reversal' | 'refund' | 'order';
@@ -60,9 +54,9 @@ export interface ReconciliationDifferencesTable {
   transaction_id: string | null;
   currency: string;
   amount_minor: bigint;
-  ours: Json<Facts> | null;
-  theirs: Json<Facts> | null;
-  /** Where on the other side's time it is found again. */
+  ours: JSONColumnType<Facts> | null;
+  theirs: JSONColumnType<Facts> | null;
+  /** The stretch of the vendor's time in which it is listed. */
   dated_from: Date;
   dated_to: Date;
   first_run_id: bigint;
@@ -73,4 +67,10 @@ export interface ReconciliationDifferencesTable {
   closed_how: 'GONE' | 'BY_PERSON' | null;
   closed_by: string | null;
   close_reason: string | null;
+}
+
+export interface ReconciliationTables {
+  reconciliation_runs: ReconciliationRunsTable;
+  reconciliation_lines: ReconciliationLinesTable;
+  reconciliation_differences: ReconciliationDifferencesTable;
 }

@@ -1,17 +1,15 @@
-const DECIMALS = 6;
+import { formatRateMicros } from '../../catalogue/pricing.ts';
+
 const PLAIN_DECIMAL = /^(\d{1,12})(?:\.(\d{1,30}))?$/;
 
 /**
- * A provider's rate with at most six decimals, rounded half up, without ever being a floating-point number. null for everything that is not a
- * positive plain decimal (signs, exponents, words) or that rounds to zero.
+ * A provider's rate with at most six decimals, rounded half up without floating point. null for everything that is not a positive plain decimal
+ * (signs, exponents, words) or that rounds to zero.
  */
 export function rateText(written: unknown): string | null {
   const match = typeof written === 'string' ? PLAIN_DECIMAL.exec(written) : null;
   if (match?.[1] === undefined) return null;
-  const fraction = (match[2] ?? '').padEnd(DECIMALS, '0');
-  const micros =
-    BigInt(match[1] + fraction.slice(0, DECIMALS)) + (/^[5-9]/.test(fraction.slice(DECIMALS)) ? 1n : 0n);
-  if (micros === 0n) return null;
-  const digits = micros.toString().padStart(DECIMALS + 1, '0');
-  return `${digits.slice(0, -DECIMALS)}.${digits.slice(-DECIMALS)}`.replace(/\.?0+$/, '');
+  const fraction = (match[2] ?? '').padEnd(6, '0');
+  const micros = BigInt(match[1] + fraction.slice(0, 6)) + (/^[5-9]/.test(fraction.slice(6)) ? 1n : 0n);
+  return micros === 0n ? null : formatRateMicros(micros);
 }

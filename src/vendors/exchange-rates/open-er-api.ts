@@ -12,14 +12,6 @@ const MAX_BODY_BYTES = 256 * 1024;
 const MAX_PUBLISHED_AGE_MS = 26 * 3_600_000;
 const MAX_PUBLISHED_AHEAD_MS = 300_000;
 
-export interface OpenErApiOptions {
-  readonly clock: Clock;
-  readonly url?: string;
-  readonly timeLimitMs?: number;
-  /** Exactly these; by default everything that the provider publishes, including NGN. */
-  readonly currencies?: readonly string[];
-}
-
 /** With every number as text, so that no digit of a rate is lost. */
 const answerSchema = z.object({
   result: z.literal('success', 'the provider reports no success'),
@@ -36,8 +28,12 @@ const answerSchema = z.object({
  * The open endpoint of ExchangeRate-API (open.er-api.com): published once a day, without a key. Its terms ask for attribution and forbid
  * passing the rates on as data, so an operator has to switch it on. `observe` throws on every answer that is not complete, recent and valid.
  */
-export function createOpenErApi(options: OpenErApiOptions): RateSource {
-  const { clock, url = OPEN_ENDPOINT, timeLimitMs = TIME_LIMIT_MS, currencies } = options;
+export function createOpenErApi(options: {
+  readonly clock: Clock;
+  readonly url?: string;
+  readonly timeLimitMs?: number;
+}): RateSource {
+  const { clock, url = OPEN_ENDPOINT, timeLimitMs = TIME_LIMIT_MS } = options;
   const name = 'open.er-api.com';
   return {
     name,
@@ -47,7 +43,7 @@ export function createOpenErApi(options: OpenErApiOptions): RateSource {
       const { data, error } = answerSchema.safeParse(parseWithNumbersAsText(body));
       if (error) throw new Error(z.prettifyError(error));
       requireRecent(data.time_last_update_unix, observedAt);
-      return { source: name, ratesPerUsd: pickRates(data.rates, currencies), observedAt };
+      return { source: name, ratesPerUsd: readRates(data.rates), observedAt };
     },
   };
 }
@@ -78,15 +74,15 @@ function requireRecent(atSeconds: string, now: Date): void {
   if (ageMs < -MAX_PUBLISHED_AHEAD_MS) throw new Error('published in the future');
 }
 
-function pickRates(
-  published: Readonly<Record<string, unknown>>,
-  currencies: readonly string[] = [...new Set([...Object.keys(published), 'NGN'])],
-): Record<string, string> {
-  const rates = currencies.map((currency) => {
-    if (!/^[A-Z]{3}$/.test(currency)) throw new Error('a currency code that is none');
-    const rate = rateText(Object.hasOwn(published, currency) ? published[currency] : undefined);
-    if (rate === null) throw new Error(`no rate for ${currency}`);
-    return [currency, rate] as const;
-  });
-  return Object.fromEntries(rates);
+/** NGN must be among them, since prices need it. */
+function readRates(published: Readonly<Record<string, unknown>>): Record<string, string> {
+  const currencies = [...new Set([...Object.keys(published), 'NGN'])];
+  return Object.fromEntries(
+    currencies.map((currency) => {
+      if (!/^[A-Z]{3}$/.test(currency)) throw new Error('not a currency code');
+      const rate = rateText(published[currency]);
+      if (rate === null) throw new Error(`no rate for ${currency}`);
+      return [currency, rate];
+    }),
+  );
 }

@@ -1,7 +1,8 @@
 import { createTransport } from 'nodemailer';
+import { inTime } from '../../platform/circuit-breaker.ts';
 import type { Mailer, MailOutcome } from '../../webhooks/ports.ts';
 
-export interface SmtpOptions {
+interface SmtpOptions {
   /** `smtps://user:password@host:465`, or `smtp://host:587`, which uses TLS where the server offers it. */
   readonly url: string;
   readonly from: string;
@@ -26,45 +27,29 @@ export function createSmtpMailer({ url, from, timeLimitMs = TIME_LIMIT_MS }: Smt
   });
   const domain = from.slice(from.lastIndexOf('@') + 1);
   return {
-    send: ({ id, ...mail }) =>
-      within(
+    send: async ({ id, ...mail }) => {
+      const sending = transport.sendMail({
+        ...mail,
+        from,
+        messageId: `<${id}@${domain}>`,
+        // Suppresses out-of-office replies.
+        headers: { 'Auto-Submitted': 'auto-generated' },
+      });
+      const sent = await inTime(
+        sending.then((): MailOutcome => ({ outcome: 'done' }), outcomeOf),
         timeLimitMs,
-        transport.sendMail({
-          ...mail,
-          from,
-          messageId: `<${id}@${domain}>`,
-          // Suppresses out-of-office replies.
-          headers: { 'Auto-Submitted': 'auto-generated' },
-        }),
-      ),
+      );
+      return sent.late ? { outcome: 'unknown', detail: 'no answer in time' } : sent.value;
+    },
   };
-}
-
-async function within(limitMs: number, sending: Promise<unknown>): Promise<MailOutcome> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<MailOutcome>((resolve) => {
-    timer = setTimeout(() => resolve({ outcome: 'unknown', detail: 'no answer in time' }), limitMs);
-  });
-  const sent = sending.then((): MailOutcome => ({ outcome: 'done' }), failed);
-  try {
-    return await Promise.race([sent, limit]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** As nodemailer throws it; `responseCode` is the SMTP server's. */
-interface SmtpError {
-  readonly code?: string;
-  readonly responseCode?: number;
 }
 
 /** nodemailer's codes for errors in sender, recipient or content. */
 const MAIL_ERRORS: readonly string[] = ['EENVELOPE', 'EMESSAGE'];
 
-/** A 5xx code about this mail is final; any other error may pass. */
-function failed(error: unknown): MailOutcome {
-  const { code = 'failed', responseCode = 0 } = error as SmtpError;
+/** A 5xx code about this mail is final; any other error may pass. `responseCode` is the SMTP server's. */
+function outcomeOf(error: unknown): MailOutcome {
+  const { code = 'failed', responseCode = 0 } = error as { code?: string; responseCode?: number };
   const isFinal = MAIL_ERRORS.includes(code) && responseCode >= 500;
   return {
     outcome: isFinal ? 'refused' : 'unknown',

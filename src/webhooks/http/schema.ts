@@ -56,7 +56,7 @@ export const updateEndpointBody = z
         'false: nothing is sent until it is enabled again. true: also enables one that we disabled',
     }),
   })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), {
+  .refine((body) => Object.values<unknown>(body).some((value) => value !== undefined), {
     message: 'must hold url, events or enabled',
   })
   .meta({ id: 'UpdateWebhookEndpointRequest' });

@@ -81,3 +81,12 @@ export interface NoticesTable {
   sent_at: Date | null;
   created_at: Generated<Date>;
 }
+
+export interface WebhookTables {
+  webhook_endpoints: WebhookEndpointsTable;
+  webhook_older_secrets: WebhookOlderSecretsTable;
+  webhook_messages: WebhookMessagesTable;
+  webhook_attempts: WebhookAttemptsTable;
+  low_balance_thresholds: LowBalanceThresholdsTable;
+  notices: NoticesTable;
+}

@@ -3,6 +3,7 @@
  * asked. The real thing runs in test/store and test/e2e.
  */
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+import type { TrialBalance } from '../../../src/reconciliation/books.ts';
 import type { OpsWorld } from '../../../src/platform/composition/ops-world.ts';
 import type { ActionPreview, ActionRecord } from '../../../src/operations/actions.ts';
 import type { Timeline } from '../../../src/operations/timeline.ts';
@@ -176,10 +177,9 @@ function createWorld(environment: Environment, { calls, refused, state }: Noting
         range && range.from.getUTCFullYear() === 2001 ? null : range ? 'running' : reconciled,
       ),
     readTrialBalance: () => note('trial balance', trialBalance),
-    readDaily: () => note('daily', { report: 'daily', lines: [day], totals: [earned] } as const),
-    readByMerchant: () =>
-      note('by merchant', { report: 'merchants', lines: [merchant], totals: [earned] } as const),
-    readWaiting: () => note('waiting money', { report: 'waiting', lines: [waitingLine] } as const),
+    readDaily: () => note('daily', { report: 'daily', lines: [day], totals: [earned] }),
+    readByMerchant: () => note('by merchant', { report: 'merchants', lines: [merchant], totals: [earned] }),
+    readWaiting: () => note('waiting money', { report: 'waiting', lines: [waitingLine] }),
     toCsv: ({ report }) => `${report}\r\n`,
   };
 }
@@ -233,8 +233,8 @@ const story: Timeline = {
   amountMinor: 1_250n,
   currency: 'USD',
   attention: { reason: 'SUPPLIER_NEVER_ALLOCATED', since: AT },
-  package: { packageCode: 'NG-5GB-30D', name: 'Nigeria 5GB', type: 'BASE' },
-  quote: null,
+  package: { packageCode: 'NG-5GB-30D', name: 'Nigeria 5GB', type: 'BASE' as const },
+  quote: { costUsdE4: 10_000n, settingsId: '1', rateId: null },
   hold: { status: 'HELD', amountMinor: 1_250n, currency: 'USD' },
   payments: [
     {
@@ -268,7 +268,13 @@ const story: Timeline = {
       asked_at: null,
     } as Timeline['refunds'][number],
   ],
-  supplier: { asks: 1, orderNo: 'B1', esimId: `esim-${'0'.repeat(32)}`, esimStatus: 'PENDING', iccid: null },
+  supplier: {
+    asks: 1,
+    orderNo: 'B1',
+    esimId: `esim-${'0'.repeat(32)}`,
+    esimStatus: 'PENDING' as const,
+    iccid: null,
+  },
   messages: [
     {
       id: `msg-${'0'.repeat(32)}`,
@@ -321,7 +327,7 @@ const reconciled = {
   open: [{ kind: 'amount-differs', count: 1 }],
 } as const;
 
-const trialBalance = {
+const trialBalance: TrialBalance = {
   report: 'trial-balance',
   lines: [
     {
@@ -335,7 +341,7 @@ const trialBalance = {
     },
   ],
   totals: [{ currency: 'USD4', debitMinor: 12_345n, creditMinor: 12_345n, isBalanced: true }],
-} as const;
+};
 
 const earned = {
   currency: 'NGN',

@@ -2,7 +2,7 @@
 import { DomainError, type ErrorCode } from '../../../domain/errors.ts';
 import { renderError, type ErrorShape } from '../errors.ts';
 import type { Route } from '../route.ts';
-import type { Examples } from './webhook-examples.ts';
+import type { Examples } from './examples.ts';
 
 /** What is said, where one route says it like another. */
 const MESSAGES: Readonly<Record<ErrorCode, string>> = {

@@ -1,8 +1,17 @@
 /**
- * Examples of the reference: what a caller sends, and what comes back, by the case it is true for. A test holds each to its route's schemas.
- * All tell of one buyer, so that they fit each other; `SIM-OK` is a package of the sandbox, so that requests can be tried as they stand.
+ * Examples of the reference: requests and answers by case. A test checks each against its route's schemas. All are about one buyer; `SIM-OK` is a
+ * package of the sandbox, so that requests can be tried as they stand.
  */
-import { WEBHOOK_EXAMPLES, type OperationExamples, type Examples } from './webhook-examples.ts';
+import { presentPage } from '../page.ts';
+
+/** Values by the name of the case that each is true for. */
+export type Examples = Readonly<Record<string, unknown>>;
+
+/** Of requests, and of answers by their status. */
+interface OperationExamples {
+  readonly request?: Examples;
+  readonly [status: number]: Examples;
+}
 
 const TRANSACTION = 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11';
 const ESIM = 'esim-0f8fad5bd9cb469fa16570867728950e';
@@ -111,6 +120,36 @@ const listedEsim = {
 const coverage = { coverage: ['Nigeria'], networkProviders: ['MTN', 'Airtel'] };
 const sandboxCoverage = { coverage: ['Sandbox scenarios'], networkProviders: ['Sandbox Mobile'] };
 
+const esimInUse = {
+  ...listedEsim,
+  orderNo: 'B26013109300001',
+  esimTranNo: '26013109300001',
+  imsi: '234500102030405',
+  msisdn: null,
+  ac: LPA,
+  shortUrl: 'https://p.qrsim.net/1a2b3c',
+  smdpAddress: 'rsp.example.com',
+  matchingId: 'K2-1A2B3C-4D5E6F',
+  eid: '89049032000001000000012345678901',
+  smdpStatus: 'ENABLED',
+  activeType: '2',
+  durationUnit: 'DAY',
+  totalDuration: 7,
+  validity_usage_remain: 6,
+  pin: '1234',
+  puk: '12345678',
+  apn: 'internet',
+  smsStatus: 0,
+  dataType: 1,
+  packageDetails: { ...sandboxCoverage, dataType: 'Data only', speed: '3G/4G/5G' },
+  isActive: true,
+  updatedAt: DELIVERED,
+};
+
+const flag = (name: string, packageCount: number) => ({
+  flagUrl: `https://p.qrsim.net/img/flags/${name}.png`,
+  packageCount,
+});
 const nigeria = {
   locationName: 'Nigeria',
   locationCode: 'NG',
@@ -134,60 +173,141 @@ const buyRequest = (packageType: 'BASE' | 'TOPUP', paymentMethod: string) => ({
   ...(packageType === 'TOPUP' ? { esimId: ESIM } : {}),
 });
 
+const endpoint = {
+  id: 'ep-6f9619ff8b864d0191f1c2d3e4f5a6b7',
+  url: 'http://127.0.0.1:4000/hooks',
+  events: ['esim.purchased'],
+  enabled: true,
+  disabledReason: null,
+  failingSince: null,
+  createdAt: OPENED,
+  updatedAt: OPENED,
+};
+const withSecret = { ...endpoint, secret: 'whsec_…' };
+const disabled = { ...endpoint, enabled: false, disabledReason: 'BY_OWNER' };
+const message = {
+  id: 'msg-1b4e28ba2fa14d2e883f0016d3cca427',
+  endpointId: endpoint.id,
+  event: 'esim.purchased',
+  transactionId: TRANSACTION,
+  attempts: 1,
+  createdAt: OPENED,
+};
+const delivered = {
+  ...message,
+  status: 'DELIVERED',
+  nextAttemptAt: null,
+  closedAt: '2026-01-31T09:30:00.180Z',
+};
+const waiting = { ...message, status: 'PENDING', nextAttemptAt: '2026-01-31T09:30:05.000Z', closedAt: null };
+const fresh = { ...waiting, attempts: 0, nextAttemptAt: OPENED };
+const messageBody = JSON.stringify({
+  event: 'esim.purchased',
+  data: {
+    transactionId: message.transactionId,
+    status: 'SUCCESS',
+    esimId: ESIM,
+    iccid: ICCID,
+    qrCodeUrl: install.esimDetails.qrCodeUrl,
+  },
+  timestamp: OPENED,
+});
+const attempt = { attempt: 1, at: OPENED, milliseconds: 180, outcome: 'answered', status: 204, answer: '' };
+
+/** A list with this one item. */
+const pageOf = (item: object) => presentPage({ items: [item], total: 1, page: 1, limit: 10 }, (one) => one);
+
+const WEBHOOK_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+  createWebhookEndpoint: {
+    request: {
+      'for purchases': { url: endpoint.url },
+      'for events of your choice': { url: endpoint.url, events: ['esim.purchased', 'payment.received'] },
+    },
+    201: { 'with its secret': withSecret },
+  },
+  listWebhookEndpoints: { 200: { 'one endpoint': pageOf(endpoint) } },
+  getWebhookEndpoint: { 200: { enabled: endpoint, disabled } },
+  updateWebhookEndpoint: {
+    request: { disable: { enabled: false }, enable: { enabled: true }, move: { url: endpoint.url } },
+    200: { disable: disabled, enable: endpoint, move: endpoint },
+  },
+  deleteWebhookEndpoint: { 200: { deleted: { id: endpoint.id, deleted: true } } },
+  rotateWebhookSecret: { 200: { 'with its new secret': withSecret } },
+  sendWebhookSample: {
+    request: {
+      'a purchase that failed': { event: 'esim.purchased', status: 'FAILED' },
+      'a wallet that runs low': { event: 'wallet.low_balance' },
+    },
+    201: { 'on its way': { ...fresh, transactionId: null } },
+  },
+  recoverWebhookMessages: {
+    request: { 'since a time': { from: OPENED } },
+    200: { 'sent again': { recovered: 12 } },
+  },
+  listWebhookMessages: { 200: { 'one message': pageOf(delivered) } },
+  getWebhookMessage: {
+    200: {
+      delivered: { ...delivered, body: messageBody },
+      'to be tried again': { ...waiting, body: messageBody },
+    },
+  },
+  listWebhookAttempts: {
+    200: {
+      answered: pageOf(attempt),
+      'no answer': pageOf({ ...attempt, outcome: 'no-connection', status: null }),
+    },
+  },
+  resendWebhookMessage: { 200: { 'on its way': fresh } },
+};
+
 /** By operation id. */
 export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...WEBHOOK_EXAMPLES,
   listRegions: {
-    answers: {
-      200: {
-        'a country and a region': [
-          { regionCode: 'NG', regionName: 'Nigeria', regionType: 'LC', countryCode: 'NG', ...flag('ng', 9) },
-          {
-            regionCode: 'AF-34',
-            regionName: 'Africa',
-            regionType: 'RG',
-            countryCode: null,
-            ...flag('af-34', 13),
-          },
-        ],
-      },
+    200: {
+      'a country and a region': [
+        { regionCode: 'NG', regionName: 'Nigeria', regionType: 'LC', countryCode: 'NG', ...flag('ng', 9) },
+        {
+          regionCode: 'AF-34',
+          regionName: 'Africa',
+          regionType: 'RG',
+          countryCode: null,
+          ...flag('af-34', 13),
+        },
+      ],
     },
   },
   listPackages: {
-    answers: {
-      200: {
-        BASE: [
-          {
-            packageCode: 'PJW5VJXA1P',
-            packageName: 'Nigeria 1GB 7Days',
-            data: '1 GB',
-            validity: 7,
-            price: 3032.32,
-            currency: 'NGN',
-            originalPriceUSD: 1.84,
-            ...coverage,
-            dataType: 'Data only',
-            speed: '3G/4G/5G',
-            activation: 'Validity starts when the eSIM first connects to a network',
-            topUpAvailable: true,
-          },
-        ],
-        TOPUP: [{ packageCode: 'TOPUP_PJW5VJXA1P', ...usdPackage, locationNetworkList: [nigeria] }],
-        'TOPUP, the package takes none': [],
-      },
+    200: {
+      BASE: [
+        {
+          packageCode: 'PJW5VJXA1P',
+          packageName: 'Nigeria 1GB 7Days',
+          data: '1 GB',
+          validity: 7,
+          price: 3032.32,
+          currency: 'NGN',
+          originalPriceUSD: 1.84,
+          ...coverage,
+          dataType: 'Data only',
+          speed: '3G/4G/5G',
+          activation: 'Validity starts when the eSIM first connects to a network',
+          topUpAvailable: true,
+        },
+      ],
+      TOPUP: [{ packageCode: 'TOPUP_PJW5VJXA1P', ...usdPackage, locationNetworkList: [nigeria] }],
+      'TOPUP, the package takes none': [],
     },
   },
   getPackage: {
-    answers: {
-      200: {
-        'in US dollars': {
-          packageCode: 'PJW5VJXA1P',
-          ...usdPackage,
-          unusedValidTime: 180,
-          location: 'NG',
-          locationCode: 'NG',
-          locationNetworkList: [{ ...nigeria, locationLogo: 'https://p.qrsim.net/img/flags/ng.png' }],
-        },
+    200: {
+      'in US dollars': {
+        packageCode: 'PJW5VJXA1P',
+        ...usdPackage,
+        unusedValidTime: 180,
+        location: 'NG',
+        locationCode: 'NG',
+        locationNetworkList: [{ ...nigeria, locationLogo: 'https://p.qrsim.net/img/flags/ng.png' }],
       },
     },
   },
@@ -201,110 +321,68 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
       'top-up, WALLET': buyRequest('TOPUP', 'WALLET'),
       'top-up, CARD': buyRequest('TOPUP', 'CARD'),
     },
-    answers: {
-      200: {
-        'top-up, WALLET': { ...success, message: 'Top-up successful', ...topUp, ...added },
-        'top-up, CARD': { ...pending, ...topUp, ...hosted },
-        'top-up, BANK_TRANSFER': { ...pending, ...topUp, ...transfer },
-      },
-      201: {
-        'new eSIM, WALLET': { ...success, ...base, ...install },
-        'new eSIM, WALLET, not delivered yet': { ...success, status: 'PROCESSING', ...base },
-        'new eSIM, CARD': { ...pending, ...base, ...hosted },
-        'new eSIM, BANK_TRANSFER': { ...pending, ...base, ...transfer },
-        'new eSIM, MOBILE_MONEY': { ...pending, ...base, ...hosted, ...inCedis },
-        'new eSIM, APPLE_PAY': { ...pending, ...base, ...hosted },
-      },
+    200: {
+      'top-up, WALLET': { ...success, message: 'Top-up successful', ...topUp, ...added },
+      'top-up, CARD': { ...pending, ...topUp, ...hosted },
+      'top-up, BANK_TRANSFER': { ...pending, ...topUp, ...transfer },
+    },
+    201: {
+      'new eSIM, WALLET': { ...success, ...base, ...install },
+      'new eSIM, WALLET, not delivered yet': { ...success, status: 'PROCESSING', ...base },
+      'new eSIM, CARD': { ...pending, ...base, ...hosted },
+      'new eSIM, BANK_TRANSFER': { ...pending, ...base, ...transfer },
+      'new eSIM, MOBILE_MONEY': { ...pending, ...base, ...hosted, ...inCedis },
+      'new eSIM, APPLE_PAY': { ...pending, ...base, ...hosted },
     },
   },
-  getTransaction: { answers: { 200: STANDINGS } },
+  getTransaction: { 200: STANDINGS },
   confirmPayment: {
     request: {
       'by transactionId': { transactionId: TRANSACTION },
       'by gatewayReference': { gatewayReference: TRANSACTION },
       'by trackingReference': { trackingReference: TRANSACTION },
     },
-    answers: { 200: STANDINGS },
+    200: STANDINGS,
   },
   listEsims: {
-    answers: {
-      200: {
-        'one eSIM': {
-          esims: [{ ...listedEsim, packageDetails: sandboxCoverage }],
-          total: 1,
-          page: 1,
-          limit: 10,
-          totalPages: 1,
-        },
+    200: {
+      'one eSIM': {
+        esims: [{ ...listedEsim, packageDetails: sandboxCoverage }],
+        total: 1,
+        page: 1,
+        limit: 10,
+        totalPages: 1,
       },
     },
   },
-  getEsim: { answers: { 200: { 'in use': esimInUse() } } },
+  getEsim: { 200: { 'in use': esimInUse } },
   getWalletBalance: {
-    answers: {
-      200: { balance: { success: true, data: { balance: 45880, currency: 'NGN', lastUpdated: OPENED } } },
-    },
+    200: { balance: { success: true, data: { balance: 45880, currency: 'NGN', lastUpdated: OPENED } } },
   },
   fundWallet: {
     request: {
       CARD: { amount: 5000.5, paymentMethod: 'CARD' },
       BANK_TRANSFER: { amount: 5000.5, paymentMethod: 'BANK_TRANSFER' },
     },
-    answers: {
-      201: {
-        CARD: { ...pending, ...funding, ...hosted },
-        BANK_TRANSFER: { ...pending, ...funding, ...transfer },
-      },
+    201: {
+      CARD: { ...pending, ...funding, ...hosted },
+      BANK_TRANSFER: { ...pending, ...funding, ...transfer },
     },
   },
   getLowBalance: {
-    answers: { 200: { set: { amount: 250, currency: 'NGN' }, 'not set': { amount: null, currency: 'NGN' } } },
+    200: { set: { amount: 250, currency: 'NGN' }, 'not set': { amount: null, currency: 'NGN' } },
   },
   setLowBalance: {
     request: { set: { amount: 250 }, end: { amount: null } },
-    answers: { 200: { set: { amount: 250, currency: 'NGN' }, end: { amount: null, currency: 'NGN' } } },
+    200: { set: { amount: 250, currency: 'NGN' }, end: { amount: null, currency: 'NGN' } },
   },
   getExchangeRate: {
-    answers: {
-      200: {
-        rate: {
-          success: true,
-          message: 'Current exchange rate',
-          data: { rate: 1600, baseCurrency: 'USD', currency: 'NGN' },
-        },
+    200: {
+      rate: {
+        success: true,
+        message: 'Current exchange rate',
+        data: { rate: 1600, baseCurrency: 'USD', currency: 'NGN' },
       },
     },
   },
 };
-
-function flag(name: string, packageCount: number) {
-  return { flagUrl: `https://p.qrsim.net/img/flags/${name}.png`, packageCount };
-}
-
-function esimInUse() {
-  return {
-    ...listedEsim,
-    orderNo: 'B26013109300001',
-    esimTranNo: '26013109300001',
-    imsi: '234500102030405',
-    msisdn: null,
-    ac: LPA,
-    shortUrl: 'https://p.qrsim.net/1a2b3c',
-    smdpAddress: 'rsp.example.com',
-    matchingId: 'K2-1A2B3C-4D5E6F',
-    eid: '89049032000001000000012345678901',
-    smdpStatus: 'ENABLED',
-    activeType: '2',
-    durationUnit: 'DAY',
-    totalDuration: 7,
-    validity_usage_remain: 6,
-    pin: '1234',
-    puk: '12345678',
-    apn: 'internet',
-    smsStatus: 0,
-    dataType: 1,
-    packageDetails: { ...sandboxCoverage, dataType: 'Data only', speed: '3G/4G/5G' },
-    isActive: true,
-    updatedAt: DELIVERED,
-  };
-}

@@ -6,8 +6,9 @@ import { shapeOf, STATUS_OF, type ErrorShape } from '../errors.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
 import type { HttpMethod, Route } from '../route.ts';
 import { errorExamplesOf } from './error-examples.ts';
-import { EXAMPLES } from './examples.ts';
-import type { Examples } from './webhook-examples.ts';
+import { EXAMPLES, type Examples } from './examples.ts';
+
+type DocumentConfig = Parameters<OpenApiGeneratorV31['generateDocument']>[0];
 
 const JSON_TYPE = 'application/json';
 const SECURITY_SCHEME = 'ApiKey';
@@ -32,13 +33,8 @@ const TAGS = [
 export function errorCodesOf(route: Route): ErrorCode[] {
   const codes = new Set<ErrorCode>(route.errors);
   const add = (...more: ErrorCode[]): void => more.forEach((code) => codes.add(code));
-  add(
-    'VALIDATION_ERROR',
-    'RATE_LIMIT_EXCEEDED',
-    'INTERNAL_ERROR',
-    'SERVICE_UNAVAILABLE',
-    'ENVIRONMENT_UNAVAILABLE',
-  );
+  add('VALIDATION_ERROR', 'RATE_LIMIT_EXCEEDED', 'INTERNAL_ERROR');
+  add('SERVICE_UNAVAILABLE', 'ENVIRONMENT_UNAVAILABLE');
   add('IP_NOT_WHITELISTED', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE');
   if (route.keyErrors === 'wallet') add('UNAUTHORIZED');
   else if (route.key === 'required' || route.key === 'session') add('UNAUTHORIZED', 'INVALID_TOKEN');
@@ -86,8 +82,8 @@ export function makeOpenApiDocument(
 /** The document of everything under /ops. Separate, because the merchants' document is public and kept stable for their programs. */
 export function makeOpsDocument(
   routes: readonly Route[],
-  info: { readonly title: string; readonly version: string; readonly description: string },
-  tags: readonly Tag[],
+  info: DocumentConfig['info'],
+  tags: DocumentConfig['tags'],
 ): object {
   const registry = new OpenAPIRegistry();
   registry.registerComponent('securitySchemes', PERSON_SECURITY_SCHEME, {
@@ -98,24 +94,19 @@ export function makeOpsDocument(
   return generateDocument(registry, routes, info, tags);
 }
 
-interface Tag {
-  readonly name: string;
-  readonly description: string;
-}
-
 /** Routes without `docs` are left out. */
 function generateDocument(
   registry: OpenAPIRegistry,
   routes: readonly Route[],
-  info: { readonly title: string; readonly version: string; readonly description: string },
-  tags: readonly Tag[],
+  info: DocumentConfig['info'],
+  tags: DocumentConfig['tags'],
 ): object {
   for (const route of routes) registerRoute(registry, route);
   return new OpenApiGeneratorV31(registry.definitions).generateDocument({
     openapi: '3.1.0',
     info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: [{ url: '/', description: 'This service' }],
-    tags: [...tags],
+    tags,
   });
 }
 
@@ -131,19 +122,15 @@ function registerRoute(registry: OpenAPIRegistry, route: Route): void {
     description: docs.description,
     security: securityOf(route),
     request: {
-      ...(route.params ? { params: paramsSchema(route.params) } : {}),
-      ...(route.query ? { query: route.query } : {}),
-      ...(route.body
-        ? {
-            body: {
-              required: true,
-              content: {
-                [JSON_TYPE]: { schema: route.body, ...namedExamples(EXAMPLES[docs.operationId]?.request) },
-              },
-            },
-          }
-        : {}),
-      ...(takesIdempotencyKey(route) ? { headers: idempotencyHeader } : {}),
+      params: route.params && paramsSchema(route.params),
+      query: route.query,
+      body: route.body && {
+        required: true,
+        content: {
+          [JSON_TYPE]: { schema: route.body, ...namedExamples(EXAMPLES[docs.operationId]?.request) },
+        },
+      },
+      headers: takesIdempotencyKey(route) ? idempotencyHeader : undefined,
     },
     responses: { ...successResponses(route), ...errorResponses(route) },
   });
@@ -183,14 +170,10 @@ function securityOf(route: Route): Record<string, string[]>[] {
 }
 
 function paramsSchema(params: NonNullable<Route['params']>): z.ZodObject {
-  return z.object(
-    Object.fromEntries(
-      Object.entries(params).map(([name, { description, example }]) => [
-        name,
-        z.string().meta({ description, example }),
-      ]),
-    ),
+  const fields = Object.entries(params).map(
+    ([name, { description, example }]) => [name, z.string().meta({ description, example })] as const,
   );
+  return z.object(Object.fromEntries(fields));
 }
 
 const idempotencyHeader = z.object({
@@ -206,7 +189,7 @@ function successResponses(route: Route) {
     Object.entries(route.responses).map(
       ([status, { description, schema, contentType = JSON_TYPE, alsoAs = {} }]) => {
         const forms = Object.entries({ [contentType]: schema, ...alsoAs });
-        const examples = namedExamples(EXAMPLES[route.docs?.operationId ?? '']?.answers[Number(status)]);
+        const examples = namedExamples(EXAMPLES[route.docs?.operationId ?? '']?.[Number(status)]);
         const content = Object.fromEntries(
           forms.map(([type, form]) => [type, { schema: form, ...(type === contentType ? examples : {}) }]),
         );
@@ -242,17 +225,12 @@ function errorResponses(route: Route) {
   );
 }
 
-export const code = z
-  .enum(ERROR_CODES)
-  .meta({ id: 'ErrorCode', description: 'See docs/ERRORS.md for each code' });
+const code = z.enum(ERROR_CODES).meta({ id: 'ErrorCode', description: 'See docs/ERRORS.md for each code' });
+const message = z.string().meta({ description: 'For people' });
+const statusCode = z.number().int();
+const failed = z.literal(false);
 
-export const message = z.string().meta({ description: 'For people' });
-
-export const statusCode = z.number().int();
-
-export const failed = z.literal(false);
-
-export const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
+const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
   base: z
     .object({ success: failed, message, error: z.object({ code, details: z.string() }) })
     .meta({ id: 'DetailedError' }),
@@ -265,34 +243,18 @@ export const errorSchemas: Record<ErrorShape | 'authentication', z.ZodType> = {
     .meta({ id: 'AuthenticationError' }),
 };
 
-export interface DocumentedHeader {
-  readonly description: string;
-  readonly schema: { readonly type: 'string' | 'integer' };
-}
+const header = (type: 'string' | 'integer', description: string) => ({ description, schema: { type } });
 
-export const commonHeaders = {
-  'X-Request-Id': { description: 'Names this request in our log', schema: { type: 'string' } },
-  'X-RateLimit-Limit': {
-    description: 'Requests allowed in a window of 60 seconds',
-    schema: { type: 'integer' },
-  },
-  'X-RateLimit-Remaining': { description: 'Requests left in this window', schema: { type: 'integer' } },
-  'X-RateLimit-Reset': {
-    description: 'End of this window, Unix time in seconds',
-    schema: { type: 'integer' },
-  },
-} satisfies Record<string, DocumentedHeader>;
-
-export const retryAfterHeader = {
-  'Retry-After': { description: 'Seconds to wait before trying again', schema: { type: 'integer' } },
-} satisfies Record<string, DocumentedHeader>;
-
-export const replayedHeader = {
-  'Idempotent-Replayed': {
-    description: '`true` when this is the first answer again',
-    schema: { type: 'string' },
-  },
-} satisfies Record<string, DocumentedHeader>;
+const commonHeaders = {
+  'X-Request-Id': header('string', 'Names this request in our log'),
+  'X-RateLimit-Limit': header('integer', 'Requests allowed in a window of 60 seconds'),
+  'X-RateLimit-Remaining': header('integer', 'Requests left in this window'),
+  'X-RateLimit-Reset': header('integer', 'End of this window, Unix time in seconds'),
+};
+const retryAfterHeader = { 'Retry-After': header('integer', 'Seconds to wait before trying again') };
+const replayedHeader = {
+  'Idempotent-Replayed': header('string', '`true` when this is the first answer again'),
+};
 
 function errorHeaders(status: number) {
   // The server refuses these before the request is counted.

@@ -1,6 +1,5 @@
 /** The OpenAPI document and the page that shows it. Public, like everything they say. */
 import { z } from 'zod';
-import { DomainError } from '../../../domain/errors.ts';
 import { toJson } from '../json.ts';
 import { defineRoute, type Route } from '../route.ts';
 import { makeOpenApiDocument, type DocumentedEvent } from './openapi.ts';
@@ -9,8 +8,6 @@ import { createRequire } from 'node:module';
 import { readFile } from 'node:fs/promises';
 
 const HIDDEN = { key: 'public', scope: undefined, shapes: ['general'], errors: [], docs: undefined } as const;
-const FILE_NAME = /^[\w.-]{1,64}$/;
-const NOT_FOUND = { code: 'NOT_FOUND', message: 'There is nothing at this path' } as const;
 
 /** `apiRoutes`: everything the document describes. */
 export function docsRoutes(
@@ -40,7 +37,8 @@ function openApiRoute(document: () => Buffer): Route {
 }
 
 function pageRoute(): Route {
-  const { contentType, body } = docsPage();
+  const contentType = 'text/html; charset=utf-8';
+  const body = Buffer.from(PAGE);
   return defineRoute({
     ...HIDDEN,
     method: 'GET',
@@ -51,7 +49,7 @@ function pageRoute(): Route {
 }
 
 function fileRoute(): Route {
-  const find = createDocsFiles();
+  const read = createFileReader();
   return defineRoute({
     ...HIDDEN,
     method: 'GET',
@@ -60,27 +58,24 @@ function fileRoute(): Route {
       file: {
         description: 'A file of the reference page',
         example: 'swagger-ui.css',
-        isPossible: (text) => FILE_NAME.test(text),
-        notFound: NOT_FOUND,
+        isPossible: (text) => Object.hasOwn(FILE_TYPES, text),
+        notFound: { code: 'NOT_FOUND', message: 'There is nothing at this path' },
       },
     },
     responses: { 200: { description: 'The file', schema: z.string() } },
     async handle({ params }) {
-      const file = await find(params['file'] ?? '');
-      if (!file) throw new DomainError(NOT_FOUND.code, NOT_FOUND.message);
-      return { status: 200, body: file.body, headers: docsHeaders(file.contentType) };
+      const file = params['file'] ?? '';
+      return { status: 200, body: await read(file), headers: docsHeaders(FILE_TYPES[file] ?? '') };
     },
   });
 }
 
-export const PACKAGE = 'swagger-ui-dist';
-
-export const START_SCRIPT = `window.addEventListener('load', () => {
+const START_SCRIPT = `window.addEventListener('load', () => {
   window.ui = SwaggerUIBundle({ url: '/api/openapi.json', dom_id: '#swagger-ui', deepLinking: true, validatorUrl: null });
 });
 `;
 
-export const PAGE = `<!doctype html>
+const PAGE = `<!doctype html>
 <html lang="en">
 <head>
   <meta charset="utf-8">
@@ -98,7 +93,7 @@ export const PAGE = `<!doctype html>
 `;
 
 /** Swagger UI sets style attributes and inlines its icons as data: images; scripts come from here alone. */
-export const CONTENT_POLICY = [
+const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -109,21 +104,16 @@ export const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-export interface DocsFile {
-  readonly contentType: string;
-  readonly body: Buffer;
-}
-
-export const FILES_OF_PACKAGE: Readonly<Record<string, string>> = {
+const FILE_TYPES: Readonly<Record<string, string>> = {
+  'start.js': 'text/javascript; charset=utf-8',
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
 };
 
-export const ONE_HOUR_SECONDS = 3_600;
+const ONE_HOUR_SECONDS = 3_600;
 
-/** Headers of the page and of its files. */
-export function docsHeaders(contentType: string): Record<string, string> {
+function docsHeaders(contentType: string): Record<string, string> {
   return {
     'Content-Type': contentType,
     'Content-Security-Policy': CONTENT_POLICY,
@@ -133,27 +123,15 @@ export function docsHeaders(contentType: string): Record<string, string> {
   };
 }
 
-export function docsPage(): DocsFile {
-  return { contentType: 'text/html; charset=utf-8', body: Buffer.from(PAGE) };
-}
-
-/** Reads the page's files on first use and keeps them; `undefined` for any other name. */
-export function createDocsFiles(): (name: string) => Promise<DocsFile> | undefined {
-  const folder = dirname(createRequire(import.meta.url).resolve(`${PACKAGE}/package.json`));
-  const loaded = new Map<string, Promise<DocsFile>>();
-  loaded.set(
-    'start.js',
-    Promise.resolve({ contentType: 'text/javascript; charset=utf-8', body: Buffer.from(START_SCRIPT) }),
-  );
+/** Reads the page's files on first use and keeps them. */
+function createFileReader(): (name: string) => Promise<Buffer> {
+  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const loaded = new Map([['start.js', Promise.resolve(Buffer.from(START_SCRIPT))]]);
   return (name) => {
-    const known = loaded.get(name);
-    if (known) return known;
-    const contentType = Object.hasOwn(FILES_OF_PACKAGE, name) ? FILES_OF_PACKAGE[name] : undefined;
-    if (contentType === undefined) return undefined;
-    const reading = readFile(join(folder, name)).then((body) => ({ contentType, body }));
+    const reading = loaded.get(name) ?? readFile(join(folder, name));
+    loaded.set(name, reading);
     // A file that could not be read is tried again by the next request.
     reading.catch(() => loaded.delete(name));
-    loaded.set(name, reading);
     return reading;
   };
 }

@@ -6,21 +6,23 @@ import type { UseCases } from '../../composition/use-cases.ts';
 import type { Principal } from '../../../domain/account.ts';
 import { invalidToken } from '../../../accounts/authenticate.ts';
 import { DomainError } from '../../../domain/errors.ts';
-import { compileRanges, parseRange } from '../addresses.ts';
+import { compileRanges, requireRanges } from '../addresses.ts';
 import { MAX_API_KEY_CHARACTERS } from '../limits.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
 
 const FAILURES: ReadonlySet<string> = new Set(['UNAUTHORIZED', 'INVALID_TOKEN', 'IP_NOT_WHITELISTED']);
 
-export interface AuthenticateOptions {
+export function authenticate({
+  accounts,
+  checkPerson,
+  countFailure,
+}: {
   readonly accounts: UseCases['accounts'];
   /** For routes that are for people. */
   readonly checkPerson: (ctx: RequestKoa) => Promise<void>;
   /** Counts one failed attempt, and throws when there were too many. */
   readonly countFailure: (ctx: RequestKoa) => Promise<void>;
-}
-
-export function authenticate({ accounts, checkPerson, countFailure }: AuthenticateOptions): Middleware {
+}): Middleware {
   const isAllowed = addressChecker();
   return async (ctx, next) => {
     try {
@@ -37,7 +39,8 @@ export function authenticate({ accounts, checkPerson, countFailure }: Authentica
   };
 }
 
-function isForPeople(ctx: RequestKoa): boolean {
+/** Whether the route is for people, who send no API key. */
+export function isForPeople(ctx: RequestKoa): boolean {
   const rule = routeOf(ctx)?.key;
   return rule === 'session' || rule === 'login';
 }
@@ -51,13 +54,11 @@ async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promis
     throw new DomainError('UNAUTHORIZED', 'Send your API key in the X-API-Key header');
   }
   // Node joins a repeated header with ", ", which no key contains.
-  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) {
-    throw invalidToken();
-  }
+  if (typeof header !== 'string' || header.length > MAX_API_KEY_CHARACTERS) throw invalidToken();
   return accounts.authenticate(header);
 }
 
-/** Wallet routes tell every failed authentication as UNAUTHORIZED. */
+/** Wallet routes answer every failed authentication with UNAUTHORIZED. */
 function walletWords(ctx: RequestKoa, error: unknown): unknown {
   const isWallet = routeOf(ctx)?.keyErrors === 'wallet';
   if (!isWallet || !(error instanceof DomainError) || error.code !== 'INVALID_TOKEN') return error;
@@ -81,7 +82,7 @@ function addressChecker(): (principal: Principal, address: string) => boolean {
 }
 
 /** A token has 47 characters. */
-export const BEARER = /^Bearer ([!-~]{1,200})$/i;
+const BEARER = /^Bearer ([!-~]{1,200})$/i;
 
 /**
  * Finds the person of a request whose route is for people. Its check throws UNAUTHORIZED, INVALID_TOKEN and IP_NOT_WHITELISTED; NOT_FOUND
@@ -91,10 +92,7 @@ export function createPersonCheck(
   ops: UseCases['ops'],
   opsAddresses: readonly string[],
 ): (ctx: RequestKoa) => Promise<void> {
-  for (const entry of opsAddresses) {
-    if (!parseRange(entry)) throw new RangeError(`"${entry}" is no address and no CIDR range`);
-  }
-  const isAllowed = compileRanges(opsAddresses);
+  const isAllowed = requireRanges(opsAddresses);
   return async (ctx) => {
     if (!ops) throw new DomainError('NOT_FOUND', 'There is nothing at this path');
     if (!isAllowed(ctx.state.clientAddress))
@@ -103,7 +101,7 @@ export function createPersonCheck(
   };
 }
 
-export function tokenOf(ctx: RequestKoa): string {
+function tokenOf(ctx: RequestKoa): string {
   const { authorization } = ctx.req.headers;
   if (authorization === undefined)
     throw new DomainError('UNAUTHORIZED', 'Sign in, and send your token as Authorization: Bearer');
@@ -125,10 +123,10 @@ export function checkScope(ops: UseCases['ops']): Middleware {
   };
 }
 
-export async function checkRole(ctx: RequestKoa, ops: UseCases['ops']): Promise<void> {
+async function checkRole(ctx: RequestKoa, ops: UseCases['ops']): Promise<void> {
   const { session, requestId, path } = ctx.state;
   const permission = routeOf(ctx)?.permission;
-  if (!ops || !session || permission === undefined) throw new Error('a route for people says no permission');
+  if (!ops || !session || permission === undefined) throw new Error('a route for people has no permission');
   if (permission === 'own') return;
   await ops.sessions.authorise(session, permission, { subject: `${ctx.method} ${path}`, requestId });
 }

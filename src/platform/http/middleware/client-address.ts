@@ -1,16 +1,13 @@
 /** Finds out who is calling (decisions.md, "Keys and accounts"). Koa's own ctx.ip is not used: anyone can write its leftmost entry. */
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../../domain/errors.ts';
-import { compileRanges, parseRange, resolveClientAddress } from '../addresses.ts';
+import { requireRanges, resolveClientAddress } from '../addresses.ts';
 import { ClientGone } from '../errors.ts';
 import type { Middleware } from '../request.ts';
 
 /** `trustedProxies`: addresses or CIDR ranges. Throws on an entry that is neither, so that a typing error shows at start. */
 export function findClientAddress(trustedProxies: readonly string[]): Middleware {
-  for (const entry of trustedProxies) {
-    if (!parseRange(entry)) throw new RangeError(`"${entry}" is no address and no CIDR range`);
-  }
-  const isTrusted = compileRanges(trustedProxies);
+  const isTrusted = requireRanges(trustedProxies);
   const direct = directAddresses(isTrusted);
   return (ctx, next) => {
     // Node joins repeated X-Forwarded-For headers in the order in which they came.

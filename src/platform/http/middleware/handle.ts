@@ -2,7 +2,7 @@
 import type { UseCases } from '../../composition/use-cases.ts';
 import { withSubject } from '../../telemetry/subject.ts';
 import { routeOf, type Middleware, type RequestKoa } from '../request.ts';
-import type { OpsInput } from '../route.ts';
+import { isForPeople } from './authenticate.ts';
 
 export function handle(ops: UseCases['ops']): Middleware {
   return async (ctx) => {
@@ -24,16 +24,15 @@ export function handle(ops: UseCases['ops']): Middleware {
       }),
     );
     ctx.state.answer = answer;
-    // A route may tell a refusal in a shape of its own.
+    // A route may render a refusal in a shape of its own.
     if ('code' in answer) ctx.state.errorCode = answer.code;
   };
 }
 
 /** Undefined on every route that is not for people. */
-function opsInput(ctx: RequestKoa, ops: UseCases['ops']): OpsInput | undefined {
+function opsInput(ctx: RequestKoa, ops: UseCases['ops']) {
   const { session, environment, clientAddress } = ctx.state;
-  const rule = routeOf(ctx)?.key;
-  if (rule !== 'session' && rule !== 'login') return undefined;
+  if (!isForPeople(ctx)) return undefined;
   const world = environment && ops?.worlds[environment];
   if (!world) throw new Error('a request for people reached its handler without a world');
   return {
@@ -41,8 +40,8 @@ function opsInput(ctx: RequestKoa, ops: UseCases['ops']): OpsInput | undefined {
     people: ops.people,
     world,
     clientAddress,
-    // Routes that need a session were refused without one by authenticate-person.ts.
-    ...(session ? { session } : {}),
-    preferredType: (...types) => ctx.accepts(...types) || undefined,
+    // Routes that need a session were refused without one by authenticate.ts.
+    session,
+    preferredType: (...types: readonly string[]) => ctx.accepts(...types) || undefined,
   };
 }

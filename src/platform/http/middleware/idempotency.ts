@@ -11,7 +11,7 @@ import { withSubject } from '../../telemetry/subject.ts';
 import { renderError, STATUS_OF, type Answer } from '../errors.ts';
 import { canonicalJson } from '../json.ts';
 import { MAX_IDEMPOTENCY_KEY_CHARACTERS } from '../limits.ts';
-import type { Middleware, RequestKoa } from '../request.ts';
+import type { Middleware, RequestKoa, RequestState } from '../request.ts';
 import type { HttpEvents } from '../../telemetry/events.ts';
 
 const HEADER = 'idempotency-key';
@@ -26,34 +26,36 @@ export function honourIdempotencyKey(events: HttpEvents): Middleware {
     const { world, principal } = ctx.state;
     const key = principal && keyOf(ctx);
     if (key === undefined || !world || !principal) return next();
-    return answerOnce(ctx, next, {
-      world,
-      principal,
-      tag: tagOf(ctx, key),
-      events,
-      requestId: ctx.state.requestId,
-    });
+    return answerOnce(ctx, next, { world, principal, tag: tagOf(ctx, key), events });
   };
 }
 
+interface Keeping {
+  readonly world: WorldUseCases;
+  readonly principal: Principal;
+  readonly tag: IdempotencyTag;
+  readonly events: HttpEvents;
+}
+
 async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Keeping): Promise<void> {
-  const { answer, tag } = await withSubject(ctx.state.subject, () =>
+  const { state } = ctx;
+  const { answer, tag } = await withSubject(state.subject, () =>
     known.world.findStoredAnswer(known.principal, known.tag),
   );
   if (answer) {
-    ctx.state.answer = replay(answer);
+    state.answer = replay(answer);
     return;
   }
-  ctx.state.idempotency = tag;
+  state.idempotency = tag;
   try {
     await next();
   } catch (error) {
-    const earlier = await keepRefusal(ctx, known, error);
-    if (!earlier) throw error;
-    ctx.state.answer = earlier;
+    if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) throw error;
+    state.answer = await keep(state, known, renderError(error, state.shape));
+    if (!state.answer) throw error;
     return;
   }
-  if (ctx.state.answer) ctx.state.answer = (await keep(known, ctx.state.answer)) ?? ctx.state.answer;
+  if (state.answer) state.answer = (await keep(state, known, state.answer)) ?? state.answer;
 }
 
 function replay(stored: StoredAnswer): Answer {
@@ -80,31 +82,22 @@ function tagOf(ctx: RequestKoa, key: string): IdempotencyTag {
   return { key, path, fingerprint };
 }
 
-interface Keeping {
-  readonly world: WorldUseCases;
-  readonly principal: Principal;
-  readonly tag: IdempotencyTag;
-  readonly events: HttpEvents;
-  readonly requestId: string;
-}
-
-async function keepRefusal(ctx: RequestKoa, known: Keeping, error: unknown): Promise<Answer | undefined> {
-  if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) return undefined;
-  return keep(known, renderError(error, ctx.state.shape));
-}
-
 /**
  * Returns the answer to give instead, where another request with this key was answered first. The purchase has happened whether or not
  * its answer can be kept: a failure here is logged, and a retry reads the rows.
  */
-async function keep(known: Keeping, answer: Answer): Promise<Answer | undefined> {
+async function keep(
+  { requestId }: RequestState,
+  { world, principal, tag, events }: Keeping,
+  answer: Answer,
+): Promise<Answer | undefined> {
   const { status: statusCode, body: sent, stored: body = sent } = answer;
   if (ABOUT_THE_ATTEMPT.has(statusCode) || typeof body !== 'string') return undefined;
   try {
-    const earlier = await known.world.storeAnswer(known.principal, known.tag, { statusCode, body });
+    const earlier = await world.storeAnswer(principal, tag, { statusCode, body });
     return earlier && replay(earlier);
   } catch (error) {
-    known.events.answerNotKept({ requestId: known.requestId, error });
+    events.answerNotKept({ requestId, error });
     return undefined;
   }
 }

@@ -1,0 +1,52 @@
+import type { Generated } from 'kysely';
+import type { AccountCurrency } from '../../domain/money.ts';
+
+export interface LedgerAccountsTable {
+  id: string;
+  kind: string;
+  currency: string;
+  account_id: string | null;
+}
+
+export interface WalletsTable {
+  account_id: string;
+  ledger_account_id: string;
+  currency: AccountCurrency;
+  balance_minor: Generated<bigint>;
+  updated_at: Generated<Date>;
+}
+
+export interface LedgerTransactionsTable {
+  id: Generated<bigint>;
+  operation_key: string;
+  kind: string;
+  transaction_id: string | null;
+  reason: string | null;
+  created_at: Generated<Date>;
+}
+
+export interface LedgerEntriesTable {
+  id: Generated<bigint>;
+  ledger_transaction_id: bigint;
+  ledger_account_id: string;
+  currency: string;
+  amount_minor: bigint;
+}
+
+export interface HoldsTable {
+  id: string;
+  account_id: string;
+  currency: string;
+  amount_minor: bigint;
+  status: Generated<'HELD' | 'POSTED' | 'VOIDED'>;
+  created_at: Generated<Date>;
+  closed_at: Date | null;
+}
+
+export interface LedgerTables {
+  ledger_accounts: LedgerAccountsTable;
+  wallets: WalletsTable;
+  ledger_transactions: LedgerTransactionsTable;
+  ledger_entries: LedgerEntriesTable;
+  holds: HoldsTable;
+}

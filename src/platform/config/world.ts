@@ -1,0 +1,206 @@
+/** Settings of one world: its vendors, how fast purchases go, reconciliation, and webhooks to merchants. */
+import { z } from 'zod';
+import { json, list, positive, text } from './fields.ts';
+import type { Environment } from '../../domain/account.ts';
+import { parseMinor } from '../../domain/money.ts';
+import type { PurchaseTimings } from '../../purchases/purchase.ts';
+import type { FeeTariff } from '../../reconciliation/payment-rules.ts';
+import { ATTEMPT_WAITS_MS, FAILING_LIMIT_MS } from '../../webhooks/rules.ts';
+
+const decimal = z
+  .string()
+  .refine((amount) => (parseMinor(amount) ?? -1n) >= 0n, 'takes a decimal such as "100.00"')
+  .transform((amount) => parseMinor(amount) ?? 0n);
+
+const tariff = z
+  .strictObject({
+    percent: z.string().regex(/^\d{1,2}(\.\d{1,2})?$/),
+    fixed: decimal.default(0n),
+    fixedFrom: decimal.default(0n),
+    cap: decimal.optional(),
+  })
+  .transform(({ percent, fixed, fixedFrom, cap }): FeeTariff => ({
+    rateBps: Number(parseMinor(percent) ?? 0n),
+    fixedMinor: fixed,
+    fixedFromMinor: fixedFrom,
+    capMinor: cap ?? null,
+  }));
+
+/** JSON such as `{"NGN":[{"percent":"1.5","fixed":"100.00","fixedFrom":"2500.00","cap":"2000.00"}]}`. */
+const fees = (fallback: object) =>
+  json(
+    JSON.stringify(fallback),
+    '{"NGN":[{"percent":"1.5"}]}',
+    z.record(z.string().regex(/^[A-Z]{3}$/), z.array(tariff).min(1)),
+  );
+
+const SIMULATORS_FEES = {
+  NGN: [{ percent: '1.5', cap: '2000.00' }],
+  ...Object.fromEntries(['USD', 'GHS', 'KES', 'XOF'].map((currency) => [currency, [{ percent: '1.5' }]])),
+};
+
+/** Some of the waiting times of purchases. */
+const timings = json(
+  '{}',
+  '{"attentionAfterMs":5000}',
+  z.record(z.string(), z.number().int().positive()),
+) satisfies z.ZodType<Partial<PurchaseTimings>>;
+
+const HOUR_MS = 3_600_000;
+
+/** Variables of the environment. */
+export const worldSettings = {
+  SIMWAY_TEST_SUPPLIER_URL: z.url(),
+  SIMWAY_TEST_SUPPLIER_ACCESS_CODE: z.string().min(1),
+  SIMWAY_TEST_SUPPLIER_SECRET_KEY: text,
+  SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND: z.coerce.number().int().positive().optional(),
+  SIMWAY_LIVE_SUPPLIER_URL: z.url().default('https://api.esimaccess.com'),
+  SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: text,
+  SIMWAY_LIVE_SUPPLIER_SECRET_KEY: text,
+  SIMWAY_TEST_GATEWAY_URL: z.url().optional(),
+  SIMWAY_TEST_GATEWAY_SECRET_KEY: text,
+  SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY: text,
+  SIMWAY_LIVE_GATEWAY_URL: z.url().default('https://api.paystack.co'),
+  SIMWAY_LIVE_GATEWAY_SECRET_KEY: text,
+  SIMWAY_LIVE_GATEWAY_PREVIOUS_SECRET_KEY: text,
+  SIMWAY_TEST_TIMINGS: timings,
+  /** The gateway allows 15 minutes to 8 hours. */
+  SIMWAY_TRANSFER_MINUTES: z.coerce.number().int().min(15).max(480).default(30),
+  SIMWAY_TEST_RECONCILE_MS: positive(HOUR_MS),
+  SIMWAY_LIVE_RECONCILE_MS: positive(24 * HOUR_MS),
+  /** A page takes money for a day, and late money is looked for three days more. */
+  SIMWAY_RECONCILE_OVERLAP_MS: positive(96 * HOUR_MS),
+  SIMWAY_TEST_RECONCILE_SETTLE_MS: positive(300_000),
+  SIMWAY_LIVE_RECONCILE_SETTLE_MS: positive(HOUR_MS),
+  SIMWAY_TEST_GATEWAY_FEES: fees(SIMULATORS_FEES),
+  SIMWAY_LIVE_GATEWAY_FEES: fees({}),
+  SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES: list,
+  SIMWAY_LIVE_WEBHOOK_ALLOWED_RANGES: list,
+  SIMWAY_TEST_WEBHOOK_SPEED: positive(1),
+};
+
+type Settings = z.output<z.ZodObject<typeof worldSettings>>;
+
+/** Durations travel with each purchase, so open ones keep theirs. */
+export function purchaseTimings(
+  s: Pick<Settings, 'SIMWAY_TEST_TIMINGS' | 'SIMWAY_TRANSFER_MINUTES'>,
+  environment: Environment,
+): PurchaseTimings {
+  const live: PurchaseTimings = {
+    openChargeForMs: 10 * 60_000,
+    checkoutMs: 24 * HOUR_MS,
+    transferMs: s.SIMWAY_TRANSFER_MINUTES * 60_000,
+    pollFirstMs: 5_000,
+    pollMaxMs: 10 * 60_000,
+    refundLookFirstMs: 5_000,
+    refundLookMaxMs: HOUR_MS,
+    answerWithinMs: 8_000,
+    // The supplier's advice: a check every 3 s, up to 30 s expected.
+    lookFirstMs: 1_000,
+    lookMaxMs: 3_000,
+    attentionAfterMs: 600_000,
+    slowLookMs: 300_000,
+    // An order goes out within 10 s and is answered within 5; the vendor expects up to 30 s until it is allocated and listed.
+    doubtMs: 60_000,
+  };
+  if (environment === 'live') return live;
+  return {
+    ...live,
+    // The simulators are local and allocate at once.
+    pollFirstMs: 2_000,
+    refundLookFirstMs: 500,
+    refundLookMaxMs: 10_000,
+    lookFirstMs: 250,
+    attentionAfterMs: 120_000,
+    slowLookMs: 10_000,
+    doubtMs: 20_000,
+    ...s.SIMWAY_TEST_TIMINGS,
+  };
+}
+
+/** One answer of the gateway: two tries fit into a buyer's wait. */
+const GATEWAY_TIME_LIMIT_MS = 2_500;
+const SUPPLIER_TIME_LIMIT_MS = 5_000;
+/** The vendor's published allowance. */
+const LIVE_SUPPLIER_REQUESTS_PER_SECOND = 8;
+
+/** A gateway is there once its address and its key are; without one only WALLET is offered. */
+function gatewayOf(baseUrl: string | undefined, secretKey: string | undefined) {
+  if (baseUrl === undefined || secretKey === undefined) return undefined;
+  return { baseUrl, timeLimitMs: GATEWAY_TIME_LIMIT_MS };
+}
+
+/** What `shareWithoutRedis` is: the part of the supplier's allowance that each process takes while Redis is away. */
+export function worldSpecifics(s: Settings, environment: Environment) {
+  return environment === 'live'
+    ? {
+        supplier: {
+          baseUrl: s.SIMWAY_LIVE_SUPPLIER_URL,
+          requestsPerSecond: LIVE_SUPPLIER_REQUESTS_PER_SECOND,
+          shareWithoutRedis: 0.25,
+          timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
+        },
+        gateway: gatewayOf(s.SIMWAY_LIVE_GATEWAY_URL, s.SIMWAY_LIVE_GATEWAY_SECRET_KEY),
+        esimFreshMs: 60_000,
+        closedPaymentFreshMs: 60_000,
+        reconcile: {
+          everyMs: s.SIMWAY_LIVE_RECONCILE_MS,
+          overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
+          settleMs: s.SIMWAY_LIVE_RECONCILE_SETTLE_MS,
+          lingerMs: 10_000,
+          // A quarter of the vendor's eight requests a second, so that purchases keep the rest.
+          supplierPauseMs: 500,
+          fees: s.SIMWAY_LIVE_GATEWAY_FEES,
+        },
+      }
+    : {
+        supplier: {
+          baseUrl: s.SIMWAY_TEST_SUPPLIER_URL,
+          requestsPerSecond: s.SIMWAY_TEST_SUPPLIER_REQUESTS_PER_SECOND ?? null,
+          shareWithoutRedis: 0.5,
+          timeLimitMs: SUPPLIER_TIME_LIMIT_MS,
+        },
+        gateway: gatewayOf(s.SIMWAY_TEST_GATEWAY_URL, s.SIMWAY_TEST_GATEWAY_SECRET_KEY),
+        esimFreshMs: 2_000,
+        closedPaymentFreshMs: 2_000,
+        reconcile: {
+          everyMs: s.SIMWAY_TEST_RECONCILE_MS,
+          overlapMs: s.SIMWAY_RECONCILE_OVERLAP_MS,
+          settleMs: s.SIMWAY_TEST_RECONCILE_SETTLE_MS,
+          lingerMs: 1_000,
+          supplierPauseMs: 0,
+          fees: s.SIMWAY_TEST_GATEWAY_FEES,
+        },
+      };
+}
+
+/** Live follows the published schedule exactly. `waitsMs`: the wait before each attempt. */
+export function webhooksOf(s: Settings, environment: Environment) {
+  const isLive = environment === 'live';
+  const faster = (ms: number): number => (isLive ? ms : Math.trunc(ms / s.SIMWAY_TEST_WEBHOOK_SPEED));
+  return {
+    httpsOnly: isLive,
+    /** The operator's own addresses and ranges, which are called although they are not public. */
+    allowedRanges: isLive ? s.SIMWAY_LIVE_WEBHOOK_ALLOWED_RANGES : s.SIMWAY_TEST_WEBHOOK_ALLOWED_RANGES,
+    waitsMs: ATTEMPT_WAITS_MS.map(faster),
+    failingLimitMs: faster(FAILING_LIMIT_MS),
+  };
+}
+
+/** What only this world's processes may know. The secret key of a gateway signs in and signs events; a replaced one still proves events. */
+export function worldSecrets(s: Settings) {
+  const gatewayKeys = (secretKey: string | undefined, previousSecretKey: string | undefined) =>
+    secretKey === undefined ? undefined : { secretKey, previousSecretKey };
+  const supplierKeys = (accessCode: string | undefined, secretKey: string | undefined) =>
+    accessCode === undefined ? undefined : { accessCode, secretKey };
+  return {
+    gateways: {
+      test: gatewayKeys(s.SIMWAY_TEST_GATEWAY_SECRET_KEY, s.SIMWAY_TEST_GATEWAY_PREVIOUS_SECRET_KEY),
+      live: gatewayKeys(s.SIMWAY_LIVE_GATEWAY_SECRET_KEY, s.SIMWAY_LIVE_GATEWAY_PREVIOUS_SECRET_KEY),
+    },
+    suppliers: {
+      test: supplierKeys(s.SIMWAY_TEST_SUPPLIER_ACCESS_CODE, s.SIMWAY_TEST_SUPPLIER_SECRET_KEY),
+      live: supplierKeys(s.SIMWAY_LIVE_SUPPLIER_ACCESS_CODE, s.SIMWAY_LIVE_SUPPLIER_SECRET_KEY),
+    },
+  };
+}
