@@ -1,4 +1,4 @@
-// A receiver of webhooks in TypeScript: Node's HTTP server and the open standard's own package.
+// A webhook receiver in TypeScript, with Node's HTTP server and the package of the open standard.
 //   npm install standardwebhooks
 //   WEBHOOK_SECRET=whsec_… node webhook-receiver.ts
 import { createServer, type IncomingMessage } from 'node:http';
@@ -11,7 +11,7 @@ interface Event {
 }
 
 const webhook = new Webhook(process.env['WEBHOOK_SECRET'] ?? '');
-/** In earnest: a table with a unique column, written in the transaction of whatever the event changes. */
+/** In production: a table with a unique column, written in the same transaction as your change. */
 const taken = new Set<string>();
 
 const server = createServer((request, response) => {
@@ -25,7 +25,7 @@ server.listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1', () => console.lo
 async function receive(request: IncomingMessage): Promise<number> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
-  // The signature is over the bytes: verify before anything parses them.
+  // The signature covers the raw bytes: verify before parsing.
   const body = Buffer.concat(chunks);
   const id = String(request.headers['webhook-id']);
   let event: Event;
@@ -39,7 +39,7 @@ async function receive(request: IncomingMessage): Promise<number> {
   return 204;
 }
 
-/** Takes the event in and returns at once: long work belongs into a queue of yours. */
+/** Accepts the event and returns at once. Put long work into your own queue. */
 function handle({ event, data }: Event): void {
   if (event === 'esim.purchased') console.log(`${data['transactionId']} is ${data['status']}`);
   else console.log(event);

@@ -1,4 +1,4 @@
-// A receiver of webhooks in Go, with nothing but its standard library.
+// A webhook receiver in Go, with the standard library only.
 //
 //	WEBHOOK_SECRET=whsec_... go run webhook_receiver.go
 package main
@@ -33,12 +33,12 @@ type event struct {
 
 type receiver struct {
 	key []byte
-	// In earnest: a table with a unique column, written in the transaction of whatever the event changes.
+	// In production: a table with a unique column, written in the same transaction as your change.
 	taken sync.Map
 }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
-	// The signature is over the bytes: verify before anything parses them.
+	// The signature covers the raw bytes: verify before parsing.
 	body, err := io.ReadAll(http.MaxBytesReader(w, request.Body, maxBodyBytes))
 	if err != nil || !r.isGenuine(request.Header, body) {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -57,7 +57,7 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// isGenuine tells whether the body is ours, as it was sent, and sent just now.
+// isGenuine reports whether the body is genuine, unchanged and recent.
 func (r *receiver) isGenuine(header http.Header, body []byte) bool {
 	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(timestamp, 10, 64)
@@ -67,7 +67,7 @@ func (r *receiver) isGenuine(header http.Header, body []byte) bool {
 	mac := hmac.New(sha256.New, r.key)
 	fmt.Fprintf(mac, "%s.%s.%s", id, timestamp, body)
 	expected := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	// There are two while a secret is being replaced.
+	// There are several while a secret is being replaced.
 	for _, signature := range strings.Split(header.Get("webhook-signature"), " ") {
 		if hmac.Equal([]byte(signature), []byte(expected)) {
 			return true
@@ -76,7 +76,7 @@ func (r *receiver) isGenuine(header http.Header, body []byte) bool {
 	return false
 }
 
-// handle takes the event in and returns at once: long work belongs into a queue of yours.
+// handle accepts the event and returns at once. Put long work into your own queue.
 func handle(e event) {
 	if e.Event == "esim.purchased" {
 		fmt.Println(e.Data["transactionId"], "is", e.Data["status"])
@@ -88,7 +88,7 @@ func handle(e event) {
 func main() {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(os.Getenv("WEBHOOK_SECRET"), "whsec_"))
 	if err != nil || len(key) == 0 {
-		log.Fatal("WEBHOOK_SECRET takes the whsec_... of the endpoint")
+		log.Fatal("set WEBHOOK_SECRET to the whsec_... secret of the endpoint")
 	}
 	http.Handle("POST /", &receiver{key: key})
 	fmt.Println("listening")

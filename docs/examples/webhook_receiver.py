@@ -1,4 +1,4 @@
-"""A receiver of webhooks in Python, with nothing but its standard library.
+"""A webhook receiver in Python, with the standard library only.
 
 WEBHOOK_SECRET=whsec_... python3 webhook_receiver.py
 """
@@ -14,12 +14,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 KEY = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
 TOLERANCE_SECONDS = 300
 MAX_BODY_BYTES = 1_048_576
-# In earnest: a table with a unique column, written in the transaction of whatever the event changes.
+# In production: a table with a unique column, written in the same transaction as your change.
 taken = set()
 
 
 def is_genuine(headers, body: bytes) -> bool:
-    """Whether the body is ours, as it was sent, and sent just now."""
+    """Whether the body is genuine, unchanged and recent."""
     message_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
     if not timestamp.isdecimal() or len(timestamp) > 12:
@@ -29,13 +29,13 @@ def is_genuine(headers, body: bytes) -> bool:
     signed = f"{message_id}.{timestamp}.".encode() + body
     digest = hmac.new(KEY, signed, hashlib.sha256).digest()
     expected = b"v1," + base64.b64encode(digest)
-    # There are two while a secret is being replaced.
+    # There are several while a secret is being replaced.
     signatures = headers.get("webhook-signature", "").split(" ")
     return any(hmac.compare_digest(expected, one.encode()) for one in signatures)
 
 
 def handle(event: dict) -> None:
-    """Takes the event in and returns at once: long work belongs into a queue of yours."""
+    """Accepts the event and returns at once. Put long work into your own queue."""
     if event["event"] == "esim.purchased":
         print(event["data"]["transactionId"], "is", event["data"]["status"], flush=True)
     else:
@@ -45,7 +45,7 @@ def handle(event: dict) -> None:
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
         length = int(self.headers.get("content-length", 0))
-        # The signature is over the bytes: verify before anything parses them.
+        # The signature covers the raw bytes: verify before parsing.
         body = self.rfile.read(min(length, MAX_BODY_BYTES))
         if not is_genuine(self.headers, body):
             return self.answer(401)

@@ -65,7 +65,7 @@ describe('when it is tried', () => {
         text.matchAll(/(\d+) (h|min|s)\b/g),
         ([, count, unit]) => Number(count) * UNITS[unit as 'h'],
       ).reduce((sum, part) => sum + part, 0);
-    const rows = tableUnder('When it is tried');
+    const rows = tableUnder('Retry schedule');
     expect(rows.map(([attempt]) => Number(attempt))).toEqual(
       ATTEMPT_WAITS_MS.map((_wait, index) => index + 1),
     );
