@@ -1,4 +1,4 @@
-/** A check orders nothing. A refund or a replacement comes only after nothing of the first order can be delivered any more. */
+/** A check orders nothing. A refund or a replacement comes only after the first order can no longer be delivered. */
 import {
   countOrderAttempt,
   keepOrderNo,
@@ -31,11 +31,11 @@ export function createActionActivities(
       return begun;
     },
     makeMove: async (moveId, stage) => {
-      const written = newPendingMessages();
-      const made = await carryOutAction(db, moveId, { stage, now: clock.now() }, written);
+      const pending = newPendingMessages();
+      const made = await carryOutAction(db, moveId, { stage, now: clock.now() }, pending);
       if (made.outcome === 'not-now') return made;
       events.operatorActionEnded({ moveId, ...outcomeFields(made) });
-      return { ...made, ...messagesOf(written) };
+      return { ...made, ...messagesOf(pending) };
     },
     closeMove: async (moveId, result) => {
       const closed = await closeAction(db, moveId, result, clock.now());
@@ -57,7 +57,7 @@ export function createSupplierActions(
     lookAtSupplier: (transactionId) => checkSupplier(deps, transactionId),
     withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
       withdraw(deps, transactionId, { isVouchedFor, ...(graceMs === undefined ? {} : { graceMs }) }),
-    // Purchases refused under an earlier build undo in this way.
+    // For histories of earlier builds.
     withdrawOrder: async (transactionId) => {
       const { left } = await withdraw(deps, transactionId, { isVouchedFor: false });
       return left === 'nothing';
@@ -72,10 +72,13 @@ async function checkSupplier(deps: ActivityDeps, transactionId: string): Promise
       return { did: 'nothing was ordered yet' };
     case 'SUCCESS':
       return refreshDelivered(deps, delivery);
-    case 'FAILED':
-      return withdrawLeftover(deps, delivery);
+    case 'FAILED': {
+      // After a refund the supplier must hold nothing of it.
+      const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
+      return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };
+    }
     case 'PROCESSING':
-      if (delivery.delivered) return deliveredLook(await settle(deps, transactionId, delivery.iccid));
+      if (delivery.delivered) return afterDelivery(await settle(deps, transactionId, delivery.iccid));
       return delivery.packageType === 'BASE' ? checkOrder(deps, delivery) : checkTopUp(deps, delivery);
   }
 }
@@ -89,12 +92,12 @@ async function checkOrder(deps: ActivityDeps, delivery: Delivery): Promise<Suppl
     ({ orderNo } = held);
     await keepOrderNo(deps.db, delivery, orderNo);
   }
-  const look = await deps.supplier.profile({ orderNo });
-  if (look.outcome !== 'done') return { did: `the supplier does not say how order ${orderNo} stands` };
-  if (look.value.state === 'allocating') return { did: `order ${orderNo} is still being allocated` };
-  const { profile } = look.value;
+  const check = await deps.supplier.profile({ orderNo });
+  if (check.outcome !== 'done') return { did: `the supplier does not say how order ${orderNo} stands` };
+  if (check.value.state === 'allocating') return { did: `order ${orderNo} is still being allocated` };
+  const { profile } = check.value;
   if (profile.status === 'CANCELLED') return { did: `order ${orderNo} was cancelled at the supplier` };
-  return deliveredLook(await deliverProfile(deps, delivery, profile));
+  return afterDelivery(await deliverProfile(deps, delivery, profile));
 }
 
 /** A repeated request under the same id answers the existing top-up and adds nothing. */
@@ -107,10 +110,10 @@ async function checkTopUp(deps: ActivityDeps, delivery: Delivery): Promise<Suppl
   const repeated = await deps.supplier.topUp(orderOf(asking.delivery));
   if (repeated.outcome !== 'done')
     return { did: 'the supplier has the top-up, and does not say what it came to' };
-  return deliveredLook(await deliverTopUp(deps, delivery, repeated.value));
+  return afterDelivery(await deliverTopUp(deps, delivery, repeated.value));
 }
 
-function deliveredLook(delivery: DeliverOutcome): SupplierCheck {
+function afterDelivery(delivery: DeliverOutcome): SupplierCheck {
   return { did: delivery.outcome === 'delivered' ? 'delivered' : 'delivered, and not settled', delivery };
 }
 
@@ -119,16 +122,10 @@ async function refreshDelivered(
   { db, supplier, clock }: ActivityDeps,
   delivery: Delivery,
 ): Promise<SupplierCheck> {
-  const lookedAt = clock.now();
-  const look = await supplier.profile({ esimTranNo: delivery.esimTranNo });
-  if (look.outcome !== 'done' || look.value.state !== 'ready')
+  const checkedAt = clock.now();
+  const check = await supplier.profile({ esimTranNo: delivery.esimTranNo });
+  if (check.outcome !== 'done' || check.value.state !== 'ready')
     return { did: 'the supplier does not say how the eSIM stands' };
-  const row = await refreshEsim(db, delivery.esimId, look.value.profile, lookedAt);
-  return { did: `the eSIM is ${row?.status ?? look.value.profile.supplierStatus}` };
-}
-
-/** After a refund the supplier must hold nothing of it. */
-async function withdrawLeftover(deps: ActivityDeps, { transactionId }: Delivery): Promise<SupplierCheck> {
-  const withdrawal = await withdraw(deps, transactionId, { isVouchedFor: false });
-  return { did: withdrawal.left === 'nothing' ? 'the supplier has nothing of it' : withdrawal.detail };
+  const row = await refreshEsim(db, delivery.esimId, check.value.profile, checkedAt);
+  return { did: `the eSIM is ${row?.status ?? check.value.profile.supplierStatus}` };
 }

@@ -1,7 +1,4 @@
-/**
- * Operator actions inside a workflow: validated, recorded, and carried out at once or at the workflow's next pause. Each is carried out once,
- * and its caller gets the outcome.
- */
+/** Operator actions inside a workflow: validated, recorded, and carried out once, now or at the workflow's next pause. */
 import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import {
   actionsInSituation,
@@ -22,7 +19,7 @@ export interface StartedRequest {
   readonly moveId: string;
 }
 
-/** Answers `not-now` where the rows are at another stage, which the workflow will come to. */
+/** `not-now`: the rows are at another stage, which the workflow will reach. */
 export type ActionHandler = (asked: StartedRequest) => Promise<MadeMove>;
 
 export interface PendingApproval extends StartedRequest {
@@ -31,7 +28,7 @@ export interface PendingApproval extends StartedRequest {
 }
 
 export interface ActionHandlers {
-  /** From now on this handler carries out actions at once, the waiting ones included. */
+  /** From now on this handler carries out actions at once, also those that wait. */
   serve(state: PurchaseSituation | 'any', handler: ActionHandler): void;
   /** From now on actions wait until the workflow takes them. */
   hold(state: PurchaseSituation): void;
@@ -51,7 +48,7 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
   let parked = 0;
   let ended = 0;
   const waiting: PendingApproval[] = [];
-  const enter = (next: PurchaseSituation | 'any', served: ActionHandler | undefined): void => {
+  const enter = (next: PurchaseSituation | 'any', served?: ActionHandler): void => {
     state = next;
     handler = served;
     turn += 1;
@@ -80,8 +77,8 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
     },
   );
   return {
-    serve: (next, served) => enter(next, served),
-    hold: (next) => enter(next, undefined),
+    serve: enter,
+    hold: (next) => enter(next),
     isWaiting: () => waiting.length > 0,
     take: () => waiting.shift(),
     isBlocked: () => waiting.length + parked > 0,
@@ -96,17 +93,17 @@ export function classify(request: ActionRequest, fits?: readonly OperatorAction[
   if (refusal) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits ?? []);
 }
 
-/** The messages were handed over before. */
+/** The messages are enqueued already. */
 function withoutMessages(made: EndedMove): EndedMove {
   return Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'messages')) as EndedMove;
 }
 
-/** While the payment is awaited: the effect on the rows ends the waiting. */
-export function awaitingPaymentActions(transactionId: string, look: PaymentPoller): ActionHandler {
+/** While a payment is awaited: the effect on the rows ends the wait. */
+export function awaitingPaymentActions(transactionId: string, poller: PaymentPoller): ActionHandler {
   return async ({ request, moveId }) => {
-    if (request.move === 'look-at-gateway') return checkGatewayFor(moveId, look);
+    if (request.move === 'look-at-gateway') return checkGatewayFor(moveId, poller);
     const made = await makeMove(moveId, 'awaiting-money');
-    if (made.outcome === 'done') look.override(request.move === 'mark-paid' ? PAID : CANCELLED);
+    if (made.outcome === 'done') poller.override(request.move === 'mark-paid' ? PAID : CANCELLED);
     if (made.outcome !== 'not-now') await startDeliveries(made.messages, transactionId);
     return made;
   };
@@ -115,16 +112,19 @@ export function awaitingPaymentActions(transactionId: string, look: PaymentPolle
 const PAID: PaymentStand = { state: 'paid', isKnown: false };
 const CANCELLED: PaymentStand = { state: 'ended', reason: 'CANCELLED_BY_OPERATOR', isKnown: false };
 
-/** When all is closed. `look`: absent where the wallet paid. */
-export function closedPurchaseActions(transactionId: string, look: PaymentPoller | undefined): ActionHandler {
+/** For a closed purchase or funding. `poller`: absent where the wallet paid. */
+export function closedPurchaseActions(
+  transactionId: string,
+  poller: PaymentPoller | undefined,
+): ActionHandler {
   return async ({ request, moveId }) => {
-    if (request.move === 'look-at-gateway' && look) return checkGatewayFor(moveId, look);
+    if (request.move === 'look-at-gateway' && poller) return checkGatewayFor(moveId, poller);
     if (request.move === 'look-at-supplier') {
       const { did } = await lookAtSupplier(transactionId);
       return closeMove(moveId, { did });
     }
     // The stated outcome is checked against what the gateway says now. Earlier builds did not check.
-    if (request.move === 'settle-claim' && look && patched('claim-looked-at')) await look.check();
+    if (request.move === 'settle-claim' && poller && patched('claim-looked-at')) await poller.check();
     const made = await makeMove(moveId, 'closed');
     if (made.outcome === 'not-now') return closeMove(moveId, { refusal: 'DOES_NOT_FIT' });
     await startDeliveries(made.messages, transactionId);
@@ -133,8 +133,8 @@ export function closedPurchaseActions(transactionId: string, look: PaymentPoller
 }
 
 /** The same where the workflow is gone: a purchase that was opened and never paid is cancelled here. */
-export function actionsAfterClosing(transactionId: string, look: PaymentPoller | undefined): ActionHandler {
-  const whenClosed = closedPurchaseActions(transactionId, look);
+export function actionsAfterClosing(transactionId: string, poller: PaymentPoller | undefined): ActionHandler {
+  const whenClosed = closedPurchaseActions(transactionId, poller);
   return async (asked) => {
     if (asked.request.move !== 'cancel') return whenClosed(asked);
     const made = await makeMove(asked.moveId, 'awaiting-money');
@@ -144,8 +144,8 @@ export function actionsAfterClosing(transactionId: string, look: PaymentPoller |
   };
 }
 
-export async function checkGatewayFor(moveId: string, look: PaymentPoller): Promise<EndedMove> {
-  return closeMove(moveId, { did: `looked at the gateway: ${describe(await look.check())}` });
+export async function checkGatewayFor(moveId: string, poller: PaymentPoller): Promise<EndedMove> {
+  return closeMove(moveId, { did: `looked at the gateway: ${describe(await poller.check())}` });
 }
 
 function describe(stand: PaymentStand): string {

@@ -22,8 +22,13 @@ export function createLifecycle(logger: Logger, deadlineMs: number): Lifecycle {
       logger.error({ deadlineMs }, 'stopping took too long: ending now');
       process.exit(1);
     }, deadlineMs);
-    for (const { name, step } of steps.toReversed())
-      await Promise.try(step).catch((error: unknown) => logger.error({ name, error }, 'a stop step failed'));
+    for (const { name, step } of steps.toReversed()) {
+      try {
+        await step();
+      } catch (error) {
+        logger.error({ name, error }, 'a stop step failed');
+      }
+    }
     clearTimeout(timer);
     for (const signal of SIGNALS) process.off(signal, onSignal);
     resolve(undefined);
