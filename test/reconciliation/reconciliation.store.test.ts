@@ -226,7 +226,9 @@ describe('a run', () => {
     reconciling.setNow(Date.now() + 2 * DAY_MS);
     await reconciling.run();
     expect(await count()).toBe(0);
-    await expect(reconciling.run({ runKey: 'three' })).rejects.toThrow('given up');
+    await expect(reconciling.run({ runKey: 'three' })).rejects.toThrow('was abandoned');
+    // Ahead of Postgres's clock, runs at the same time would abandon one another.
+    reconciling.setNow(Date.now());
   });
 
   it('may go on beside another: what both find is open once', async () => {
