@@ -62,7 +62,7 @@ describe('replaceCatalogue', () => {
     expect((await readCatalogue(books.world)).packages).toEqual([{ ...big, withdrawn: false }]);
   });
 
-  it('changes nothing, and wakes nobody, when it stayed the same', async () => {
+  it('changes nothing, and wakes no process, when it stayed the same', async () => {
     await sync([a, b], 1);
     const before = await revision();
     expect(await sync([structuredClone(b), structuredClone(a)], 2)).toEqual(change);
@@ -218,7 +218,7 @@ describe('top-ups', () => {
   const topUp = (code: string, given: Partial<CataloguePackage> = {}): CataloguePackage =>
     basePackage({ packageCode: code, packageType: 'TOPUP', ...given });
 
-  it('were never looked at, then are kept in the order of the supplier', async () => {
+  it('are unknown until fetched, then kept in the order of the supplier', async () => {
     await sync([a], 1);
     expect(await readTopUps(books.world, 'A')).toBeUndefined();
     await replaceTopUps(books.world, 'A', [topUp('T2'), topUp('T1')], at(2));

@@ -58,7 +58,7 @@ describe('exchange rates', () => {
     ]);
   });
 
-  it('in quarantine are kept, listed since a time, and sold at by nobody', async () => {
+  it('in quarantine are kept, listed since a time, and not used for prices', async () => {
     await insertRates(books.world, [rate('NGN', 1n, 1)]);
     const quarantined = { status: 'QUARANTINED', source: 'odd' } as const;
     await insertRates(books.world, [rate('NGN', 9n, 2, quarantined), rate('EUR', 7n, 2, quarantined)]);

@@ -1,7 +1,7 @@
 /**
  * Promise M8: reconciliation finds everything and invents nothing. A statement of 100,000 rows at a gateway that speaks its vendor's wire, our
  * ledger beside it, and 20 errors planted on one side or the other, among payments that still move and differ for the moment: 20 found, none
- * invented; once the gateway's side is put right, all are closed.
+ * invented; once the gateway's side is repaired, all are closed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ERRORS, plantErrors, plantMoving, type PlantedError } from '../support/planted-errors.ts';
@@ -56,7 +56,7 @@ describe(`SIMWAY_TEST_SEED=${seed}`, () => {
     expect(tookMs).toBeLessThan(WITHIN_MS);
   });
 
-  it('finds the same again, and closes what was put right', async () => {
+  it('finds the same again, and closes what was repaired', async () => {
     const again = await reconciling.run();
     expect(again).toMatchObject({ opened: 0, closed: 0 });
     for (const error of errors) error.repair();

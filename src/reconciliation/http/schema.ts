@@ -159,10 +159,7 @@ export const merchantsSchema = dataSchema(
   z.object({
     lines: z.array(
       z.object({
-        accountId: z
-          .string()
-          .nullable()
-          .meta({ description: 'null: booked without a purchase or funding' }),
+        accountId: z.string().nullable().meta({ description: 'null: booked without a purchase or funding' }),
         email: z.string().nullable(),
         packageType,
         ...earned,

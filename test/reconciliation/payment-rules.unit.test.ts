@@ -138,7 +138,7 @@ describe('the fee of a charge', () => {
     expect(kinds(1_498n)).toEqual(['fee-differs -2']);
   });
 
-  it('may be any that was agreed on, and is not looked at where none was', () => {
+  it('may be any that was agreed on, and is not compared where none was', () => {
     const abroad = { ...TARIFF, rateBps: 390 };
     const two = { ...rules, fees: { NGN: [TARIFF, abroad] } };
     expect(compareCharge('txn-1', ours(), [line({ feesMinor: 3_900n })], two).differences).toEqual([]);

@@ -123,7 +123,7 @@ describe('the fee', () => {
     ]);
   });
 
-  it('is looked at also where the charge was taken back', () => {
+  it('is compared also where the charge was taken back', () => {
     const side = ours({ moved: [money('NGN', 100_000n, 100_000n)] });
     expect(kindsOf(side, [line({ feesMinor: 2_000n }), reversal()])).toEqual(['fee-differs NGN 500']);
   });
