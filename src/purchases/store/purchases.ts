@@ -3,7 +3,7 @@ import { sql, type RawBuilder, type Updateable } from 'kysely';
 import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
 import { columnsOfFacts } from '../../esims/store/esims.ts';
 import type { FailureReason, Refusal } from '../../domain/refusals.ts';
-import { purchaseStatusesBefore } from '../../domain/states.ts';
+import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import {
@@ -181,15 +181,7 @@ export async function failPurchaseIn(
     if (rows.length === 0) return 'open';
   }
   const { rows } = await sql<ChangedPurchase>`
-    with closed as (
-      update purchases
-         set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${clearAttention}
-       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
-      returning ${CHANGED}
-    ), esim as (
-      update esims set status = 'FAILED', updated_at = now()
-       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-    ), noted as (
+    with ${closing(transactionId, refusal.reason, purchaseStatusesBefore('FAILED'), 'FAILED')}, noted as (
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'failed', ${refusal.detail}::text from closed
       union all
@@ -213,6 +205,25 @@ export async function failPurchaseIn(
   return 'closed';
 }
 
+/** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
+function closing(
+  transactionId: string,
+  reason: FailureReason,
+  from: readonly PurchaseStatus[],
+  esimStatus: EsimStatus,
+): RawBuilder<unknown> {
+  return sql`
+    closed as (
+      update purchases
+         set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
+       where transaction_id = ${transactionId} and status = any(${from})
+      returning ${CHANGED}
+    ), esim as (
+      update esims set status = ${esimStatus}, updated_at = now()
+       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+    )`;
+}
+
 /**
  * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase goes on. Safe to repeat. The status is read afterwards: the
  * update may have waited for a payment that its own snapshot does not show.
@@ -225,15 +236,7 @@ export async function closeUnpaid(
 ): Promise<'closed' | 'paid'> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<ChangedPurchase>`
-      with closed as (
-        update purchases
-           set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
-         where transaction_id = ${transactionId} and status = 'PENDING'
-        returning ${CHANGED}
-      ), esim as (
-        update esims set status = 'CANCELLED', updated_at = now()
-         where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-      ), noted as (
+      with ${closing(transactionId, reason, ['PENDING'], 'CANCELLED')}, noted as (
         insert into purchase_events (transaction_id, what, detail)
         select transaction_id, 'failed', ${reason}::text from closed
       )
