@@ -4,11 +4,10 @@ import type { ReconcileSummary } from '../src/reconciliation/payment-rules.ts';
 import type { Events } from '../src/platform/telemetry/events.ts';
 import type { Clock } from '../src/domain/clock.ts';
 import type { EsimSupplier } from '../src/esims/port.ts';
-import type { Mailer } from '../src/webhooks/ports.ts';
+import type { Mailer, WebhookSweeper } from '../src/webhooks/ports.ts';
 import type { PaymentGateway } from '../src/payments/port.ts';
 import type { RateSource } from '../src/catalogue/port.ts';
 import type { SecretBox } from '../src/platform/secret-box-port.ts';
-import type { WebhookSweeper } from '../src/webhooks/ports.ts';
 import type { WebhookSender } from '../src/platform/outbound/webhook-sender.ts';
 import type { WorldDb } from '../src/platform/database/tables.ts';
 import type { EndpointLimits } from './webhooks/endpoint-limiter.ts';
@@ -34,17 +33,15 @@ export interface ActivityDeps {
   }) => Promise<ReconcileSummary | null>;
   readonly rateSources: readonly RateSource[];
   readonly webhooks: WebhookDeps;
-  readonly notices: NoticeDeps;
+  readonly notices: {
+    readonly environment: Environment;
+    /** undefined: mail is not configured, so notices wait. */
+    readonly mailer: Mailer | undefined;
+  };
   /** Amounts above which an operator action needs a second approval. */
   readonly approvalLimits: ApprovalLimits;
   readonly clock: Clock;
   readonly events: Events;
-}
-
-export interface NoticeDeps {
-  readonly environment: Environment;
-  /** undefined: mail is not configured, so notices wait. */
-  readonly mailer: Mailer | undefined;
 }
 
 export interface WebhookDeps {

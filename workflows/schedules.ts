@@ -11,27 +11,17 @@ import { latePayment } from './payments/legacy-after-closing.ts';
 import { startBeside } from './start-beside.ts';
 import { disableFailing, handOverDue, sendNotices } from './webhooks/steps.ts';
 
-const {
-  syncCatalogue: sync,
-  refreshRates: rates,
-  refreshUsage: usage,
-  forgetOldKeys,
-  findLateMoney,
-  applyInbox: inbox,
-  tidyWebhooks: tidy,
-} = proxyActivities<OpsActivities>({
+const ops = proxyActivities<OpsActivities>({
   startToCloseTimeout: '2m',
   retry: { initialInterval: '2s', backoffCoefficient: 2, maximumInterval: '30s', maximumAttempts: 5 },
 });
 
 /** Each answers with one line for the Temporal UI. */
-export const syncCatalogue = (): Promise<string> => sync({ unlessSyncedWithinMs: 0 });
-
-export const refreshRates = (): Promise<string> => rates();
-
-export const refreshUsage = (): Promise<string> => usage();
-
-export const applyInbox = (): Promise<string> => inbox();
+export const syncCatalogue = (): Promise<string> => ops.syncCatalogue({ unlessSyncedWithinMs: 0 });
+export const refreshRates = (): Promise<string> => ops.refreshRates();
+export const refreshUsage = (): Promise<string> => ops.refreshUsage();
+export const tidyWebhooks = (): Promise<string> => ops.tidyWebhooks();
+export const applyInbox = (): Promise<string> => ops.applyInbox();
 
 /** Starts deliveries that a crash or an outage left behind, disables failing endpoints, and e-mails their owners. */
 export async function sweepWebhooks(): Promise<string> {
@@ -41,14 +31,12 @@ export async function sweepWebhooks(): Promise<string> {
   return [handedOver, await disableFailing(), await sendNotices()].join('; ');
 }
 
-export const tidyWebhooks = (): Promise<string> => tidy();
-
 /** Deletes old Idempotency-Keys and starts `afterClosing` for late money. */
 export async function sweep(): Promise<string> {
-  const forgotten = await forgetOldKeys();
+  const forgotten = await ops.forgetOldKeys();
   // Releases up to 0.1.0 ended here.
   if (!patched('late-money')) return forgotten;
-  const late = await findLateMoney();
+  const late = await ops.findLateMoney();
   for (const input of late) await follow(input);
   return `${forgotten}; late money for ${late.length} payments`;
 }

@@ -16,13 +16,13 @@ import {
 } from '../../src/purchases/store/deliveries.ts';
 import { isPassing } from '../../src/platform/database/errors.ts';
 import {
+  settlePurchase,
   saveDeliveredItem,
   KEPT_BEFORE,
   profileItem,
   topUpItem,
   type DeliveredItem,
-} from '../../src/purchases/store/delivered-items.ts';
-import { settlePurchase } from '../../src/purchases/store/purchases.ts';
+} from '../../src/purchases/store/purchases.ts';
 import { messagesOf, newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import type { DeliverOutcome, DeliverRequest } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
@@ -37,7 +37,11 @@ const LISTED_WITHIN_MS = 600_000;
 /** An outcome, or a reason to try again after the next pause. */
 type AttemptResult =
   | DeliverOutcome
-  | { readonly outcome: 'again'; readonly orderNo: string | null; readonly retryAfterMs?: number };
+  | {
+      readonly outcome: 'again';
+      readonly orderNo: string | null;
+      readonly retryAfterMs?: number | undefined;
+    };
 
 /** Orders where needed and checks for the result, repeatedly within the budget; a budget of 0 is one attempt. */
 export async function deliver(deps: ActivityDeps, request: DeliverRequest): Promise<DeliverOutcome> {
@@ -74,14 +78,9 @@ async function outcomeWithoutOrdering(deps: ActivityDeps, delivery: Delivery): P
   if (delivery.withdrawingSince !== null && delivery.status === 'PROCESSING')
     return { outcome: 'withdrawing' };
   if (delivery.status === 'FAILED') {
-    const refusal = { reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' } as const;
-    return {
-      outcome: 'refused',
-      refusal,
-      catalogueIsOld: false,
-      afterDoubt: false,
-      asks: delivery.orderAttempts,
-    };
+    const refusal: Refusal = { reason: delivery.reason ?? 'SUPPLIER_REFUSED', detail: 'closed before' };
+    const { orderAttempts: asks } = delivery;
+    return { outcome: 'refused', refusal, catalogueIsOld: false, afterDoubt: false, asks };
   }
   if (delivery.delivered) return settle(deps, delivery.transactionId, delivery.iccid);
   return { outcome: 'unknown', reason: 'DELIVERY_STEP_FAILED' };
@@ -112,7 +111,7 @@ async function orderStep(
     if (ordered.outcome === 'refused') {
       const held =
         delivery.orderAttempts === 1 ? null : await findOrderDespiteRefusal(deps, delivery, ordered.reason);
-      if (held === undefined) return again(null, undefined);
+      if (held === undefined) return again(null);
       if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery, graceMs));
       orderNo = held.orderNo;
     } else {
@@ -122,7 +121,7 @@ async function orderStep(
   const look = await deps.supplier.profile({ orderNo });
   if (look.outcome !== 'done')
     return again(orderNo, look.outcome === 'unknown' ? look.retryAfterMs : undefined);
-  if (look.value.state === 'allocating') return again(orderNo, undefined);
+  if (look.value.state === 'allocating') return again(orderNo);
   // It can no longer be installed. The query used our order number, so this answer is final.
   if (look.value.profile.status === 'CANCELLED') {
     const detail = 'the order was cancelled at the supplier';
@@ -134,11 +133,8 @@ async function orderStep(
 /** Whether no attempt before the last one can still be accepted, or be accepted and not yet listed. */
 function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt }: Delivery, graceMs: number): boolean {
   if (orderAttempts === 1) return true;
-  return (
-    previousAskedAt !== null &&
-    lastAskedAt !== null &&
-    lastAskedAt.getTime() - previousAskedAt.getTime() >= graceMs
-  );
+  if (previousAskedAt === null || lastAskedAt === null) return false;
+  return lastAskedAt.getTime() - previousAskedAt.getTime() >= graceMs;
 }
 
 /**
@@ -221,7 +217,7 @@ async function topUpStep(deps: ActivityDeps, delivery: Delivery, graceMs: number
   if (topUp.outcome === 'done') return deliverTopUp(deps, delivery, topUp.value);
   if (delivery.orderAttempts > 1) {
     const held = await deps.supplier.findTopUp(topUpOf(delivery));
-    if (held.outcome !== 'done' || held.value.found) return again(null, undefined);
+    if (held.outcome !== 'done' || held.value.found) return again(null);
   }
   return refuse(deps, delivery, topUp, isFinalRefusal(delivery, graceMs));
 }
@@ -237,9 +233,11 @@ export async function deliverTopUp(
   return settle(deps, delivery.transactionId, totals.iccid, item);
 }
 
-function again(orderNo: string | null, retryAfterMs: number | undefined): AttemptResult {
-  return { outcome: 'again', orderNo, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-}
+const again = (orderNo: string | null, retryAfterMs?: number): AttemptResult => ({
+  outcome: 'again',
+  orderNo,
+  retryAfterMs,
+});
 
 const REASONS: Record<SupplierRefusal, FailureReason> = {
   OUT_OF_STOCK: 'OUT_OF_STOCK',

@@ -59,9 +59,10 @@ export function createOrderActivities(deps: ActivityDeps): OrderActivities {
         purpose === 'purchase'
           ? await closeUnpaid(db, transactionId, reason, written)
           : await closeFundingUnpaid(db, transactionId, reason);
-      if (closed === 'closed') events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
+      if (closed !== 'closed') return closed;
+      events.purchaseFailed({ transactionId, reason, detail: `unpaid ${purpose}` });
       const { messages } = messagesOf(written);
-      return closed === 'closed' && messages ? { closed: messages } : closed;
+      return messages ? { closed: messages } : closed;
     },
     openFunding: (input) => openFunding(db, input, clock.now()),
     ...createActionActivities(deps),

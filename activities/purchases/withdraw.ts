@@ -14,28 +14,26 @@ import type { Withdrawal } from '../../workflows/contract.ts';
 import { DEFAULT_GRACE_MS, findOrder, topUpOf } from './deliver.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-export interface WithdrawOptions {
-  /** The operator has the supplier's word that nothing is delivered. Used only when the supplier's API does not say. */
-  readonly isVouchedFor: boolean;
-  /** How long a call that timed out may still reach the supplier. */
-  readonly graceMs?: number;
-}
-
 const NOTHING: Withdrawal = { left: 'nothing' };
 const DELIVERED: Withdrawal = { left: 'delivered', detail: 'it was delivered meanwhile' };
 
-/** Whether the supplier may still deliver. Safe to repeat. */
+/**
+ * Whether the supplier may still deliver. Safe to repeat. `isVouchedFor`: the operator has the supplier's word that nothing is delivered; used only when
+ * the supplier's API does not say. `graceMs`: how long a call that timed out may still reach the supplier.
+ */
 export async function withdraw(
   deps: ActivityDeps,
   transactionId: string,
-  { isVouchedFor, graceMs = DEFAULT_GRACE_MS }: WithdrawOptions,
+  { isVouchedFor, graceMs = DEFAULT_GRACE_MS }: { readonly isVouchedFor: boolean; readonly graceMs?: number },
 ): Promise<Withdrawal> {
   const { state, delivery } = await beginWithdrawal(deps.db, transactionId, deps.clock.now());
   if (state === 'delivered') return DELIVERED;
   if (delivery.orderAttempts === 0) return NOTHING;
   // The money went back before; only the order at the supplier is left to cancel.
   if (state === 'closed') return cancelOrder(deps, delivery, isVouchedFor);
-  await waitUntil(deps, (delivery.lastAskedAt ?? deps.clock.now()).getTime() + graceMs);
+  const now = deps.clock.now();
+  const waitMs = (delivery.lastAskedAt ?? now).getTime() + graceMs - now.getTime();
+  if (waitMs > 0) await sleep(waitMs);
   const withdrawal = await cancelOrder(deps, delivery, isVouchedFor);
   if (withdrawal.left !== 'nothing') await reopen(deps, transactionId, graceMs);
   return withdrawal;
@@ -47,11 +45,6 @@ async function reopen(deps: ActivityDeps, transactionId: string, graceMs: number
     if (waitMs === 0) return;
     await sleep(waitMs);
   }
-}
-
-async function waitUntil({ clock }: ActivityDeps, timeMs: number): Promise<void> {
-  const waitMs = timeMs - clock.now().getTime();
-  if (waitMs > 0) await sleep(waitMs);
 }
 
 /**
@@ -93,18 +86,10 @@ async function cancelEsim(deps: ActivityDeps, delivery: Delivery, esimTranNo: st
   const isClosed = delivery.status === 'FAILED';
   if (!isClosed && !(await beginCancelling(deps.db, delivery, deps.clock.now()))) return DELIVERED;
   const cancelled = await deps.supplier.cancel(esimTranNo);
-  switch (cancelled.outcome) {
-    case 'done':
-      return NOTHING;
-    case 'refused':
-      return {
-        left: 'perhaps-something',
-        detail: `the eSIM is there, and cannot be cancelled: ${cancelled.reason}`,
-      };
-    case 'unknown':
-      return {
-        left: 'perhaps-something',
-        detail: `the supplier does not say whether it cancelled ${esimTranNo}`,
-      };
-  }
+  if (cancelled.outcome === 'done') return NOTHING;
+  const detail =
+    cancelled.outcome === 'refused'
+      ? `the eSIM is there, and cannot be cancelled: ${cancelled.reason}`
+      : `the supplier does not say whether it cancelled ${esimTranNo}`;
+  return { left: 'perhaps-something', detail };
 }

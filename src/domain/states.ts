@@ -41,7 +41,7 @@ export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
 const FINAL: readonly never[] = [];
 
 /** SQL repeats these as `where status in (…)`, so that a late or repeated step changes nothing. */
-const PURCHASE_MOVES: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
+const PURCHASE_TRANSITIONS: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
   PENDING: ['PROCESSING', 'SUCCESS', 'FAILED'],
   PROCESSING: ['SUCCESS', 'FAILED'],
   SUCCESS: FINAL,
@@ -50,13 +50,13 @@ const PURCHASE_MOVES: Record<PurchaseStatus, readonly PurchaseStatus[]> = {
 
 /** The statuses a purchase may be in just before it becomes `to`. */
 export function purchaseStatusesBefore(to: PurchaseStatus): PurchaseStatus[] {
-  return PURCHASE_STATUSES.filter((from) => PURCHASE_MOVES[from].includes(to));
+  return PURCHASE_STATUSES.filter((from) => PURCHASE_TRANSITIONS[from].includes(to));
 }
 
 /** The supplier may still change these, so a read refreshes them. */
 export const MOVING_ESIM_STATUSES: readonly EsimStatus[] = ['CREATED', 'ACTIVE', 'SUSPENDED'];
 
-const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
+const ESIM_TRANSITIONS: Record<EsimStatus, readonly EsimStatus[]> = {
   PENDING: ['CREATED', 'ACTIVE', 'FAILED', 'CANCELLED'],
   CREATED: ['ACTIVE', 'EXPIRED', 'CANCELLED', 'SUSPENDED'],
   ACTIVE: ['EXPIRED', 'CANCELLED', 'SUSPENDED'],
@@ -68,7 +68,7 @@ const ESIM_MOVES: Record<EsimStatus, readonly EsimStatus[]> = {
 
 /** Whether the supplier may move a delivered eSIM to that status, or leave it there. */
 export function canEsimMove(from: EsimStatus, to: EsimStatus): boolean {
-  return from === to || ESIM_MOVES[from].includes(to);
+  return from === to || ESIM_TRANSITIONS[from].includes(to);
 }
 
 /** Methods that go through a payment gateway. */

@@ -1,6 +1,6 @@
 /**
- * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown, and unknown is asked about with its find-twin,
- * never assumed. Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
+ * The wholesale supplier of eSIMs. Every effect ends as done, refused or unknown; what became of an unknown one is looked up, never assumed.
+ * Implementations never throw for what the vendor or the network does to an effect; reads throw SupplierUnavailable.
  */
 import type { PackageSupplier } from '../catalogue/port.ts';
 import type { ProfileFacts, TopUpTotals } from './rules.ts';
@@ -36,7 +36,7 @@ export interface OrderRequest {
   readonly packageCode: string;
   /** The unit cost we agreed to, US dollars × 10,000: a changed price is refused rather than paid. */
   readonly costUsdE4: bigint;
-  /** Not sent any more after this: whoever asked for it may not be waited for, and the purchase may be closed by then. */
+  /** Not sent after this: its caller may have given up, and the purchase may be closed by then. */
   readonly sendBefore?: Date;
 }
 
@@ -57,24 +57,17 @@ export type OrderSearch =
   | { readonly state: 'not-listed' }
   | { readonly state: 'searching'; readonly searchedUntil: Date };
 
-export interface EsimUsage {
-  readonly esimTranNo: string;
-  readonly usedBytes: number;
-  readonly totalBytes: number;
-  readonly observedAt: string | null;
-}
-
-/** One eSIM that was ordered, or one top-up of it, as the supplier lists it. The list tells no price. */
+/** One eSIM that was ordered, or one top-up of it, as the supplier lists it. The list has no prices. */
 export interface ListedOrder {
-  /** Ours, as it was ordered under; "" for one that was ordered by other hands. */
+  /** Our id of the order; "" for one that we did not make. */
   readonly transactionId: string;
   readonly orderNo: string;
   readonly esimTranNo: string;
-  /** "" where the supplier does not tell. */
+  /** "" where the supplier does not say. */
   readonly packageCode: string;
   /** Cancelled, and its money is back with us. */
   readonly isRefunded: boolean;
-  /** When the eSIM was made: what lists go by. */
+  /** When the eSIM was made: lists are ordered by it. */
   readonly listedAt: Date;
   /** When this was ordered. */
   readonly at: Date;
@@ -83,9 +76,9 @@ export interface ListedOrder {
 export interface EsimSupplier extends PackageSupplier {
   /** Orders one eSIM. Safe to repeat with the same transactionId. */
   order(request: OrderRequest): Promise<Outcome<{ readonly orderNo: string }>>;
-  /** Looks for an order that we may have placed, in the supplier's list. An order that is still being allocated may not be listed yet. */
+  /** Searches the supplier's list for an order that we may have placed. One that is still being allocated may not be listed yet. */
   findOrder(request: FindRequest): Promise<Outcome<OrderSearch>>;
-  /** Looks at the eSIM of an order (by orderNo) or at one eSIM (by esimTranNo). */
+  /** Reads the eSIM of an order (by orderNo) or one eSIM (by esimTranNo). */
   profile(
     query: { readonly orderNo: string } | { readonly esimTranNo: string },
   ): Promise<Outcome<ProfileLook>>;
@@ -98,8 +91,15 @@ export interface EsimSupplier extends PackageSupplier {
   }): Promise<Outcome<{ readonly found: boolean }>>;
   /** Cancels an unused eSIM; cancelling twice is done. */
   cancel(esimTranNo: string): Promise<Outcome<null>>;
-  /** At most 10 eSIMs a call; figures lag behind. Throws SupplierUnavailable. */
-  usage(esimTranNos: readonly string[]): Promise<readonly EsimUsage[]>;
+  /** At most 10 eSIMs a call; figures lag behind, and are from `observedAt` where the supplier says it. Throws SupplierUnavailable. */
+  usage(esimTranNos: readonly string[]): Promise<
+    readonly {
+      readonly esimTranNo: string;
+      readonly usedBytes: number;
+      readonly totalBytes: number;
+      readonly observedAt: string | null;
+    }[]
+  >;
   /**
    * What was ordered under this account: eSIMs made in [from, to), with all of their top-ups. Throws SupplierUnavailable, and then what it gave
    * before is a part only.

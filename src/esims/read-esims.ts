@@ -1,11 +1,12 @@
 import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
-import { MOVING_ESIM_STATUSES, type EsimStatus } from '../domain/states.ts';
+import { MOVING_ESIM_STATUSES } from '../domain/states.ts';
 import {
   findEsim,
   findStaleEsims,
   listEsims as listStoredEsims,
   refreshEsim,
+  type EsimQuery,
   type EsimRow,
 } from './store/esims.ts';
 import { visibleEsim } from './esim-view.ts';
@@ -39,23 +40,13 @@ export async function getEsim(deps: ReadDeps, principal: Principal, esimId: stri
 export async function listEsims(
   deps: ReadDeps,
   principal: Principal,
-  query: {
-    readonly page: number;
-    readonly limit: number;
-    readonly status?: EsimStatus;
-    readonly search?: string;
-  },
+  query: Omit<EsimQuery, 'accountId'>,
 ): Promise<Page<EsimRow>> {
   const accountId = principal.account.id;
-  const unseen = await findStaleEsims(deps.db, {
-    accountId,
-    before: oldestFresh(deps),
-    limit: MAX_REFRESHES_PER_LIST,
-  });
-  if (unseen.length > 0)
-    await orUndefined(
-      deps.supplierReads.run(() => Promise.all(unseen.map((row) => refreshFromSupplier(deps, row)))),
-    );
+  const which = { accountId, before: oldestFresh(deps), limit: MAX_REFRESHES_PER_LIST };
+  const stale = await findStaleEsims(deps.db, which);
+  const refresh = () => Promise.all(stale.map((row) => refreshFromSupplier(deps, row)));
+  if (stale.length > 0) await orUndefined(deps.supplierReads.run(refresh));
   const { rows, total } = await listStoredEsims(deps.db, { accountId, ...query });
   return { items: rows.map(visibleEsim), total, page: query.page, limit: query.limit };
 }
@@ -82,10 +73,8 @@ async function refreshFromSupplier(deps: RefreshDeps, row: EsimRow): Promise<Esi
 }
 
 function isOld(deps: ReadDeps, row: EsimRow): boolean {
-  return (
-    MOVING_ESIM_STATUSES.includes(row.status) &&
-    (row.looked_at === null || row.looked_at.getTime() < oldestFresh(deps).getTime())
-  );
+  if (!MOVING_ESIM_STATUSES.includes(row.status)) return false;
+  return row.looked_at === null || row.looked_at < oldestFresh(deps);
 }
 
 function oldestFresh(deps: ReadDeps): Date {

@@ -54,11 +54,9 @@ async function refuseOtherUse(world: WorldDb, request: FundWallet): Promise<void
   const funded = await findFunded(world, fundingKey(request));
   if (!funded) return;
   const { accountId, amount } = funded;
-  const isSame =
-    accountId === request.accountId &&
-    amount.amountMinor === request.amount.amountMinor &&
-    amount.currency === request.amount.currency;
-  if (isSame) return;
+  const { amountMinor, currency } = request.amount;
+  if (accountId === request.accountId && amount.amountMinor === amountMinor && amount.currency === currency)
+    return;
   throw new DomainError(
     'VALIDATION_ERROR',
     `--reference ${request.reference} was used before, for ${formatMinor(amount.amountMinor)} ${amount.currency} to ${accountId}; nothing was paid`,

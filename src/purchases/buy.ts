@@ -2,7 +2,7 @@
 import type { Principal } from '../domain/account.ts';
 import type { CataloguePackage } from '../catalogue/rules.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { FrozenQuote, PurchaseInput } from './purchase.ts';
+import type { PurchaseInput } from './purchase.ts';
 import { asFailureReason } from '../domain/refusals.ts';
 import { findEsim } from '../esims/store/esims.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
@@ -12,7 +12,7 @@ import { quoteCharge } from '../payments/quote-charge.ts';
 import { visibleEsim } from '../esims/esim-view.ts';
 import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
-import { createPricer, type PricedPackage } from '../catalogue/prices.ts';
+import { createPricer } from '../catalogue/prices.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
 import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
 import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
@@ -21,7 +21,7 @@ import type { PurchaseDeps } from './deps.ts';
 import { purchaseView, type PurchaseView, type BuyCommand } from './views.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 
-export type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
+type BuyDeps = PurchaseDeps & { readonly topUps: TopUps };
 
 /** Buys or tops up and answers SUCCESS, PROCESSING or, paid from outside, PENDING with how to pay; a refusal is thrown as DomainError. */
 export async function buy(
@@ -112,50 +112,36 @@ async function chooseTopUp(deps: BuyDeps, principal: Principal, command: BuyComm
 
 function buildInput(
   deps: BuyDeps,
-  principal: Principal,
-  command: BuyCommand,
+  { account }: Principal,
+  { packageType, paymentMethod, idempotency }: BuyCommand,
   context: RequestContext,
   chosen: ChosenPackage & { readonly transactionId: string; readonly askedAtMs: number },
 ): PurchaseInput {
-  const { account } = principal;
   const catalogue = deps.catalogue.current();
-  const { price, rate } = createPricer(deps, catalogue, account, account.currency);
-  const priced = price(chosen.item);
-  const method = command.paymentMethod;
-  const tag = command.idempotency;
+  const { price: priceOf, rate } = createPricer(deps, catalogue, account, account.currency);
+  const { price, priceUsdMinor, item } = priceOf(chosen.item);
+  const { timings } = deps.settings;
+  const leftMs = timings.answerWithinMs - (deps.clock.now().getTime() - chosen.askedAtMs);
+  const leastMs = Math.min(LEAST_ANSWER_WITHIN_MS, timings.answerWithinMs);
   return {
     transactionId: chosen.transactionId,
     accountId: account.id,
-    packageType: command.packageType,
-    packageCode: chosen.item.packageCode,
-    paymentMethod: method,
+    packageType,
+    packageCode: item.packageCode,
+    paymentMethod,
     esimId: chosen.esimId,
-    quote: freezeQuote(priced, account.currency, catalogue.settings.id, rate?.id),
-    ...(method === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, method, priced.price) }),
+    quote: {
+      priceMinor: String(price.amountMinor),
+      currency: account.currency,
+      priceUsdMinor: String(priceUsdMinor),
+      costUsdE4: String(item.cost),
+      settingsId: catalogue.settings.id,
+      ...(rate ? { rateId: rate.id } : {}),
+    },
+    ...(paymentMethod === 'WALLET' ? {} : { charge: quoteCharge(deps, catalogue, paymentMethod, price) }),
     requestId: context.requestId,
-    timings: { ...deps.settings.timings, answerWithinMs: remainingWaitMs(deps, chosen.askedAtMs) },
-    ...(tag ? { idempotency: markOf(tag) } : {}),
-  };
-}
-
-function remainingWaitMs({ clock, settings }: BuyDeps, askedAtMs: number): number {
-  const leftMs = settings.timings.answerWithinMs - (clock.now().getTime() - askedAtMs);
-  return Math.max(Math.min(LEAST_ANSWER_WITHIN_MS, settings.timings.answerWithinMs), leftMs);
-}
-
-function freezeQuote(
-  priced: PricedPackage,
-  currency: FrozenQuote['currency'],
-  settingsId: string,
-  rateId: string | undefined,
-): FrozenQuote {
-  return {
-    priceMinor: String(priced.price.amountMinor),
-    currency,
-    priceUsdMinor: String(priced.priceUsdMinor),
-    costUsdE4: String(priced.item.cost),
-    settingsId,
-    ...(rateId === undefined ? {} : { rateId }),
+    timings: { ...timings, answerWithinMs: Math.max(leastMs, leftMs) },
+    ...(idempotency ? { idempotency: markOf(idempotency) } : {}),
   };
 }
 

@@ -1,8 +1,7 @@
 /** confirm-payment sends somebody to look where money comes from outside, and nowhere else; then it answers how things stand. */
 import { randomUUID } from 'node:crypto';
 import { beforeEach, expect, it } from 'vitest';
-import { confirmPayment } from '../../src/purchases/confirm-payment.ts';
-import { getTransaction } from '../../src/purchases/read-transaction.ts';
+import { confirmPayment, getTransaction } from '../../src/purchases/transactions.ts';
 import type { Principal } from '../../src/domain/account.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
@@ -110,7 +109,9 @@ it('a purchase from the wallet is not looked at, so it is answered also where no
     purchase: { transaction_id: transactionId, status: 'PROCESSING' },
   });
   isAway = true;
-  expect(await confirm(accountId, transactionId)).toMatchObject({ purchase: { transaction_id: transactionId } });
+  expect(await confirm(accountId, transactionId)).toMatchObject({
+    purchase: { transaction_id: transactionId },
+  });
   expect(looked).toEqual([]);
 });
 

@@ -13,11 +13,16 @@ import {
   reopenDelivery,
 } from '../../src/purchases/store/deliveries.ts';
 import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
-import { saveDeliveredItem, profileItem, topUpItem } from '../../src/purchases/store/delivered-items.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import {
+  failPurchase,
+  settlePurchase,
+  saveDeliveredItem,
+  profileItem,
+  topUpItem,
+} from '../../src/purchases/store/purchases.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';
 import { openBooks, type Books } from '../support/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';

@@ -6,12 +6,16 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { findEsim, refreshEsim } from '../../src/esims/store/esims.ts';
-import { profileItem } from '../../src/purchases/store/delivered-items.ts';
 import { findIdempotencyKey } from '../../src/platform/idempotency/store.ts';
 import { ensureWallet, findWallet, fundWallet, HoldConflict } from '../../src/ledger/store/ledger.ts';
 import { findPurchase, findTimeline } from '../../src/purchases/store/reads.ts';
 import { openPurchase, type OpenOptions } from '../../src/purchases/store/opening.ts';
-import { failPurchase, flagAttention, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import {
+  failPurchase,
+  flagAttention,
+  settlePurchase,
+  profileItem,
+} from '../../src/purchases/store/purchases.ts';
 import { auditBooks, openBooks, refusalOf, untilSomeoneWaits, type Books } from '../support/books.ts';
 import { basePackage, profileFacts, purchaseInput, region } from '../support/facts.ts';
 

@@ -10,13 +10,17 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
 import { replaceCatalogue, replaceTopUps } from '../../src/catalogue/store/catalogue.ts';
 import { openDatabase } from '../../src/platform/database/database.ts';
-import { profileItem } from '../../src/purchases/store/delivered-items.ts';
 import { ensureWallet, fundWallet, HoldConflict, voidHold } from '../../src/ledger/store/ledger.ts';
 import { placeHold } from '../support/holds.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { enqueueStatus } from '../../src/purchases/store/messages.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
-import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
+import {
+  closeUnpaid,
+  failPurchase,
+  settlePurchase,
+  profileItem,
+} from '../../src/purchases/store/purchases.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
 import { newPendingMessages } from '../../src/webhooks/store/messages.ts';

@@ -86,35 +86,30 @@ export interface EsimQuery {
 
 /** One page of an account's eSIMs, newest first, and how many there are in all. */
 export async function listEsims(db: WorldDb, query: EsimQuery): Promise<{ rows: EsimRow[]; total: number }> {
-  const matching = db
-    .selectFrom('esims')
-    .where('account_id', '=', query.accountId)
-    .$if(query.status !== undefined, (q) => q.where('status', '=', query.status ?? 'PENDING'))
-    .$if(query.search !== undefined, (q) => {
-      const pattern = `%${escapeLike(query.search ?? '')}%`;
-      return q.where((eb) =>
-        eb.or([
-          eb('package_name', 'ilike', pattern),
-          eb('iccid', 'like', pattern),
-          eb('transaction_id', 'ilike', pattern),
-        ]),
-      );
-    });
+  const { accountId, page, limit, status, search } = query;
+  let matching = db.selectFrom('esims').where('account_id', '=', accountId);
+  if (status !== undefined) matching = matching.where('status', '=', status);
+  if (search !== undefined) {
+    const pattern = `%${search.replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
+    matching = matching.where((eb) =>
+      eb.or([
+        eb('package_name', 'ilike', pattern),
+        eb('iccid', 'like', pattern),
+        eb('transaction_id', 'ilike', pattern),
+      ]),
+    );
+  }
   const [rows, counted] = await Promise.all([
     matching
       .selectAll()
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
-      .limit(query.limit)
-      .offset((query.page - 1) * query.limit)
+      .limit(limit)
+      .offset((page - 1) * limit)
       .execute(),
     matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
   ]);
   return { rows, total: Number(counted.total) };
-}
-
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, (character) => `\\${character}`);
 }
 
 export function columnsOfFacts(facts: ProfileFacts) {

@@ -7,8 +7,7 @@ import { getWallet, getLowBalance, setLowBalance } from '../../ledger/wallet.ts'
 import { fundWallet } from '../../payments/fund-wallet.ts';
 import { createGatewayInbox } from '../../payments/gateway-events.ts';
 import { buy } from '../../purchases/buy.ts';
-import { confirmPayment, findPaymentStatus } from '../../purchases/confirm-payment.ts';
-import { getTransaction } from '../../purchases/read-transaction.ts';
+import { confirmPayment, findPaymentStatus, getTransaction } from '../../purchases/transactions.ts';
 import { findStoredAnswer, storeAnswer } from '../../purchases/stored-answers.ts';
 import type { PurchaseDeps } from '../../purchases/deps.ts';
 import type { WebhookDeps } from '../../webhooks/deps.ts';

@@ -6,7 +6,7 @@ import { canBeReference } from '../../payments/rules.ts';
 import { toJson } from '../../platform/http/json.ts';
 import { defineRoute, type MissingFields, type RawInput, type Route } from '../../platform/http/route.ts';
 import { presentEsim, presentEsimPage, presentPurchase, presentTransaction } from './present.ts';
-import { renderWithPlaceholders } from '../install-secrets.ts';
+import { renderWithPlaceholders } from '../stored-answers.ts';
 import {
   basePurchaseSchema,
   buyBody,
@@ -22,57 +22,51 @@ const ESIMS = 'eSIMs';
 const PURCHASES = 'Purchases';
 const TOP_UP_TARGET_NOT_FOUND = 'eSIM not found or does not belong to your account';
 
-export function esimRoutes(): Route[] {
-  return [buyRoute(), transactionRoute(), myEsimsRoute(), esimRoute()];
-}
-
-function buyRoute(): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/api/esim/buy',
-    key: 'required',
-    scope: 'purchase',
-    shapes: ['base', 'top-up'],
-    pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
-    body: buyBody,
-    missing: missingTarget,
-    errors: [
-      'PACKAGE_NOT_FOUND',
-      'PACKAGE_UNAVAILABLE',
-      'INSUFFICIENT_BALANCE',
-      'INVALID_TOPUP',
-      'PAYMENT_FAILED',
-      'PAYMENT_METHOD_UNAVAILABLE',
-      'ESIM_NOT_FOUND',
-      'EXCHANGE_RATE_UNAVAILABLE',
-    ],
-    responses: {
-      200: { description: 'TOPUP: the purchase, whatever its status', schema: topUpPurchaseSchema },
-      201: { description: 'BASE: the purchase, whatever its status', schema: basePurchaseSchema },
-    },
-    docs: {
-      operationId: 'buy',
-      tag: PURCHASES,
-      summary: 'Buy an eSIM, or top one up',
-      description:
-        'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
-        'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
-        'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
-    },
-    async handle({ world, principal, body, context, idempotency }) {
-      const { packageCode, packageType, paymentMethod } = body;
-      const command: BuyCommand = {
-        packageCode,
-        packageType,
-        paymentMethod,
-        ...(packageType === 'TOPUP' ? { esimId: topUpTarget(body.esimId ?? '') } : {}),
-        ...(idempotency ? { idempotency } : {}),
-      };
-      const purchase = await world.buy(principal, command, context);
-      return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
-    },
-  });
-}
+const buyRoute = defineRoute({
+  method: 'POST',
+  path: '/api/esim/buy',
+  key: 'required',
+  scope: 'purchase',
+  shapes: ['base', 'top-up'],
+  pickShape: (raw) => (isTopUp(raw) ? 'top-up' : 'base'),
+  body: buyBody,
+  missing: missingTarget,
+  errors: [
+    'PACKAGE_NOT_FOUND',
+    'PACKAGE_UNAVAILABLE',
+    'INSUFFICIENT_BALANCE',
+    'INVALID_TOPUP',
+    'PAYMENT_FAILED',
+    'PAYMENT_METHOD_UNAVAILABLE',
+    'ESIM_NOT_FOUND',
+    'EXCHANGE_RATE_UNAVAILABLE',
+  ],
+  responses: {
+    200: { description: 'TOPUP: the purchase, whatever its status', schema: topUpPurchaseSchema },
+    201: { description: 'BASE: the purchase, whatever its status', schema: basePurchaseSchema },
+  },
+  docs: {
+    operationId: 'buy',
+    tag: PURCHASES,
+    summary: 'Buy an eSIM, or top one up',
+    description:
+      'WALLET charges the account and delivers. `PROCESSING` means that the money is held and delivery goes on: read the ' +
+      'transaction later. Every other method answers `PENDING` with how to pay, and delivers once the money has come. ' +
+      'Send an `Idempotency-Key`, and a repeated request can never buy twice.',
+  },
+  async handle({ world, principal, body, context, idempotency }) {
+    const { packageCode, packageType, paymentMethod } = body;
+    const command: BuyCommand = {
+      packageCode,
+      packageType,
+      paymentMethod,
+      ...(packageType === 'TOPUP' ? { esimId: topUpTarget(body.esimId ?? '') } : {}),
+      ...(idempotency ? { idempotency } : {}),
+    };
+    const purchase = await world.buy(principal, command, context);
+    return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
+  },
+});
 
 function isTopUp(raw: RawInput): boolean {
   return Object.hasOwn(raw.body, 'packageType') && raw.body['packageType'] === 'TOPUP';
@@ -97,134 +91,124 @@ function renderPurchase(purchase: PurchaseView): { readonly body: string; readon
   return renderWithPlaceholders(esim, (shown) => toJson(presentPurchase({ ...purchase, esim: shown })));
 }
 
-function transactionRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/esim/transactions/{transactionId}',
-    key: 'required',
-    scope: 'read',
-    shapes: ['general'],
-    params: {
-      transactionId: {
-        description: 'What buy or fund answered',
-        example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
-        isPossible: (text) => isId('transaction', text),
-        notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
-      },
+const transactionRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/transactions/{transactionId}',
+  key: 'required',
+  scope: 'read',
+  shapes: ['general'],
+  params: {
+    transactionId: {
+      description: 'What buy or fund answered',
+      example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
+      isPossible: (text) => isId('transaction', text),
+      notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
     },
-    errors: ['TRANSACTION_NOT_FOUND'],
-    responses: {
-      200: { description: 'The purchase result, or the funding, as it now stands', schema: standingSchema },
-    },
-    docs: {
-      operationId: 'getTransaction',
-      tag: PURCHASES,
-      summary: 'Read a purchase or a funding',
-      description:
-        'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
-    },
-    async handle({ world, principal, params }) {
-      const view = await world.getTransaction(principal, params['transactionId'] ?? '');
-      return { status: 200, body: toJson(presentTransaction(view)) };
-    },
-  });
-}
+  },
+  errors: ['TRANSACTION_NOT_FOUND'],
+  responses: {
+    200: { description: 'The purchase result, or the funding, as it now stands', schema: standingSchema },
+  },
+  docs: {
+    operationId: 'getTransaction',
+    tag: PURCHASES,
+    summary: 'Read a purchase or a funding',
+    description:
+      'The purchase result, or the funding of a wallet, as it now stands, with what happened when. Only your own can be read.',
+  },
+  async handle({ world, principal, params }) {
+    const view = await world.getTransaction(principal, params['transactionId'] ?? '');
+    return { status: 200, body: toJson(presentTransaction(view)) };
+  },
+});
 
-function myEsimsRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/esim/my-esims',
-    key: 'required',
-    scope: 'read',
-    shapes: ['base'],
-    query: myEsimsQuery,
-    errors: [],
-    responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
-    docs: {
-      operationId: 'listEsims',
-      tag: ESIMS,
-      summary: 'List your eSIMs',
-      description: 'One page of your eSIM orders, filtered and searched as asked.',
-    },
-    async handle({ world, principal, query }) {
-      const { page, limit, status, search } = query;
-      const found = await world.listEsims(principal, {
-        page,
-        limit,
-        ...(status === undefined ? {} : { status }),
-        ...(search === undefined || search === '' ? {} : { search }),
-      });
-      return { status: 200, body: toJson(presentEsimPage(found)) };
-    },
-  });
-}
+const myEsimsRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/my-esims',
+  key: 'required',
+  scope: 'read',
+  shapes: ['base'],
+  query: myEsimsQuery,
+  errors: [],
+  responses: { 200: { description: 'One page, newest first', schema: esimPageSchema } },
+  docs: {
+    operationId: 'listEsims',
+    tag: ESIMS,
+    summary: 'List your eSIMs',
+    description: 'One page of your eSIM orders, filtered and searched as asked.',
+  },
+  async handle({ world, principal, query }) {
+    const { page, limit, status, search } = query;
+    const found = await world.listEsims(principal, {
+      page,
+      limit,
+      ...(status === undefined ? {} : { status }),
+      ...(search === undefined || search === '' ? {} : { search }),
+    });
+    return { status: 200, body: toJson(presentEsimPage(found)) };
+  },
+});
 
-function esimRoute(): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/api/esim/{esimId}',
-    key: 'required',
-    scope: 'read',
-    shapes: ['base'],
-    params: {
-      esimId: {
-        description: 'The `_id` of an eSIM order',
-        example: 'esim-0f8fad5bd9cb469fa16570867728950e',
-        isPossible: (text) => isId('esim', text),
-        notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
-      },
+const esimRoute = defineRoute({
+  method: 'GET',
+  path: '/api/esim/{esimId}',
+  key: 'required',
+  scope: 'read',
+  shapes: ['base'],
+  params: {
+    esimId: {
+      description: 'The `_id` of an eSIM order',
+      example: 'esim-0f8fad5bd9cb469fa16570867728950e',
+      isPossible: (text) => isId('esim', text),
+      notFound: { code: 'ESIM_NOT_FOUND', message: 'eSIM not found' },
     },
-    errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
-    responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
-    docs: {
-      operationId: 'getEsim',
-      tag: ESIMS,
-      summary: 'Read one of your eSIMs',
-      description:
-        'Install data, usage and validity. State and usage are looked up again when what we know is old.',
-    },
-    async handle({ world, principal, params }) {
-      const esim = await world.getEsim(principal, params['esimId'] ?? '');
-      return { status: 200, body: toJson(presentEsim(esim)) };
-    },
-  });
-}
+  },
+  errors: ['ESIM_NOT_FOUND', 'NOT_YOUR_ESIM'],
+  responses: { 200: { description: 'The eSIM order', schema: esimSchema } },
+  docs: {
+    operationId: 'getEsim',
+    tag: ESIMS,
+    summary: 'Read one of your eSIMs',
+    description:
+      'Install data, usage and validity. State and usage are looked up again when what we know is old.',
+  },
+  async handle({ world, principal, params }) {
+    const esim = await world.getEsim(principal, params['esimId'] ?? '');
+    return { status: 200, body: toJson(presentEsim(esim)) };
+  },
+});
 
-export function paymentRoutes(): Route[] {
-  return [
-    defineRoute({
-      method: 'POST',
-      path: '/api/esim/confirm-payment',
-      key: 'required',
-      scope: 'purchase',
-      shapes: ['general'],
-      body: confirmBody,
-      errors: ['TRANSACTION_NOT_FOUND'],
-      responses: {
-        200: {
-          description: 'The purchase result, or the funding, as it now stands',
-          schema: standingSchema,
-        },
-      },
-      docs: {
-        operationId: 'confirmPayment',
-        tag: PURCHASES,
-        summary: 'Look now whether a payment has come',
-        description:
-          'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
-          'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
-      },
-      async handle({ world, principal, body }) {
-        const { transactionId, gatewayReference, trackingReference } = body;
-        const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
-        return {
-          status: 200,
-          body: toJson(presentTransaction(await world.confirmPayment(principal, which))),
-        };
-      },
-    }),
-  ];
-}
+const confirmPaymentRoute = defineRoute({
+  method: 'POST',
+  path: '/api/esim/confirm-payment',
+  key: 'required',
+  scope: 'purchase',
+  shapes: ['general'],
+  body: confirmBody,
+  errors: ['TRANSACTION_NOT_FOUND'],
+  responses: {
+    200: {
+      description: 'The purchase result, or the funding, as it now stands',
+      schema: standingSchema,
+    },
+  },
+  docs: {
+    operationId: 'confirmPayment',
+    tag: PURCHASES,
+    summary: 'Look now whether a payment has come',
+    description:
+      'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
+      'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+  },
+  async handle({ world, principal, body }) {
+    const { transactionId, gatewayReference, trackingReference } = body;
+    const which = whichPayment({ transactionId, reference: gatewayReference ?? trackingReference });
+    return {
+      status: 200,
+      body: toJson(presentTransaction(await world.confirmPayment(principal, which))),
+    };
+  },
+});
 
 function whichPayment(named: {
   readonly transactionId: string | undefined;
@@ -235,3 +219,6 @@ function whichPayment(named: {
   if (reference !== undefined && canBeReference(reference)) return { reference };
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }
+
+export const esimRoutes = (): Route[] => [buyRoute, transactionRoute, myEsimsRoute, esimRoute];
+export const paymentRoutes = (): Route[] => [confirmPaymentRoute];

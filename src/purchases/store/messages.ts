@@ -42,27 +42,14 @@ export async function enqueuePurchaseStatus(
   change: ChangedPurchase | undefined,
   written: PendingMessages,
 ): Promise<void> {
-  if (!change) {
-    await findUnsent(trx, transactionId, written);
-    return;
-  }
+  if (!change) return findUnsent(trx, transactionId, written);
+  const { status, account_id: accountId, subscriber_ids: subscribers, at } = change;
+  const { changed_esim_id: esimId, changed_iccid: iccid, changed_qr_code_url: qrCodeUrl } = change;
+  const facts = { transactionId, status, esimId, iccid, qrCodeUrl };
+  const key = `${transactionId}:${status}`;
   await enqueueWebhook(
     trx,
-    {
-      event: 'esim.purchased',
-      key: `${transactionId}:${change.status}`,
-      subject: transactionId,
-      accountId: change.account_id,
-      subscribers: change.subscriber_ids,
-      facts: {
-        transactionId,
-        status: change.status,
-        esimId: change.changed_esim_id,
-        iccid: change.changed_iccid,
-        qrCodeUrl: change.changed_qr_code_url,
-      },
-      at: change.at,
-    },
+    { event: 'esim.purchased', key, subject: transactionId, accountId, subscribers, facts, at },
     written,
   );
 }

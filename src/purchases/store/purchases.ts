@@ -1,9 +1,10 @@
 /** What happens to a purchase after it is opened, one transaction per step. Every step may run twice: the purchase's row and unique keys decide. */
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type Updateable } from 'kysely';
+import type { ProfileFacts, TopUpTotals } from '../../esims/rules.ts';
+import { columnsOfFacts } from '../../esims/store/esims.ts';
 import type { FailureReason, Refusal } from '../../domain/refusals.ts';
-import { purchaseStatusesBefore } from '../../domain/states.ts';
+import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '../../domain/states.ts';
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
-import { assigned, KEPT_BEFORE, type DeliveredItem } from './delivered-items.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import {
   expectPosted,
@@ -17,8 +18,70 @@ import { lockPayments } from '../../payments/store/lock-order.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
 import { CHANGED, changesOf, enqueuePurchaseStatus, type ChangedPurchase } from './messages.ts';
 import { creditRefund, createRefund } from '../../payments/store/refunds.ts';
+import type { EsimsTable } from '../../esims/store/tables.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
+import type { PurchasesTable } from './tables.ts';
 import { subscribers, newPendingMessages, type PendingMessages } from '../../webhooks/store/messages.ts';
+
+/** What a supplier delivered, as columns of its purchase and its eSIM. */
+export interface DeliveredItem {
+  /** The supplier's order; one that was replaced meanwhile delivers nothing. Absent: not known. */
+  readonly supplierId?: string;
+  readonly purchase: Updateable<PurchasesTable>;
+  readonly esim: Updateable<EsimsTable>;
+}
+
+/** The delivery is kept already. */
+export const KEPT_BEFORE: DeliveredItem = { purchase: {}, esim: {} };
+
+/** A new eSIM; its owner sees it once the purchase is settled. */
+export function profileItem(facts: ProfileFacts, lookedAt: Date): DeliveredItem {
+  return { purchase: {}, esim: { ...columnsOfFacts(facts), looked_at: lookedAt } };
+}
+
+/** A top-up's new totals. Without a new end of validity, the old one stays. */
+export function topUpItem(totals: TopUpTotals): DeliveredItem {
+  const { iccid, totalVolumeBytes, orderUsageBytes, totalDuration, expiredTime } = totals;
+  return {
+    purchase: {
+      top_up_iccid: iccid,
+      top_up_total_volume_bytes: BigInt(totalVolumeBytes),
+      top_up_remaining_bytes: BigInt(Math.max(0, totalVolumeBytes - orderUsageBytes)),
+    },
+    esim: {
+      total_volume_bytes: BigInt(totalVolumeBytes),
+      order_usage_bytes: BigInt(orderUsageBytes),
+      total_duration: totalDuration,
+      ...(expiredTime === null ? {} : { expired_time: new Date(expiredTime) }),
+    },
+  };
+}
+
+/** Keeps the delivery of an open purchase that cannot be settled. Safe to repeat. Install data is secret and never logged. */
+export async function saveDeliveredItem(
+  db: WorldDb,
+  transactionId: string,
+  item: DeliveredItem,
+): Promise<void> {
+  await sql`
+    with kept as (
+      update purchases set ${assigned(item.purchase)}
+       where transaction_id = ${transactionId} and top_up_total_volume_bytes is null
+         and status = 'PROCESSING' and withdrawing_since is null and ${isForItsOrder(item)}
+      returning esim_id, package_type
+    )
+    update esims set ${assigned(item.esim)} from kept
+     where esims.id = kept.esim_id and (esims.status = 'PENDING' or kept.package_type = 'TOPUP')`.execute(db);
+}
+
+const isForItsOrder = ({ supplierId }: DeliveredItem): RawBuilder<boolean> =>
+  supplierId === undefined ? sql<boolean>`true` : hasOrder(supplierId);
+
+/** For a `set`: these columns, and that the row was changed now. */
+function assigned(columns: DeliveredItem['purchase'] | DeliveredItem['esim']): RawBuilder<unknown> {
+  const each = Object.entries(columns).map(([column, value]) => sql`${sql.ref(column)} = ${value}`);
+  return sql.join([...each, sql`updated_at = now()`]);
+}
 
 /** Clears needs-attention, except for claims on the money. */
 const clearAttention = sql`
@@ -59,7 +122,7 @@ async function settle(
     with ready as (
       select purchases.transaction_id from purchases join holds on holds.id = purchases.transaction_id
        where purchases.transaction_id = ${transactionId} and purchases.status = any(${purchaseStatusesBefore('SUCCESS')})
-         and purchases.withdrawing_since is null and ${item.supplierId === undefined ? sql`true` : hasOrder(item.supplierId)}
+         and purchases.withdrawing_since is null and ${isForItsOrder(item)}
          and holds.status <> 'VOIDED' and ${only}
          for no key update
     ), closed as (
@@ -120,15 +183,7 @@ export async function failPurchaseIn(
     if (rows.length === 0) return 'open';
   }
   const { rows } = await sql<ChangedPurchase>`
-    with closed as (
-      update purchases
-         set status = 'FAILED', reason = ${refusal.reason}, updated_at = now(), closed_at = now(), ${clearAttention}
-       where transaction_id = ${transactionId} and status = any(${purchaseStatusesBefore('FAILED')})
-      returning ${CHANGED}
-    ), esim as (
-      update esims set status = 'FAILED', updated_at = now()
-       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-    ), noted as (
+    with ${closing(transactionId, refusal.reason, purchaseStatusesBefore('FAILED'), 'FAILED')}, noted as (
       insert into purchase_events (transaction_id, what, detail)
       select transaction_id, 'failed', ${refusal.detail}::text from closed
       union all
@@ -152,6 +207,25 @@ export async function failPurchaseIn(
   return 'closed';
 }
 
+/** Queries for a `with` that close a purchase and its eSIM order; `closed` has a row if the purchase had one of the statuses `from`. */
+function closing(
+  transactionId: string,
+  reason: FailureReason,
+  from: readonly PurchaseStatus[],
+  esimStatus: EsimStatus,
+): RawBuilder<unknown> {
+  return sql`
+    closed as (
+      update purchases
+         set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
+       where transaction_id = ${transactionId} and status = any(${from})
+      returning ${CHANGED}
+    ), esim as (
+      update esims set status = ${esimStatus}, updated_at = now()
+       where transaction_id in (select transaction_id from closed) and status = 'PENDING'
+    )`;
+}
+
 /**
  * Closes an unpaid purchase and its eSIM order. `paid`: money came first, the purchase goes on. Safe to repeat. The status is read afterwards: the
  * update may have waited for a payment that its own snapshot does not show.
@@ -164,15 +238,7 @@ export async function closeUnpaid(
 ): Promise<'closed' | 'paid'> {
   return inTransaction(db, async (trx) => {
     const { rows } = await sql<ChangedPurchase>`
-      with closed as (
-        update purchases
-           set status = 'FAILED', reason = ${reason}, updated_at = now(), closed_at = now(), ${clearAttention}
-         where transaction_id = ${transactionId} and status = 'PENDING'
-        returning ${CHANGED}
-      ), esim as (
-        update esims set status = 'CANCELLED', updated_at = now()
-         where transaction_id in (select transaction_id from closed) and status = 'PENDING'
-      ), noted as (
+      with ${closing(transactionId, reason, ['PENDING'], 'CANCELLED')}, noted as (
         insert into purchase_events (transaction_id, what, detail)
         select transaction_id, 'failed', ${reason}::text from closed
       )

@@ -55,7 +55,7 @@ export function wireTimeOf(time: Date): string {
 const time = text.transform(isoTimeOf);
 
 /** A reader that throws UnreadableAnswer, with the first thing that is wrong. */
-function reader<Schema extends z.ZodType>(schema: Schema, what: string) {
+function reader<Schema extends z.ZodType>(schema: Schema, what = 'obj') {
   return (value: unknown): z.output<Schema> => {
     const read = schema.safeParse(value);
     if (read.success) return read.data;
@@ -129,15 +129,17 @@ export const readPackage = reader(
 );
 export type WirePackage = ReturnType<typeof readPackage>;
 
-const readPackageList = reader(object({ packageList: list(z.unknown()) }), 'obj');
 /** `obj.packageList` as it came; entries are read one by one. */
-export const packageListOf = (obj: unknown) => readPackageList(obj).packageList;
+export const packageListOf = reader(
+  object({ packageList: list(z.unknown()) }).transform((obj) => obj.packageList),
+);
 
 /** `type`: 1 country, 2 multi-country. */
 const location = object({ code: requiredText, name: requiredText, type: count });
 export type WireLocation = z.output<typeof location>;
-const readLocationList = reader(object({ locationList: list(location) }), 'obj');
-export const readLocations = (obj: unknown) => readLocationList(obj).locationList;
+export const readLocations = reader(
+  object({ locationList: list(location) }).transform((obj) => obj.locationList),
+);
 
 /** `obj` of an order: its number, and our id where the vendor repeats it. */
 export const readOrder = reader(object({ orderNo: requiredText, transactionId: text }), 'obj');
@@ -173,16 +175,12 @@ const esim = object({
 }).transform(({ packageList, ...profile }) => ({ profile, packageList }));
 export type WireEsim = z.output<typeof esim>;
 
-const page = object({
-  esimList: list(esim),
-  /** How many there are in all; null where the vendor does not say. */
-  pager: z.object({ total: wholeOrNull }).catch({ total: null }),
-});
-
 /** One page of eSIMs; `total` is null where the vendor does not say how many there are in all. */
 export const readEsims = reader(
-  page.transform(({ esimList, pager }) => ({ esims: esimList, total: pager.total })),
-  'obj',
+  object({
+    esimList: list(esim),
+    pager: z.object({ total: wholeOrNull }).catch({ total: null }),
+  }).transform(({ esimList, pager }) => ({ esims: esimList, total: pager.total })),
 );
 export type WireEsimPage = ReturnType<typeof readEsims>;
 
@@ -200,7 +198,6 @@ export const readTopUp = reader(
     totalVolumeBytes: totalVolume,
     orderUsageBytes: orderUsage,
   })),
-  'obj',
 );
 
 const usage = object({
@@ -214,9 +211,9 @@ const usage = object({
   totalBytes,
   observedAt,
 }));
-const readUsageList = reader(object({ esimUsageList: list(usage) }), 'obj');
-export const readUsages = (obj: unknown) => readUsageList(obj).esimUsageList;
+export const readUsages = reader(
+  object({ esimUsageList: list(usage) }).transform((obj) => obj.esimUsageList),
+);
 
-const readBalanceObj = reader(object({ balance: whole }), 'obj');
 /** What the account holds, US dollars × 10,000; may be negative where the vendor grants credit. */
-export const readBalance = (obj: unknown): bigint => BigInt(readBalanceObj(obj).balance);
+export const readBalance = reader(object({ balance: whole }).transform((obj) => BigInt(obj.balance)));

@@ -2,11 +2,11 @@ import type { Principal } from '../domain/account.ts';
 import { DomainError } from '../domain/errors.ts';
 import { noteTransaction } from '../platform/telemetry/subject.ts';
 import { takeCheckSlot, findPayment, releaseCheckSlot, findFunding } from '../payments/store/payments.ts';
-import { findPurchase } from './store/reads.ts';
-import { getTransaction } from './read-transaction.ts';
+import { findPurchase, findTimeline } from './store/reads.ts';
+import { fundingView } from '../payments/fund-wallet.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
-import type { TransactionView, WhichPayment } from './views.ts';
+import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { engineAway, type PaymentSubject } from '../payments/engine.ts';
 
@@ -22,17 +22,12 @@ export async function confirmPayment(
   which: WhichPayment,
 ): Promise<TransactionView> {
   const payment = await findOwn(deps, principal, which);
-  if (payment.isFromOutside && (await isCheckDue(deps, payment))) await checkPayment(deps, payment);
-  return getTransaction(deps, principal, payment.transactionId);
-}
-
-/** Callers may check a closed payment once per `closedPaymentFreshMs`: each check is a workflow and a call to the gateway. */
-async function isCheckDue(
-  { db, clock, settings }: ConfirmDeps,
-  { transactionId, isClosed }: OwnPayment,
-): Promise<boolean> {
-  if (!isClosed) return true;
-  return takeCheckSlot(db, transactionId, { now: clock.now(), freshMs: settings.closedPaymentFreshMs });
+  const { transactionId, isFromOutside, isClosed } = payment;
+  const slot = { now: deps.clock.now(), freshMs: deps.settings.closedPaymentFreshMs };
+  // Callers may check a closed payment only once in that time: each check is a workflow and a call to the gateway.
+  if (isFromOutside && (!isClosed || (await takeCheckSlot(deps.db, transactionId, slot))))
+    await checkPayment(deps, payment);
+  return getTransaction(deps, principal, transactionId);
 }
 
 interface OwnPayment extends PaymentSubject {
@@ -67,10 +62,8 @@ async function findOwn({ db }: ConfirmDeps, principal: Principal, which: WhichPa
   };
 }
 
-function notFound(): DomainError {
-  return new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found', {
-    details: 'no payment of yours has this id or reference',
-  });
+function notFound(details = 'no payment of yours has this id or reference'): DomainError {
+  return new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found', { details });
 }
 
 /** A payment's status for anyone with its reference. Holds no secrets. */
@@ -92,4 +85,20 @@ export async function findPaymentStatus(
     packageName: purchase?.package_name ?? null,
     charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
   };
+}
+
+/** One purchase or funding as it now stands, with its public timeline. TRANSACTION_NOT_FOUND, also for another account's. */
+export async function getTransaction(
+  deps: Pick<PurchaseDeps, 'db'>,
+  principal: Principal,
+  transactionId: string,
+): Promise<TransactionView> {
+  const record = await findPurchase(deps.db, transactionId);
+  const funding = record ? undefined : await findFunding(deps.db, transactionId);
+  const owner = record?.purchase.account_id ?? funding?.account_id;
+  if (owner !== principal.account.id) throw notFound('your account has no purchase or funding with this id');
+  noteTransaction(transactionId);
+  if (funding) return { funding: await fundingView(deps, funding) };
+  if (!record) throw new Error(`${transactionId} has an owner and no row`);
+  return { purchase: await purchaseView(deps, record, await findTimeline(deps.db, transactionId)) };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/install-secrets.ts';
+import { fillPlaceholders, renderWithPlaceholders } from '../../src/purchases/stored-answers.ts';
 import type { EsimRow } from '../../src/esims/store/esims.ts';
 
 const ESIM = {
