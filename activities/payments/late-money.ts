@@ -1,6 +1,6 @@
 /**
- * Stops watching payments 72 hours after their time to pay. Most are closed by what we know already. The others get one last look; if the gateway
- * still leaves one open, a person is called. Refunds that were never begun, and open claims, get a workflow.
+ * Stops watching payments 72 hours after they expired. Most are closed by what we know already. The others get one last check; one that the
+ * gateway still leaves open needs a person. Refunds that were never begun, and open claims, get a workflow.
  */
 import type { GatewayCharge } from '../../src/payments/port.ts';
 import {
@@ -18,13 +18,14 @@ import { findUnstartedRefunds } from '../../src/payments/store/refunds.ts';
 import type { LateMoney } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
+import type { WorldDb } from '../../src/platform/database/tables.ts';
 
 /** decisions.md: how long money may come late. */
 const LATE_FOR_MS = 72 * 3_600_000;
-/** Per run and at one time, so that the gateway is not stormed. */
+/** Limits the load on the gateway. */
 const MAX_PER_RUN = 5_000;
 const AT_ONCE = 4;
-/** Within the activity's two minutes, also where the gateway answers nothing. The next run goes on. */
+/** Within the activity's two minutes, even if the gateway does not answer. The next run continues. */
 const RUNS_FOR_MS = 90_000;
 /** A refund that a workflow carries is begun within seconds. */
 const FORGOTTEN_AFTER_MS = 3_600_000;
@@ -33,10 +34,11 @@ const FORGOTTEN_AFTER_MS = 3_600_000;
 export async function findLateMoney(deps: ActivityDeps): Promise<readonly LateMoney[]> {
   const now = deps.clock.now();
   const late = new Map<string, LateMoney>();
-  const add = (transactionId: string, purpose: PaymentPurpose) =>
-    late.set(transactionId, { transactionId, purpose, timings: deps.refundTimings });
-  for (const { transactionId, purpose } of await findClaims(deps.db, MAX_PER_RUN))
-    late.set(transactionId, { transactionId, purpose, timings: deps.refundTimings, isClaim: true });
+  const add = (transactionId: string, purpose: PaymentPurpose, isClaim?: true) => {
+    const claim = isClaim ? { isClaim } : {};
+    late.set(transactionId, { transactionId, purpose, timings: deps.refundTimings, ...claim });
+  };
+  for (const claim of await findClaims(deps.db, MAX_PER_RUN)) add(claim.transactionId, claim.purpose, true);
   for (const payment of await closeOverdue(deps, now)) add(payment.transaction_id, payment.purpose);
   const madeBefore = new Date(now.getTime() - FORGOTTEN_AFTER_MS);
   for (const refund of await findUnstartedRefunds(deps.db, { madeBefore, limit: MAX_PER_RUN })) {
@@ -64,36 +66,27 @@ async function closeOverdue(deps: ActivityDeps, now: Date): Promise<readonly Pay
 
 /** Whether there is something to book; closed otherwise. */
 async function checkForTheLastTime(deps: ActivityDeps, payment: PaymentRow, now: Date): Promise<boolean> {
-  const found = await deps.gateway.findCharge(payment.reference);
-  const look = found.outcome === 'done' ? found.value : undefined;
-  const isNotFound = look === null && isKnownToGateway(payment);
-  if (isNotFound)
-    deps.events.gatewayChargeNotFound({
-      transactionId: payment.transaction_id,
-      reference: payment.reference,
-    });
-  if (look && (await hasUnbookedMoney(deps, payment, look))) return true;
+  const { db, events } = deps;
+  const { reference, transaction_id: transactionId } = payment;
+  const found = await deps.gateway.findCharge(reference);
+  const charge = found.outcome === 'done' ? found.value : undefined;
+  const isNotFound = charge === null && isKnownToGateway(payment);
+  if (isNotFound) events.gatewayChargeNotFound({ transactionId, reference });
+  if (charge && (await hasUnbookedMoney(db, charge))) return true;
   const isOpenAtTheEnd =
-    look === undefined || isNotFound || (look !== null && ['waiting', 'unknown'].includes(look.state));
+    charge === undefined || isNotFound || (charge !== null && ['waiting', 'unknown'].includes(charge.state));
   if (isOpenAtTheEnd) {
-    await flagMoney(deps.db, payment.transaction_id, 'PAYMENT_STILL_OPEN');
-    deps.events.purchaseNeedsAttention({
-      transactionId: payment.transaction_id,
-      reason: 'PAYMENT_STILL_OPEN',
-    });
+    await flagMoney(db, transactionId, 'PAYMENT_STILL_OPEN');
+    events.purchaseNeedsAttention({ transactionId, reason: 'PAYMENT_STILL_OPEN' });
   }
-  await closePayment(deps.db, payment.reference, now);
+  await closePayment(db, reference, now);
   return false;
 }
 
 /** Of a payment that has brought nothing yet. */
-async function hasUnbookedMoney(
-  { db }: ActivityDeps,
-  payment: PaymentRow,
-  look: GatewayCharge,
-): Promise<boolean> {
-  const netMinor = look.received.amountMinor - look.feesOnTopMinor;
-  if (look.state === 'paid') return netMinor > 0n;
-  if (look.state !== 'reversed') return false;
-  return netMinor > 0n && !(await wasReceivedAndReversed(db, payment.reference, look.received.currency));
+async function hasUnbookedMoney(db: WorldDb, charge: GatewayCharge): Promise<boolean> {
+  const { state, received, reference } = charge;
+  if ((state !== 'paid' && state !== 'reversed') || received.amountMinor <= charge.feesOnTopMinor)
+    return false;
+  return state === 'paid' || !(await wasReceivedAndReversed(db, reference, received.currency));
 }

@@ -1,12 +1,8 @@
-/**
- * Steps at the payment gateway. Every reference is on record before the gateway is asked; what it has is booked by the one resolver,
- * lookAtPayment, whoever asked for the look. Bank details and e-mail addresses stay in rows: workflows hear ids and outcomes.
- */
+/** Steps at the payment gateway. Bank details and e-mail addresses stay in rows: workflows get ids and outcomes. */
 import { sleep } from '@temporalio/activity';
-import type { FailureReason } from '../../src/domain/refusals.ts';
-import { asFailureReason } from '../../src/domain/refusals.ts';
-import type { GatewayCharge, GatewayRefusal, PaymentInstructions } from '../../src/payments/port.ts';
-import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
+import { asFailureReason, type FailureReason } from '../../src/domain/refusals.ts';
+import type { GatewayRefusal } from '../../src/payments/port.ts';
+import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import {
   beginPayment,
   CLAIMS,
@@ -18,12 +14,10 @@ import {
   recordCheck,
   isKnownToGateway,
   findFunding,
-  type NewPayment,
   type PaymentRow,
 } from '../../src/payments/store/payments.ts';
 import { asksForDisputes, saveDisputes } from '../../src/payments/store/disputes.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
-import type { StoredInstructions } from '../../src/payments/store/tables.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
 import type {
   GatewayActivities,
@@ -33,9 +27,9 @@ import type {
 } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { followRefunds } from './refunds.ts';
-import type { OutsideMethod, PaymentPurpose } from '../../src/domain/states.ts';
+import type { PaymentPurpose } from '../../src/domain/states.ts';
 
-/** Tries that the gateway may hold without telling how to pay; more than a few means that something else is wrong. */
+/** Attempts that the gateway may hold without instructions; more than a few means that something else is wrong. */
 const MAX_TRIES = 5;
 const RETRY_PAUSE_MS = 300;
 
@@ -53,14 +47,13 @@ async function openPayment(
   budgetMs: number,
 ): Promise<OpenedPayment> {
   const endsAtMs = deps.clock.now().getTime() + budgetMs;
-  const wanted = toNewPayment(request);
   const scenario = request.packageCode === undefined ? undefined : deps.scenarioOf?.(request.packageCode);
-  let payment = await beginPayment(deps.db, wanted);
+  let payment = await beginPayment(deps.db, request);
   for (;;) {
     const step = await tryToOpen(deps, payment, scenario);
     if (step === 'taken') {
       if (payment.attempt >= MAX_TRIES) return { outcome: 'unknown' };
-      payment = await nextPaymentTry(deps.db, wanted, payment);
+      payment = await nextPaymentTry(deps.db, request, payment);
       continue;
     }
     if (step.outcome !== 'unknown') return step;
@@ -73,39 +66,39 @@ async function openPayment(
 type Try =
   | Exclude<OpenedPayment, { outcome: 'unknown' }>
   | { readonly outcome: 'unknown'; readonly retryAfterMs?: number }
-  /** The gateway holds this try and does not tell again how to pay it. */
+  /** The gateway holds this attempt and does not repeat how to pay it. */
   | 'taken';
 
 async function tryToOpen(
-  deps: ActivityDeps,
+  { db, gateway, events, returnUrl }: ActivityDeps,
   payment: PaymentRow,
   scenario: string | undefined,
 ): Promise<Try> {
+  const { reference } = payment;
   if (payment.status === 'REFUSED') return refused('REQUEST_REFUSED', 'refused before');
-  if (payment.instructions || payment.paid_hold) return opened(payment.reference, payment.expires_at);
-  const charged = await deps.gateway.charge({
-    reference: payment.reference,
+  if (payment.instructions || payment.paid_hold) return opened(reference, payment.expires_at);
+  const charged = await gateway.charge({
+    reference,
     method: payment.method,
     amount: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
-    email: await findEmail(deps.db, payment.account_id),
-    returnUrl: deps.returnUrl,
+    email: await findEmail(db, payment.account_id),
+    returnUrl,
     accountExpiresAt: payment.expires_at,
     ...(scenario === undefined ? {} : { scenario }),
   });
   if (charged.outcome === 'done') {
-    const expiresAt = charged.value.kind === 'bank-transfer' ? charged.value.expiresAt : undefined;
-    await saveInstructions(deps.db, payment.reference, toStored(charged.value), expiresAt);
-    return opened(payment.reference, expiresAt ?? payment.expires_at);
+    await saveInstructions(db, reference, charged.value);
+    return opened(
+      reference,
+      charged.value.kind === 'bank-transfer' ? charged.value.expiresAt : payment.expires_at,
+    );
   }
   if (charged.outcome === 'unknown') return charged;
-  if (charged.reason === 'REFERENCE_TAKEN') return 'taken';
-  deps.events.gatewayRefused({
-    reference: payment.reference,
-    reason: charged.reason,
-    detail: charged.detail,
-  });
-  await markPaymentRefused(deps.db, payment.reference);
-  return refused(charged.reason, charged.detail);
+  const { reason, detail } = charged;
+  if (reason === 'REFERENCE_TAKEN') return 'taken';
+  events.gatewayRefused({ reference, reason, detail });
+  await markPaymentRefused(db, reference);
+  return refused(reason, detail);
 }
 
 function opened(reference: string, expiresAt: Date): Try {
@@ -123,25 +116,7 @@ function refused(reason: GatewayRefusal, detail: string): Try {
   return { outcome: 'refused', refusal: { reason: known, detail } };
 }
 
-function toNewPayment(request: PaymentRequest): NewPayment {
-  return {
-    transactionId: request.transactionId,
-    purpose: request.purpose,
-    accountId: request.accountId,
-    method: request.method satisfies OutsideMethod,
-    charge: request.charge,
-    price: { amountMinor: BigInt(request.priceMinor), currency: request.priceCurrency },
-    expiresAt: new Date(request.expiresAtMs),
-  };
-}
-
-function toStored(instructions: PaymentInstructions): StoredInstructions {
-  return instructions.kind === 'redirect'
-    ? instructions
-    : { ...instructions, expiresAt: instructions.expiresAt.toISOString() };
-}
-
-/** Looks at every try of a payment, books what it has, and tells how the payment then stands. */
+/** Checks every attempt of a payment, books what the gateway has, and returns the payment's state after that. */
 export async function lookAtPayment(
   deps: ActivityDeps,
   transactionId: string,
@@ -152,12 +127,17 @@ export async function lookAtPayment(
   for (const payment of await findPayments(deps.db, transactionId)) {
     if (payment.status !== 'REFUSED') isKnown = (await checkAttempt(deps, payment, written)) && isKnown;
   }
-  const { status, reason, attention_reason: attentionReason } = await findStand(deps, transactionId, purpose);
-  const claim = CLAIMS.find((each) => each === attentionReason);
-  const told = { isKnown, ...(claim ? { claim } : {}), ...messagesOf(written) };
-  if (status === 'FAILED') return { state: 'ended', reason: asFailureReason(reason ?? ''), ...told };
-  if (status !== 'PENDING') return { state: 'paid', ...told };
-  return { state: isKnown ? 'waiting' : 'unknown', ...told };
+  const order =
+    purpose === 'funding'
+      ? await findFunding(deps.db, transactionId)
+      : (await findPurchase(deps.db, transactionId))?.purchase;
+  if (!order) throw new Error(`no ${purpose} ${transactionId}`);
+  const claim = CLAIMS.find((each) => each === order.attention_reason);
+  const found = { isKnown, ...(claim ? { claim } : {}), ...messagesOf(written) };
+  if (order.status === 'FAILED')
+    return { state: 'ended', reason: asFailureReason(order.reason ?? ''), ...found };
+  if (order.status !== 'PENDING') return { state: 'paid', ...found };
+  return { state: isKnown ? 'waiting' : 'unknown', ...found };
 }
 
 /** Whether the gateway said what it has. */
@@ -166,43 +146,41 @@ async function checkAttempt(
   payment: PaymentRow,
   written: PendingMessages,
 ): Promise<boolean> {
+  const { db, events } = deps;
+  const { reference, transaction_id: transactionId } = payment;
   const askedAt = deps.clock.now();
-  const found = await deps.gateway.findCharge(payment.reference);
+  const found = await deps.gateway.findCharge(reference);
   if (found.outcome !== 'done') {
-    deps.events.gatewayCheckFailed({ reference: payment.reference, detail: found.detail });
+    events.gatewayCheckFailed({ reference, detail: found.detail });
     return false;
   }
-  if (found.value === null) {
+  const charge = found.value;
+  if (charge === null) {
     if (isKnownToGateway(payment)) {
-      deps.events.gatewayChargeNotFound({
-        transactionId: payment.transaction_id,
-        reference: payment.reference,
-      });
+      events.gatewayChargeNotFound({ transactionId, reference });
       return false;
     }
-    await recordCheck(deps.db, payment.reference, askedAt);
+    await recordCheck(db, reference, askedAt);
     return true;
   }
-  if (found.value.state === 'unknown') {
-    deps.events.unknownGatewayStatus({
-      reference: payment.reference,
-      gatewayStatus: found.value.gatewayStatus,
-    });
+  const { state, received, gatewayId, gatewayStatus } = charge;
+  if (state === 'unknown') {
+    events.unknownGatewayStatus({ reference, gatewayStatus });
     return false;
   }
-  const seen = toSeen(found.value);
-  const booked = await bookSeen(deps.db, payment.reference, seen, askedAt, written);
-  if (booked.what !== undefined) {
-    deps.events.paymentBooked({
-      transactionId: payment.transaction_id,
-      reference: payment.reference,
-      what: booked.what,
-    });
-  }
-  return (await checkDisputes(deps, payment)) && booked.isOutdated !== true;
+  const seen = {
+    state: state === 'paid' || state === 'reversed' ? state : ('other' as const),
+    netMinor: received.amountMinor - charge.feesOnTopMinor,
+    currency: received.currency,
+    gatewayId,
+    gatewayStatus,
+  };
+  const { what, isOutdated } = await bookSeen(db, reference, seen, askedAt, written);
+  if (what !== undefined) events.paymentBooked({ transactionId, reference, what });
+  return (await checkDisputes(deps, payment)) && isOutdated !== true;
 }
 
-/** What was disputed once is asked about with every look: it may be over, or there may be another. An operator's look always asks. */
+/** A known dispute is checked each time: it may be over, or there may be another. An operator's check always asks. */
 async function checkDisputes(
   { db, gateway, clock, events }: ActivityDeps,
   payment: PaymentRow,
@@ -214,27 +192,4 @@ async function checkDisputes(
   if (found.outcome === 'done') await saveDisputes(db, reference, found.value, askedAt);
   else events.gatewayCheckFailed({ reference, detail: found.detail });
   return found.outcome === 'done';
-}
-
-function toSeen(look: GatewayCharge): SeenCharge {
-  return {
-    state: look.state === 'paid' || look.state === 'reversed' ? look.state : 'other',
-    netMinor: look.received.amountMinor - look.feesOnTopMinor,
-    currency: look.received.currency,
-    gatewayId: look.gatewayId,
-    gatewayStatus: look.gatewayStatus,
-  };
-}
-
-async function findStand(
-  { db }: ActivityDeps,
-  transactionId: string,
-  purpose: PaymentPurpose,
-): Promise<{ status: string; reason: string | null; attention_reason: string | null }> {
-  const row =
-    purpose === 'funding'
-      ? await findFunding(db, transactionId)
-      : (await findPurchase(db, transactionId))?.purchase;
-  if (!row) throw new Error(`no ${purpose} ${transactionId}`);
-  return row;
 }

@@ -1,8 +1,6 @@
 /**
- * Refunds at the gateway, one step on at a time. The ask is on record before it is made; the gateway takes a repeat as another refund, so
- * after any doubt only its find-twin decides, once nothing sent earlier can still arrive. One that the gateway will not send is credited to
- * the wallet only where the gateway still has the payment's money: what a bank has taken back is with the buyer already. Where a person has a
- * failed one asked for again, that is an attempt under a key of its own, and the find-twin looks for all of them.
+ * Refunds at the gateway, one step at a time. The gateway takes a repeat as another refund, so after an unknown outcome only findRefund decides, once
+ * nothing sent earlier can still arrive. Each retry by an operator is an attempt under a key of its own, and we search for all of them.
  */
 import type { GatewayRefund } from '../../src/payments/port.ts';
 import { findClaim, findPayment } from '../../src/payments/store/payments.ts';
@@ -22,36 +20,35 @@ import type { RefundStand } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 
-/** Longest that a call which was given up may still reach the gateway. */
+/** How long a request whose answer we gave up on may still reach the gateway. */
 const UNKNOWN_OUTCOME_MS = 30_000;
 
-/** One run of the step, with the messages that it writes. */
 type RefundStepDeps = ActivityDeps & { readonly written: PendingMessages };
 
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
 export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundStand> {
-  const moving: RefundStepDeps = { ...deps, written: newPendingMessages() };
+  const written = newPendingMessages();
   let open = 0;
   let needsPerson: AttentionReason | null = null;
   for (const refund of await findOpenRefunds(deps.db, transactionId)) {
-    const step = await moveOn(moving, refund);
+    const step = await advance({ ...deps, written }, refund);
     if (step !== 'closed') open += 1;
     if (step !== 'closed' && step !== 'open') needsPerson = step;
   }
   const claim = open === 0 ? await findClaim(deps.db, transactionId) : undefined;
-  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(moving.written) };
+  return { open, needsPerson, ...(claim ? { claim } : {}), ...messagesOf(written) };
 }
 
-async function moveOn(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
+async function advance(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
   const { reference } = refund;
   const found = await findAttempt(deps, refund);
   if (found === 'unknown') return 'open';
-  if (found !== null) return keep(deps, refund, found);
+  if (found !== null) return record(deps, refund, found);
   const refundKey = attemptKey(refund, refund.attempt);
   const now = deps.clock.now();
-  if (refund.status === 'STUCK') return stuckUnlessGone(deps, refund, refund.gateway_status ?? '');
+  if (refund.status === 'STUCK') return settleUnsent(deps, refund, refund.gateway_status ?? '', false);
   if (refund.asked_at !== null && now.getTime() - refund.asked_at.getTime() < UNKNOWN_OUTCOME_MS)
     return 'open';
   if (!(await beginRefund(deps.db, refund, now))) return 'open';
@@ -61,17 +58,13 @@ async function moveOn(deps: RefundStepDeps, refund: RefundRow): Promise<Step> {
     amount: { amountMinor: refund.amount_minor, currency: refund.currency },
   });
   if (asked.outcome === 'unknown') return 'open';
-  if (asked.outcome === 'done') return keep(deps, refund, asked.value);
+  if (asked.outcome === 'done') return record(deps, refund, asked.value);
   deps.events.refundRefused({ refundKey, reason: asked.reason, detail: asked.detail });
-  // What the gateway says went back already is not ours to give a second time.
-  const gone = asked.reason === 'ALREADY_REFUNDED';
-  return gone ? stuckUnlessGone(deps, refund, asked.detail) : credit(deps, refund, asked.detail);
+  // Money that went back already is not credited as well.
+  return settleUnsent(deps, refund, asked.detail, asked.reason !== 'ALREADY_REFUNDED');
 }
 
-/**
- * The attempt that counts: the newest, or an earlier one that turns out not to have failed. null: none is out, since a person has had each
- * failed one asked for again.
- */
+/** The attempt that counts: the newest, or an earlier one that turns out not to have failed. null: none. */
 async function findAttempt(
   { gateway }: ActivityDeps,
   refund: RefundRow,
@@ -79,22 +72,21 @@ async function findAttempt(
   for (const [before, refundKey] of attemptKeys(refund).entries()) {
     const found = await gateway.findRefund({ reference: refund.reference, refundKey });
     if (found.outcome !== 'done') return 'unknown';
-    const isOut = found.value !== null && (before === 0 || found.value.state !== 'failed');
-    if (isOut) return found.value;
+    if (found.value !== null && (before === 0 || found.value.state !== 'failed')) return found.value;
   }
   return null;
 }
 
-async function keep(deps: RefundStepDeps, refund: RefundRow, look: GatewayRefund): Promise<Step> {
-  const { refundId, gatewayStatus } = look;
+async function record(deps: RefundStepDeps, refund: RefundRow, found: GatewayRefund): Promise<Step> {
+  const { refundId, gatewayStatus } = found;
   const refundKey = refund.refund_key;
-  switch (look.state) {
+  switch (found.state) {
     case 'done':
       await closeRefundDone(deps.db, refund, { refundId, gatewayStatus }, deps.written);
       deps.events.refundEnded({ refundKey, end: 'sent back' });
       return 'closed';
     case 'failed':
-      return credit(deps, refund, gatewayStatus);
+      return settleUnsent(deps, refund, gatewayStatus, true);
     case 'needs-attention':
       await saveRefundState(deps.db, refund, { status: 'NEEDS_ATTENTION', refundId, gatewayStatus });
       return 'REFUND_NEEDS_ATTENTION';
@@ -105,47 +97,33 @@ async function keep(deps: RefundStepDeps, refund: RefundRow, look: GatewayRefund
   }
 }
 
-async function credit(deps: RefundStepDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  const money = await locateMoney(deps, refund);
-  // Crediting what a bank has taken back would pay it out of our own pocket.
-  if (money === 'unknown') return 'open';
-  if (money === 'taken-back') return takenBack(deps, refund);
-  const payment = await findPayment(deps.db, refund.reference);
-  if (payment && (await creditRefund(deps.db, refund, payment, deps.written))) {
-    deps.events.refundEnded({ refundKey: refund.refund_key, end: 'credited to the wallet' });
+/**
+ * The gateway will not send it. If a bank has taken the payment back, the buyer has the money and the refund ends. Else it is credited to the
+ * wallet, if `mayCredit` and the gateway still has the money, or waits for a person.
+ */
+async function settleUnsent(
+  { db, gateway, events, written }: RefundStepDeps,
+  refund: RefundRow,
+  gatewayStatus: string,
+  mayCredit: boolean,
+): Promise<Step> {
+  const { reference, refund_key: refundKey, gateway_refund_id: refundId } = refund;
+  const found = await gateway.findCharge(reference);
+  const state = found.outcome === 'done' ? found.value?.state : undefined;
+  if (state === 'reversed') {
+    await closeRefundTakenBack(db, refund);
+    events.refundEnded({ refundKey, end: 'taken back first' });
     return 'closed';
   }
-  return stuck(deps, refund, gatewayStatus);
-}
-
-/** The gateway will not send it: gone with a payment that was reversed, or for a person to find out. */
-async function stuckUnlessGone(deps: ActivityDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  const money = await locateMoney(deps, refund);
-  return money === 'taken-back' ? takenBack(deps, refund) : stuck(deps, refund, gatewayStatus);
-}
-
-/** Where the payment's money is that this refund has not sent. */
-async function locateMoney(
-  { gateway }: ActivityDeps,
-  { reference }: RefundRow,
-): Promise<'with-us' | 'taken-back' | 'unknown'> {
-  const found = await gateway.findCharge(reference);
-  if (found.outcome !== 'done' || found.value === null) return 'unknown';
-  if (found.value.state === 'reversed') return 'taken-back';
-  return found.value.state === 'paid' ? 'with-us' : 'unknown';
-}
-
-async function takenBack(deps: ActivityDeps, refund: RefundRow): Promise<Step> {
-  await closeRefundTakenBack(deps.db, refund);
-  deps.events.refundEnded({ refundKey: refund.refund_key, end: 'taken back first' });
-  return 'closed';
-}
-
-async function stuck(deps: ActivityDeps, refund: RefundRow, gatewayStatus: string): Promise<Step> {
-  await saveRefundState(deps.db, refund, {
-    status: 'STUCK',
-    refundId: refund.gateway_refund_id,
-    gatewayStatus,
-  });
+  if (mayCredit) {
+    // Crediting what a bank has taken back would pay it out of our own pocket.
+    if (state !== 'paid') return 'open';
+    const payment = await findPayment(db, reference);
+    if (payment && (await creditRefund(db, refund, payment, written))) {
+      events.refundEnded({ refundKey, end: 'credited to the wallet' });
+      return 'closed';
+    }
+  }
+  await saveRefundState(db, refund, { status: 'STUCK', refundId, gatewayStatus });
   return 'REFUND_STUCK';
 }

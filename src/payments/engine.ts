@@ -20,7 +20,7 @@ export type PurchaseAnswer = (
   | { readonly status: 'SUCCESS' | 'PROCESSING' | 'PENDING' }
   | { readonly status: 'REFUSED'; readonly refusal: Refusal }
 ) & {
-  /** Of the request that opened the purchase: a retry with another body is told so. */
+  /** Of the request that opened the purchase: a retry with another body is refused. */
   readonly fingerprint?: string;
 };
 
@@ -29,18 +29,15 @@ export interface PaymentEngine {
   /** Starts the funding, or attaches to it, as `PurchaseEngine.purchase` does. */
   fundWallet(input: FundingInput, deadlineMs: number): Promise<EngineAnswer>;
   /**
-   * Asks the gateway about a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money.
-   * Resolves when that is done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
+   * Checks a payment and books its money, by the workflow that waits for it or, once that has ended, by one for late money. Resolves when that is
+   * done or the deadline is over. Throws EngineUnavailable when Temporal cannot be reached.
    */
   check(payment: PaymentSubject, deadlineMs: number): Promise<void>;
   /** The same without waiting for the result: resolves once the engine has accepted the request. */
   checkSoon(payment: PaymentSubject): Promise<void>;
 }
 
-/**
- * Asks the engine. In doubt only the rows prove that it runs: without one PROCESSING or PENDING would promise what may never have begun.
- * SERVICE_UNAVAILABLE when nothing was started, or nobody knows.
- */
+/** Asks the engine. In doubt only the rows prove that it runs. SERVICE_UNAVAILABLE when nothing was started, or we cannot know. */
 export async function askEngine(
   transactionId: string,
   ask: (deadlineMs: number) => Promise<EngineAnswer>,
@@ -61,7 +58,7 @@ export async function askEngine(
   );
 }
 
-/** What a read finds, or undefined where the database is away for a moment: who has begun something needs its id more than an error. */
+/** What a read finds, or undefined while the database is away: a caller whose purchase has begun needs its id more than an error. */
 export async function ifReachable<T>(read: () => Promise<T>): Promise<T | undefined> {
   try {
     return await read();
@@ -96,7 +93,7 @@ const REFUSAL_MESSAGES: Record<(typeof FAILURE_REASONS)[keyof typeof FAILURE_REA
   PAYMENT_FAILED: 'The payment could not be started',
 };
 
-/** What a caller may know of a refusal: our detail is for logs and operators. */
+/** A refusal for the caller. Its detail is for logs and operators. */
 export function refused(refusal: Refusal): DomainError {
   const code = FAILURE_REASONS[refusal.reason];
   return new DomainError(code, REFUSAL_MESSAGES[code], { details: `${refusal.reason}: no money was taken` });

@@ -2,59 +2,58 @@ import type { Principal } from '../domain/account.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
 import { askEngine, ifReachable, requireAccepted } from './engine.ts';
-import { markOf } from '../platform/idempotency/tag.ts';
+import { markOf, type IdempotencyTag } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import type { PaymentDeps } from './deps.ts';
 import type { FundingInput } from './rules.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 import { findFunding, type FundingRow } from './store/payments.ts';
-import { findPaymentView, type FundCommand, type FundingView } from './views.ts';
+import { findPaymentView, type FundingView } from './views.ts';
 import type { RequestContext } from '../platform/telemetry/subject.ts';
 
-/** Opens a payment into one's own wallet and tells how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
+interface FundCommand {
+  /** In the wallet's currency. */
+  readonly amountMinor: bigint;
+  readonly paymentMethod: OutsideMethod;
+  readonly idempotency?: IdempotencyTag;
+}
+
+/** Opens a payment into one's own wallet and returns how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
 export async function fundWallet(
   deps: PaymentDeps,
   principal: Principal,
-  command: FundCommand,
-  context: RequestContext,
+  { amountMinor, paymentMethod, idempotency: tag }: FundCommand,
+  { requestId }: RequestContext,
 ): Promise<FundingView> {
-  const { transactionId, earlier } = await identifyRequest(deps, principal, command.idempotency);
-  const written = earlier && (await findFunding(deps.db, transactionId));
+  const { db, engine } = deps;
+  const { transactionId, earlier } = await identifyRequest(deps, principal, tag);
+  const written = earlier && (await findFunding(db, transactionId));
   if (written) return fundingView(deps, written);
-  const input = freeze(deps, principal, command, { ...context, transactionId });
-  const answer = await askEngine(
-    input.transactionId,
-    (deadlineMs) => deps.engine.fundWallet(input, deadlineMs),
-    input.timings.answerWithinMs,
-    async () => (await ifReachable(() => findFunding(deps.db, input.transactionId))) !== undefined,
-  );
-  requireAccepted(answer, command.idempotency);
-  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(deps.db, input));
-  const view = await ifReachable(async () => {
-    const row = await findFunding(deps.db, input.transactionId);
-    return row && fundingView(deps, row);
-  });
-  return view ?? notWrittenYet(input);
-}
-
-function freeze(
-  deps: PaymentDeps,
-  { account }: Principal,
-  command: FundCommand,
-  request: RequestContext & { readonly transactionId: string },
-): FundingInput {
-  const amount = { amountMinor: command.amountMinor, currency: account.currency };
-  const tag = command.idempotency;
-  return {
-    transactionId: request.transactionId,
-    accountId: account.id,
-    paymentMethod: command.paymentMethod,
-    amountMinor: String(command.amountMinor),
-    currency: account.currency,
-    charge: quoteCharge(deps, deps.catalogue.current(), command.paymentMethod, amount),
-    requestId: request.requestId,
+  const { id: accountId, currency } = principal.account;
+  const input: FundingInput = {
+    transactionId,
+    accountId,
+    paymentMethod,
+    amountMinor: String(amountMinor),
+    currency,
+    charge: quoteCharge(deps, deps.catalogue.current(), paymentMethod, { amountMinor, currency }),
+    requestId,
     timings: deps.settings.timings,
     ...(tag ? { idempotency: markOf(tag) } : {}),
   };
+  const answer = await askEngine(
+    transactionId,
+    (deadlineMs) => engine.fundWallet(input, deadlineMs),
+    input.timings.answerWithinMs,
+    async () => (await ifReachable(() => findFunding(db, transactionId))) !== undefined,
+  );
+  requireAccepted(answer, tag);
+  if (answer === 'no-answer-yet') await ifReachable(() => beginKey(db, input));
+  const view = await ifReachable(async () => {
+    const row = await findFunding(db, transactionId);
+    return row && fundingView(deps, row);
+  });
+  return view ?? notWrittenYet(input);
 }
 
 /** A funding as it now stands. */

@@ -1,15 +1,11 @@
-/**
- * Gateway events are verified, saved, acknowledged and then applied. Applying one only requests a check of the payment, so applying it twice changes
- * nothing. An event that could not be applied stays in the inbox.
- */
-import type { GatewayEvent } from './port.ts';
+/** Gateway events are verified, saved, acknowledged and then applied, which only requests a check. One that could not be applied stays in the inbox. */
+import type { PaymentGateway } from './port.ts';
 import { bookDispute, enqueuePaymentReturned } from './store/disputes.ts';
 import {
   UNMATCHED_EVENT,
   createEventWriter,
   findUnappliedEvents,
   markEventApplied,
-  type GatewayEventRow,
   type InboxEvent,
 } from './store/gateway-events.ts';
 import { findPayment, type PaymentRow } from './store/payments.ts';
@@ -25,45 +21,35 @@ const RUNS_FOR_MS = 60_000;
 /** How long a dispute waits for a check of a payment that is not booked yet. */
 const CHECK_WITHIN_MS = 8_000;
 
-export interface GatewayInbox {
-  take(
-    rawBody: Uint8Array,
-    headers: Readonly<Record<string, string | undefined>>,
-  ): Promise<'kept' | 'refused'>;
-}
-
 /** Saves events and tries to apply them in the background at once; what exceeds MAX_AT_ONCE is left to the scheduled run. */
-export function createGatewayInbox(deps: EventDeps): GatewayInbox {
+export function createGatewayInbox(deps: EventDeps) {
   const keepEvent = createEventWriter(deps.db);
   let applying = 0;
   const applyAside = (event: InboxEvent, id: bigint | undefined): void => {
     if (applying >= MAX_AT_ONCE) return;
     applying += 1;
-    void applyEvent(deps, event)
+    void applyGatewayEvent(deps, event)
       .then((note) => (id === undefined ? undefined : markEventApplied(deps.db, id, note)))
       // It stays in the inbox; the scheduled run tries again and reports failures.
       .catch(() => undefined)
       .finally(() => (applying -= 1));
   };
   return {
-    take: async (rawBody, headers) => {
+    take: async (...[rawBody, headers]: Parameters<PaymentGateway['verifyWebhook']>) => {
       const verified = deps.gateway.verifyWebhook(rawBody, headers);
       if (!verified) {
         deps.events.gatewayEventRefused({ bytes: rawBody.byteLength });
-        return 'refused';
+        return 'refused' as const;
       }
-      const event = toKept(deps.gateway.name, verified);
+      const { eventKey, type, about } = verified;
+      const [reference, email] = [storable(verified.reference), storable(verified.email)];
+      const event = { gateway: deps.gateway.name, event_key: eventKey, type, about, reference, email };
       const id = await keepEvent(event);
-      deps.events.gatewayEventKept({ type: event.type, reference: event.reference });
+      deps.events.gatewayEventKept({ type, reference });
       applyAside(event, id);
-      return 'kept';
+      return 'kept' as const;
     },
   };
-}
-
-function toKept(gateway: string, event: GatewayEvent): InboxEvent {
-  const { eventKey, type, about, reference, email } = event;
-  return { gateway, eventKey, type, about, reference: storable(reference), email: storable(email) };
 }
 
 /** Postgres text cannot hold NUL, and no value of ours contains it. */
@@ -71,10 +57,7 @@ function storable(text: string | null): string | null {
   return text?.includes('\0') === true ? null : text;
 }
 
-/**
- * Applies the events left in the inbox, oldest first, and returns how many. It goes on after an event that fails, and throws for it at the end; it stops
- * at once if the engine is unavailable.
- */
+/** Applies the events left in the inbox, oldest first; returns how many. Throws at the end for events that failed, at once if the engine is unavailable. */
 export async function applyInbox(deps: EventDeps): Promise<number> {
   const endsAtMs = performance.now() + RUNS_FOR_MS;
   const failures: unknown[] = [];
@@ -84,7 +67,9 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
     const waiting = await findUnappliedEvents(deps.db, { afterId, limit: MAX_AT_ONCE });
     const last = waiting.at(-1);
     if (!last) break;
-    const ended = await Promise.allSettled(waiting.map((event) => applyKept(deps, event)));
+    const ended = await Promise.allSettled(
+      waiting.map(async (row) => markEventApplied(deps.db, row.id, await applyGatewayEvent(deps, row))),
+    );
     const failed = ended.flatMap((end) => (end.status === 'rejected' ? [end.reason as unknown] : []));
     const unavailable = failed.find((error) => error instanceof EngineUnavailable);
     if (unavailable) throw unavailable;
@@ -97,21 +82,12 @@ export async function applyInbox(deps: EventDeps): Promise<number> {
   return applied;
 }
 
-async function applyKept(deps: EventDeps, row: GatewayEventRow): Promise<void> {
-  await markEventApplied(deps.db, row.id, await applyGatewayEvent(deps, row));
-}
-
-/** Applies a saved event without marking its row, which the caller does. Returns what was done. Idempotent. */
-export function applyGatewayEvent(deps: ApplyDeps, row: GatewayEventRow): Promise<string> {
-  const { gateway, type, about, reference, email, event_key: eventKey } = row;
-  return applyEvent(deps, { gateway, eventKey, type, about, reference, email });
-}
-
 type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 
-async function applyEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
+/** Applies an event without marking its row, which the caller does. Returns what was done. Idempotent. */
+export async function applyGatewayEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
   if (event.about === 'transfer-rejected') {
-    return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.eventKey)} payments`;
+    return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.event_key)} payments`;
   }
   const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
   if (!payment) return UNMATCHED_EVENT;

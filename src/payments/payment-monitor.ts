@@ -1,9 +1,9 @@
 /**
- * Finds paid charges whose events were lost, by reading the gateway's list in windows. One read covers all payments of a window, and only payments that
- * are not booked yet are checked by their own workflow. If the list does not answer, payments are checked one by one, slowly and fairly over accounts.
+ * Finds paid charges whose events were lost, by reading the gateway's list in windows: one read covers all payments of a window. If the list does
+ * not answer, payments are checked one by one, slowly and fairly over accounts.
  */
 import type { Events } from '../platform/telemetry/events.ts';
-import type { Clock } from '../domain/clock.ts';
+import type { PaymentDeps } from './deps.ts';
 import { GatewayUnavailable, type PaymentGateway } from './port.ts';
 import type { PaymentEngine } from './engine.ts';
 import type { Pacer } from '../platform/rate-limiter.ts';
@@ -19,10 +19,8 @@ import {
   unpaidSince,
   monitorLagMs,
   type GatewayWindow,
-  type UncheckedPayment,
 } from './store/gateway-windows.ts';
 import { recordCheck } from './store/payments.ts';
-import type { WorldDb } from '../platform/database/tables.ts';
 import {
   CLOCK_SKEW_MS,
   LIKELY_FOR_MS,
@@ -33,11 +31,9 @@ import {
   type MonitorPace,
 } from './rules.ts';
 
-export interface PaymentMonitorDeps {
-  readonly db: WorldDb;
+interface PaymentMonitorDeps extends Pick<PaymentDeps, 'db' | 'clock'> {
   readonly gateway: Pick<PaymentGateway, 'paidCharges' | 'findCharge'>;
   readonly engine: Pick<PaymentEngine, 'checkSoon'>;
-  readonly clock: Clock;
   readonly events: Pick<Events, 'gatewayListFailed'>;
   readonly pace: MonitorPace;
   readonly pacer: Pacer;
@@ -139,30 +135,17 @@ async function takeSlot(pacer: Pacer): Promise<void> {
   throw new GatewayUnavailable('no slot within the rate limit', { retryable: true });
 }
 
-async function checkOneByOne(deps: PaymentMonitorDeps): Promise<void> {
-  const { db, clock, pace, pacer } = deps;
+/** A check without an answer is recorded too, so that the next payment gets its turn. */
+async function checkOneByOne({ db, gateway, engine, clock, pace, pacer }: PaymentMonitorDeps): Promise<void> {
   const now = clock.now();
   const since = new Date(now.getTime() - MONITORED_FOR_MS);
-  const unseen = await findUncheckedPayments(db, {
-    now,
-    since,
-    leastMs: pace.youngMs,
-    limit: CHECKS_PER_TURN,
-  });
-  for (const payment of unseen) {
+  const which = { now, since, leastMs: pace.youngMs, limit: CHECKS_PER_TURN };
+  for (const payment of await findUncheckedPayments(db, which)) {
     await takeSlot(pacer);
-    await checkOne(deps, payment);
+    const askedAt = clock.now();
+    const found = await gateway.findCharge(payment.reference);
+    const state = found.outcome === 'done' ? found.value?.state : undefined;
+    if (state === 'paid' || state === 'reversed') await engine.checkSoon(payment);
+    else await recordCheck(db, payment.reference, askedAt);
   }
-}
-
-/** A check without an answer is recorded too, so that the next payment gets its turn. */
-async function checkOne(
-  { db, gateway, engine, clock }: PaymentMonitorDeps,
-  payment: UncheckedPayment,
-): Promise<void> {
-  const askedAt = clock.now();
-  const found = await gateway.findCharge(payment.reference);
-  const state = found.outcome === 'done' ? found.value?.state : undefined;
-  if (state === 'paid' || state === 'reversed') await engine.checkSoon(payment);
-  else await recordCheck(db, payment.reference, askedAt);
 }

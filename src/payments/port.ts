@@ -1,42 +1,32 @@
 /**
- * The payment gateway that takes money from buyers outside of their wallets. As with the supplier every effect ends as done, refused or
- * unknown; unknown is asked about with its find-twin, never assumed. Only what the gateway answers when asked counts as money: an event
- * is a reason to ask, never a proof.
+ * The payment gateway that takes money from buyers outside of their wallets. After an unknown outcome we ask with the find-twin and never assume.
+ * Only its answers count as money: an event is a reason to ask, never a proof. Amounts are minor units (hundredths) of any currency that it takes.
  */
+import type { Money } from '../domain/money.ts';
 import { Unavailable, type Outcome as AnyOutcome } from '../domain/outcome.ts';
+import type { OutsideMethod } from '../domain/states.ts';
 import type { DisputeState } from './rules.ts';
 
-export const GATEWAY_REFUSALS = [
-  'AMOUNT_NOT_SERVED',
-  'CURRENCY_NOT_SERVED',
-  'METHOD_NOT_SERVED',
-  'CREDENTIALS_REFUSED',
-  'ALREADY_REFUNDED',
-  'REFERENCE_TAKEN',
-  'REQUEST_REFUSED',
-] as const;
 /** Final refusals. Anything that may pass by itself (limited, 5xx, HTML, time-out) is unknown instead. */
-export type GatewayRefusal = (typeof GATEWAY_REFUSALS)[number];
+export type GatewayRefusal =
+  | 'AMOUNT_NOT_SERVED'
+  | 'CURRENCY_NOT_SERVED'
+  | 'METHOD_NOT_SERVED'
+  | 'CREDENTIALS_REFUSED'
+  | 'ALREADY_REFUNDED'
+  | 'REFERENCE_TAKEN'
+  | 'REQUEST_REFUSED';
 
 export type GatewayOutcome<T> = AnyOutcome<T, GatewayRefusal>;
 
 /** A read that could not be answered. */
 export class GatewayUnavailable extends Unavailable {}
 
-export const GATEWAY_METHODS = ['CARD', 'BANK_TRANSFER', 'MOBILE_MONEY', 'APPLE_PAY'] as const;
-export type GatewayMethod = (typeof GATEWAY_METHODS)[number];
-
-/** Minor units (hundredths) of an ISO 4217 currency; unlike the ledger's money this may be any currency that the gateway takes. */
-export interface GatewayAmount {
-  readonly amountMinor: bigint;
-  readonly currency: string;
-}
-
 export interface ChargeRequest {
-  /** Ours, one-shot at the gateway, and its only way to notice a repeat: letters, digits and `-` only. */
+  /** Ours, used once: the gateway's only way to notice a repeat. Letters, digits and `-` only. */
   readonly reference: string;
-  readonly method: GatewayMethod;
-  readonly amount: GatewayAmount;
+  readonly method: OutsideMethod;
+  readonly amount: Money;
   readonly email: string;
   /** Where the hosted page sends the buyer back to; the gateway adds the reference to its query. */
   readonly returnUrl?: string;
@@ -57,22 +47,18 @@ export type PaymentInstructions =
       readonly expiresAt: Date;
     };
 
-/**
- * `waiting`: the buyer is busy, or money is on its way. `abandoned`: nobody pays right now, and it may still be paid. `failed`: this try was
- * declined; it may still be followed by a success. `unknown`: a word never seen before.
- */
+/** `waiting`: the buyer is paying, or money is on its way. `abandoned` and `failed` (declined): it may still be paid. `unknown`: a new word. */
 export type ChargeState = 'waiting' | 'abandoned' | 'failed' | 'paid' | 'reversed' | 'unknown';
 
-/** One charge as the gateway holds it. */
 export interface GatewayCharge {
   readonly reference: string;
   readonly state: ChargeState;
   /** The vendor's own word, for alerts and timelines. */
   readonly gatewayStatus: string;
-  readonly requested: GatewayAmount;
+  readonly requested: Money;
   /** What the gateway received, fees that the buyer bears included. Meaningful for `paid` and `reversed` only. */
-  readonly received: GatewayAmount;
-  /** The part of `received` that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  readonly received: Money;
+  /** The gateway's fee inside `received`, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
   readonly paidAt: Date | null;
   /** The gateway's own id: digits, up to 64 bits. */
@@ -80,9 +66,9 @@ export interface GatewayCharge {
 }
 
 export interface RefundRequest {
-  /** The charge that the money came by. */
+  /** Of the charge. */
   readonly reference: string;
-  readonly amount: GatewayAmount;
+  readonly amount: Money;
   /** Ours: stands in the refund's note, so that findRefund recognises it. */
   readonly refundKey: string;
 }
@@ -94,10 +80,9 @@ export interface GatewayRefund {
   readonly refundId: string;
   readonly state: RefundState;
   readonly gatewayStatus: string;
-  readonly amount: GatewayAmount;
+  readonly amount: Money;
 }
 
-/** A dispute as the gateway holds it. */
 export interface GatewayDispute {
   /** The gateway's own id. */
   readonly disputeId: string;
@@ -107,7 +92,7 @@ export interface GatewayDispute {
   readonly openedAt: Date | null;
 }
 
-/** A verified event, reduced to what it is a reason to look at. */
+/** A verified event, reduced to what it is a reason to check. */
 export interface GatewayEvent {
   /** SHA-256 of the raw body, hexadecimal: the gateway gives its events no id. */
   readonly eventKey: string;
@@ -116,24 +101,24 @@ export interface GatewayEvent {
   readonly about: 'charge' | 'refund' | 'dispute' | 'transfer-rejected' | 'other';
   /** The charge's reference, where the event carries one. */
   readonly reference: string | null;
-  /** Where it carries none: whom it concerns, to correlate by. */
+  /** The buyer's, for events without a reference. */
   readonly email: string | null;
-  readonly amount: GatewayAmount | null;
+  readonly amount: Money | null;
 }
 
 /** One line of the gateway's statement: money that moved. The amount is positive, `kind` says which way. */
 export interface StatementLine {
-  /** The charge's; "" for a refund of a charge that the gateway does not tell. */
+  /** The charge's; "" for a refund of a charge that the gateway does not name. */
   readonly reference: string;
   /** `reversal`: received, and taken back by other ways than a refund; the gateway gives no date of its own, so `at` is the charge's. */
   readonly kind: 'charge' | 'refund' | 'reversal';
-  readonly amount: GatewayAmount;
+  readonly amount: Money;
   readonly feesMinor: bigint;
-  /** The part of the amount that is the gateway's fee, borne by the buyer; 0 where we bear it. */
+  /** The gateway's fee inside the amount, borne by the buyer; 0 where we bear it. */
   readonly feesOnTopMinor: bigint;
-  /** The gateway's own id of the charge or the refund; "" where it tells none. */
+  /** The gateway's own id of the charge or the refund; "" where it gives none. */
   readonly gatewayId: string;
-  /** The key that a refund was asked for under; "" for one made by other hands, and for charges. */
+  /** Our key of a refund; "" for one that we did not make, and for charges. */
   readonly refundKey: string;
   /** When the charge or the refund was opened: what statements go by. */
   readonly openedAt: Date;
@@ -144,25 +129,23 @@ export interface StatementLine {
 export interface PaidCharges {
   /** Of this page; those of the other mode are left out. */
   readonly references: readonly string[];
-  /** Rows of the page, those that were left out counted in. */
+  /** All rows of the page. */
   readonly count: number;
-  /** Of all pages together; null where the gateway does not tell. */
+  /** Of all pages together; null where the gateway does not say. */
   readonly total: number | null;
   readonly isLast: boolean;
 }
 
 export interface PaymentGateway {
   readonly name: string;
-  /**
-   * The least and the most that a method takes in a currency, or undefined where the gateway does not serve it. Known without asking.
-   */
+  /** The least and the most that a method takes in a currency; undefined where the gateway does not serve it. No I/O. */
   limits(
-    method: GatewayMethod,
+    method: OutsideMethod,
     currency: string,
   ): { readonly minMinor: bigint; readonly maxMinor: bigint } | undefined;
   /**
-   * Opens a charge. A repeat with the same reference never opens a second one: it gives the same instructions where the gateway tells them
-   * again (bank transfer), else REFERENCE_TAKEN (hosted pages, whose address is told only once).
+   * Opens a charge. A repeat with the same reference never opens a second one: bank transfers give the same instructions, hosted pages REFERENCE_TAKEN,
+   * since the gateway sends their address only once.
    */
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
   /** The truth about a charge; null: the gateway holds none. Never creates one. */
@@ -177,14 +160,11 @@ export interface PaymentGateway {
   paidCharges(from: Date, to: Date, page: number): Promise<PaidCharges>;
   /** All disputes of a charge, the oldest first; none where the gateway holds no such charge. */
   findDisputes(reference: string): Promise<GatewayOutcome<readonly GatewayDispute[]>>;
-  /** References of charges that were disputed in [from, to). Throws GatewayUnavailable, and then what it gave before is a part only. */
+  /** References of charges disputed in [from, to). Throws GatewayUnavailable, perhaps after some references. */
   disputed(from: Date, to: Date): AsyncIterable<string>;
-  /**
-   * What moved among the charges and refunds that were opened in [from, to), as they stand now. Throws GatewayUnavailable, and then what
-   * it gave before is a part only.
-   */
+  /** What moved among the charges and refunds opened in [from, to), as they stand now. Throws GatewayUnavailable, perhaps after some lines. */
   statement(from: Date, to: Date): AsyncIterable<StatementLine>;
-  /** Verifies over the raw bytes and fails closed: undefined for whatever is not certainly the gateway's word in this mode. */
+  /** Verifies over the raw bytes and fails closed: undefined unless it is certainly the gateway's event in this mode. */
   verifyWebhook(
     rawBody: Uint8Array,
     headers: Readonly<Record<string, string | undefined>>,

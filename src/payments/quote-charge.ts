@@ -1,4 +1,3 @@
-/** What a payment from outside is asked to be: the method's currency at a rate that is locked with it, within what the gateway serves. */
 import { DomainError } from '../domain/errors.ts';
 import { divideHalfUp, formatMinor, type Money } from '../domain/money.ts';
 import { convertBetween, type ChargeQuote } from './rules.ts';
@@ -10,12 +9,10 @@ import type { OutsideMethod } from '../domain/states.ts';
 type ChargeDeps = Pick<PaymentDeps, 'clock' | 'settings' | 'gateway'>;
 
 const ONE_DOLLAR_MICROS = 1_000_000n;
-/** The gateway counts them in hundredths as well, and cuts the fraction off. */
+/** The gateway cuts their hundredths off. */
 const WITHOUT_FRACTION = new Set(['XOF']);
 
-const toWholeUnits = (amountMinor: bigint): bigint => divideHalfUp(amountMinor, 100n) * 100n;
-
-/** PAYMENT_METHOD_UNAVAILABLE: not configured, not served in this currency, or outside of its limits, which are named. */
+/** The charge for a price: in the method's currency, at a rate that is locked with it. PAYMENT_METHOD_UNAVAILABLE names what does not fit. */
 export function quoteCharge(
   deps: ChargeDeps,
   catalogue: Catalogue,
@@ -49,7 +46,7 @@ function convert(deps: ChargeDeps, catalogue: Catalogue, price: Money, currency:
   const [from, to] = [rateOf(price.currency), rateOf(currency)];
   const amountMinor = convertBetween(price.amountMinor, from.micros, to.micros);
   return {
-    amountMinor: WITHOUT_FRACTION.has(currency) ? toWholeUnits(amountMinor) : amountMinor,
+    amountMinor: WITHOUT_FRACTION.has(currency) ? divideHalfUp(amountMinor, 100n) * 100n : amountMinor,
     rateIds: [from.id, to.id].filter((id) => id !== undefined),
   };
 }

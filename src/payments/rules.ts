@@ -1,7 +1,4 @@
-/**
- * Rules for money that comes from outside: what it is asked to be, what happens to it when it is less, more, other or late, and when to look
- * for it again. Pure; docs/API.md states the same rules for people.
- */
+/** Rules for money from outside: where it goes when it is less, more, other or late, and when to check for it. docs/API.md states them for people. */
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { OutsideMethod, PaymentPurpose } from '../domain/states.ts';
@@ -10,7 +7,7 @@ import { isId } from '../domain/ids.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** What the buyer is asked to pay, frozen with the price: the two together are the locked rate. Amounts are decimal digits. */
+/** What the buyer is asked to pay. Charge and price together are the locked rate. Amounts are decimal digits. */
 export interface ChargeQuote {
   readonly amountMinor: string;
   readonly currency: string;
@@ -18,25 +15,25 @@ export interface ChargeQuote {
   readonly rateIds: readonly string[];
 }
 
-/** A payment as our books have it, before a look is applied. */
+/** A payment as our books have it, before a check is booked. */
 export interface BookedPayment {
   readonly purpose: PaymentPurpose;
   readonly chargeMinor: bigint;
   readonly chargeCurrency: string;
   readonly priceMinor: bigint;
   readonly priceCurrency: AccountCurrency;
-  /** By the gateway's word, net of fees on top, whatever became of it. */
+  /** By the gateway's word, net of fees on top, including money that went on or back. */
   readonly bookedMinor: bigint;
   /** Booked by a person's word, which the gateway has not confirmed yet. */
   readonly evidenceMinor?: bigint;
   /** Sent back at our own request, or about to be. */
   readonly refundedMinor: bigint;
   readonly reversedMinor: bigint;
-  /** Whether the purchase still waits for money. */
+  /** The purchase still waits for money. */
   readonly awaited: boolean;
-  /** Whether the purchase was paid before, by this payment or by another of its tries. */
+  /** The purchase was paid before, by this attempt or another. */
   readonly paidBefore: boolean;
-  /** Whether it is booked that the money came and was taken back before anybody looked. */
+  /** Our books show that the money came and was taken back between two checks. */
   readonly wasReceivedAndReversed: boolean;
 }
 
@@ -47,40 +44,35 @@ export interface ReceivedMoney {
   readonly currency: string;
 }
 
-/** Where newly seen money goes; amounts in the currency it came in. All zero: nothing new. */
+/** Where newly seen money goes; amounts in the currency it came in. */
 export interface BookingDecision {
   /** Pays the purchase: exactly the charge. */
   readonly toHoldMinor: bigint;
   readonly toWalletMinor: bigint;
-  /** In a currency that nobody agreed on: kept apart and sent back. */
+  /** In a currency that was not agreed: kept apart and sent back. */
   readonly toReturnMinor: bigint;
   /** Taken back by the gateway or the buyer's bank, after we had booked it. */
   readonly reversedMinor: bigint;
-  /** Came and was taken back before anybody looked: it passes through the ledger, and nothing of it stays. */
+  /** Came and was taken back between two checks: it passes through the ledger, and nothing of it stays. */
   readonly receivedAndReversedMinor: bigint;
   /** Booked before by a person's word: now the gateway says the same. */
   readonly confirmedMinor?: bigint;
-  /** Not judged: an answer to a later question is booked. */
+  /** Not judged: the answer to a later question is booked. */
   readonly isOutdated?: true;
   /** Ends a purchase that still waits. */
   readonly ends?: FailureReason;
   /** For the public timeline. */
-  readonly what?: PaymentEvent;
+  readonly what?:
+    | 'payment-received'
+    | 'payment-received-over'
+    | 'payment-received-short'
+    | 'payment-received-late'
+    | 'payment-received-again'
+    | 'payment-received-in-other-currency'
+    | 'payment-confirmed'
+    | 'payment-reversed';
 }
 
-export const PAYMENT_EVENTS = [
-  'payment-received',
-  'payment-received-over',
-  'payment-received-short',
-  'payment-received-late',
-  'payment-received-again',
-  'payment-received-in-other-currency',
-  'payment-confirmed',
-  'payment-reversed',
-] as const;
-export type PaymentEvent = (typeof PAYMENT_EVENTS)[number];
-
-/** Nothing new. */
 export const NOTHING: BookingDecision = {
   toHoldMinor: 0n,
   toWalletMinor: 0n,
@@ -89,7 +81,7 @@ export const NOTHING: BookingDecision = {
   receivedAndReversedMinor: 0n,
 };
 
-/** What a look at the gateway means for our books. Judging the same look twice gives nothing the second time. */
+/** What the gateway's answer means for our books. Judging the same answer twice gives NOTHING the second time. */
 export function decideBooking(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   if (received.state === 'reversed') return judgeReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.bookedMinor : 0n;
@@ -106,12 +98,8 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
   if (evidenceMinor > 0n) {
     // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
     const confirmedMinor = newMinor < evidenceMinor ? newMinor : evidenceMinor;
-    return {
-      ...NOTHING,
-      confirmedMinor,
-      toWalletMinor: newMinor - confirmedMinor,
-      what: 'payment-confirmed',
-    };
+    const toWalletMinor = newMinor - confirmedMinor;
+    return { ...NOTHING, confirmedMinor, toWalletMinor, what: 'payment-confirmed' };
   }
   if (payment.purpose === 'funding') return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received' };
   if (!payment.awaited) {
@@ -155,20 +143,20 @@ export function atLockedRate(
   return divideHalfUp(amountMinor * locked.priceMinor, locked.chargeMinor);
 }
 
-/** Durations of a payment, part of the input so that tests scale them and open purchases keep theirs. */
+/** Part of a workflow's input, so that open purchases keep theirs. */
 export interface PaymentTimings extends RefundTimings {
-  /** How long opening the charge is tried before the purchase is given up unpaid. */
+  /** How long we try to open the charge before the purchase ends unpaid. */
   readonly openChargeForMs: number;
   /** A hosted page takes money for this long. */
   readonly checkoutMs: number;
   /** A transfer account takes money for this long; the gateway allows 15 minutes to 8 hours. */
   readonly transferMs: number;
-  /** Looks at the gateway: the first pause, then a share of the waiting so far, and the longest. */
+  /** First and longest pause between checks; in between it is a share of the time waited. */
   readonly pollFirstMs: number;
   readonly pollMaxMs: number;
 }
 
-/** Looks at a refund: first pause, doubled up to the longest. */
+/** Checks of a refund: first pause, doubled up to the longest. */
 export interface RefundTimings {
   readonly refundLookFirstMs: number;
   readonly refundLookMaxMs: number;
@@ -178,29 +166,23 @@ export function refundTimingsOf({ refundLookFirstMs, refundLookMaxMs }: RefundTi
   return { refundLookFirstMs, refundLookMaxMs };
 }
 
-/** Each pause is this share of the waiting so far: money is seen soon after it came, and looks grow rarer the less likely it gets. */
+/** Each pause is this share of the time waited: money is seen soon after it came, and checks grow rarer the less likely it gets. */
 const POLL_SHARE = 10;
 
-/** How long a pause may be at most while money is likely to come. */
-interface PollingPhase {
-  /** Counted from the opening. */
-  readonly forMs: number;
-  readonly longestPauseMs: number;
-}
+const CHECKOUT_PHASE = { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 };
 
 /**
- * What is paid while it is watched is seen within the longest pause, and delivered within the 90 s (hosted page), 60 s (mobile money) and
- * 5 min (transfer) that promise G2 allows: the rest is for one answer of the gateway and the delivery. A page is paid within minutes or not
- * at all, nearly always, so after two hours its looks may grow rare; a transfer account lives 8 hours at most and is watched all the time.
+ * The longest pause while money is likely, counted from the opening. With one answer of the gateway and the delivery it keeps promise G2: 90 s (hosted
+ * page), 60 s (mobile money), 5 min (transfer). A page is nearly always paid within minutes or not at all; a transfer account lives 8 hours at most.
  */
-const POLLING_PHASES: Readonly<Record<OutsideMethod, PollingPhase>> = {
-  CARD: { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 },
-  APPLE_PAY: { forMs: 2 * HOUR_MS, longestPauseMs: 60_000 },
+const POLLING_PHASES: Readonly<Record<OutsideMethod, typeof CHECKOUT_PHASE>> = {
+  CARD: CHECKOUT_PHASE,
+  APPLE_PAY: CHECKOUT_PHASE,
   MOBILE_MONEY: { forMs: 2 * HOUR_MS, longestPauseMs: 40_000 },
   BANK_TRANSFER: { forMs: 8 * HOUR_MS, longestPauseMs: 240_000 },
 };
 
-/** How long to wait before the next look at the gateway, given how long money has been awaited. */
+/** How long to wait before the next check, given how long we have waited for money. */
 export function nextPollMs(waitedMs: number, method: OutsideMethod, timings: PaymentTimings): number {
   const { forMs, longestPauseMs } = POLLING_PHASES[method];
   const shareMs = Math.trunc(waitedMs / POLL_SHARE);
@@ -213,7 +195,7 @@ export function takesMoneyForMs(method: OutsideMethod, timings: PaymentTimings):
   return method === 'BANK_TRANSFER' ? timings.transferMs : timings.checkoutMs;
 }
 
-/** The reference of a try to open a charge: one-shot at the gateway, letters, digits and `-` only. The first is our own id. */
+/** An attempt's reference: used once at the gateway; letters, digits and `-` only. The first is our own id. */
 export function chargeReference(transactionId: string, attempt: number): string {
   return attempt === 1 ? transactionId : `${transactionId}-${attempt}`;
 }
@@ -223,12 +205,11 @@ export function convertBetween(amountMinor: bigint, fromMicros: bigint, toMicros
   return divideHalfUp(amountMinor * toMicros, fromMicros);
 }
 
-/** At the gateway. `unknown`: resolved with a word never seen before. */
-export type DisputeState = 'open' | 'won' | 'lost' | 'unknown';
-
 export const DISPUTE_OUTCOMES = ['won', 'lost'] as const;
-
 export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
+
+/** At the gateway. `unknown`: resolved with a word never seen before. */
+export type DisputeState = 'open' | DisputeOutcome | 'unknown';
 
 /** Why an outcome cannot be stated; undefined when it can. `state`: the gateway's last word; null: it has said nothing. */
 export function whyNotOutcome(
@@ -255,13 +236,13 @@ export interface FundingInput {
 
 export const WINDOW_MS = 10 * 60_000;
 
-/** A charge is opened at the gateway some time after its row was written, while the opening is tried, and the clocks of two computers differ. */
+/** A charge is opened at the gateway some time after its row was written, and the clocks of two computers differ. */
 export const CLOCK_SKEW_MS = 15 * 60_000;
 
 /** decisions.md: money may come late for 72 hours after the last checkout is over, which takes money for 24. */
 export const MONITORED_FOR_MS = 96 * HOUR_MS;
 
-/** A hosted page is paid within minutes or not at all, nearly always. */
+/** A hosted page is nearly always paid within minutes or not at all. */
 export const LIKELY_FOR_MS = 2 * HOUR_MS;
 
 /** A transfer account lives 8 hours at most. */
@@ -269,34 +250,28 @@ const TRANSFERS_FOR_MS = 8 * HOUR_MS;
 
 const CHECKOUTS_FOR_MS = 24 * HOUR_MS;
 
-/** decisions.md: what is closed is asked about hourly. */
+/** decisions.md: closed payments are checked hourly. */
 const LATE_MS = HOUR_MS;
 
 /** How often windows are read, by their age. */
-export interface MonitorPace {
-  /** While charges are still being opened in it. */
-  readonly youngMs: number;
-  readonly likelyMs: number;
-  /** While it has a transfer account that may still be paid into. */
-  readonly transferMs: number;
-  /** While a hosted page of it may still be paid. */
-  readonly checkoutMs: number;
-  /** The list is away, or too slow, once windows of the last two hours are read so much too late: payments are then looked at one by one. */
-  readonly behindMs: number;
-}
+export type MonitorPace = ReturnType<typeof monitorPaceOf>;
 
 /** The first pause sets the pace: 10 s, 45 s, 4 min and 10 min at 5 s, so that what docs/API.md promises holds with every event lost. */
-export function monitorPaceOf({ pollFirstMs }: Pick<PaymentTimings, 'pollFirstMs'>): MonitorPace {
+export function monitorPaceOf({ pollFirstMs }: Pick<PaymentTimings, 'pollFirstMs'>) {
   return {
+    /** While charges are still being opened in it. */
     youngMs: 2 * pollFirstMs,
     likelyMs: 9 * pollFirstMs,
+    /** While it has a transfer account that may still be paid into. */
     transferMs: 48 * pollFirstMs,
+    /** While a hosted page of it may still be paid. */
     checkoutMs: 120 * pollFirstMs,
+    /** Once windows of the last two hours are read so much too late, payments are checked one by one. */
     behindMs: 12 * pollFirstMs,
   };
 }
 
-/** The start of the window that a time falls into. */
+/** The start of the window that contains a time. */
 export function windowOf(time: Date): Date {
   return new Date(Math.trunc(time.getTime() / WINDOW_MS) * WINDOW_MS);
 }
@@ -311,10 +286,7 @@ export function nextReadMs(ageMs: number, hasTransfers: boolean, pace: MonitorPa
   return isWithin(CHECKOUTS_FOR_MS) ? pace.checkoutMs : LATE_MS;
 }
 
-/** A charge that had to be opened again bears its number behind the transaction id. */
-const LATER_ATTEMPT = /-[1-9]\d{0,2}$/;
-
-/** Whether a text can be a reference that we gave a charge. */
+/** Whether a text can be a reference of chargeReference. */
 export function canBeReference(text: string): boolean {
-  return isId('transaction', text.replace(LATER_ATTEMPT, ''));
+  return isId('transaction', text.replace(/-[1-9]\d{0,2}$/, ''));
 }

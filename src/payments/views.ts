@@ -1,12 +1,9 @@
-/** What the buyer needs in order to pay from outside, while it can still be paid. */
+/** Payments as callers see them. */
 import type { PaymentInstructions } from './port.ts';
 import type { Money } from '../domain/money.ts';
-import type { PaymentMethod, PurchaseStatus } from '../domain/states.ts';
-import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { PaymentMethod, PaymentPurpose, PurchaseStatus } from '../domain/states.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
-import { findPayments, type PaymentRow } from './store/payments.ts';
-
-export type InstructionsView = PaymentInstructions;
+import { findPayments } from './store/payments.ts';
 
 export interface PaymentView {
   /** The gateway's reference of this payment: `gatewayReference`, or `trackingReference` of a transfer. */
@@ -14,7 +11,7 @@ export interface PaymentView {
   /** What is asked from the buyer; another currency than the price's where the method has its own. */
   readonly charge: Money;
   /** Null while the gateway has not answered yet. */
-  readonly instructions: InstructionsView | null;
+  readonly instructions: PaymentInstructions | null;
 }
 
 /** A wallet being funded. */
@@ -25,15 +22,15 @@ export interface FundingView {
   readonly reason: string | null;
   /** What was asked for, in the wallet's currency. */
   readonly amount: Money;
-  /** Null once it is no longer waited for. */
+  /** Null once we no longer wait for it. */
   readonly payment: PaymentView | null;
   readonly timeline: readonly { readonly at: Date; readonly what: string }[];
 }
 
-/** Where a payment stands, for the page that a buyer comes back to: nothing that is secret, since whoever has the reference sees it. */
+/** Where a payment stands, for the page that a buyer comes back to: nothing secret, since the reference alone gives access. */
 export interface PaymentStatusView {
   readonly reference: string;
-  readonly purpose: 'purchase' | 'funding';
+  readonly purpose: PaymentPurpose;
   readonly status: PurchaseStatus;
   readonly reason: string | null;
   /** Name of the package, or null for a wallet. */
@@ -41,27 +38,17 @@ export interface PaymentStatusView {
   readonly charge: Money;
 }
 
-export interface FundCommand {
-  /** In the wallet's currency. */
-  readonly amountMinor: bigint;
-  readonly paymentMethod: Exclude<PaymentMethod, 'WALLET'>;
-  readonly idempotency?: IdempotencyTag;
-}
-
-/** The newest try of what still waits for money; null where none was begun. */
+/** The newest attempt of what still waits for money; null where none was begun. */
 export async function findPaymentView(db: WorldDb, transactionId: string): Promise<PaymentView | null> {
   const payment = (await findPayments(db, transactionId)).at(-1);
-  return payment ? paymentView(payment) : null;
-}
-
-export function paymentView(payment: PaymentRow): PaymentView {
+  if (!payment) return null;
+  const { reference, instructions } = payment;
   return {
-    reference: payment.reference,
+    reference,
     charge: { amountMinor: payment.charge_minor, currency: payment.charge_currency },
-    instructions: payment.instructions && instructionsView(payment.instructions),
+    instructions:
+      instructions?.kind === 'bank-transfer'
+        ? { ...instructions, expiresAt: new Date(instructions.expiresAt) }
+        : instructions,
   };
-}
-
-function instructionsView(kept: NonNullable<PaymentRow['instructions']>): InstructionsView {
-  return kept.kind === 'redirect' ? kept : { ...kept, expiresAt: new Date(kept.expiresAt) };
 }

@@ -49,7 +49,7 @@ async function delivered(): Promise<Payer> {
 async function paidTwice(payer: Payer): Promise<Payer> {
   const { reference } = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
-  await saveInstructions(books.world, reference, page, undefined);
+  await saveInstructions(books.world, reference, page);
   const second = { ...payer, reference };
   await books.look(second);
   return second;

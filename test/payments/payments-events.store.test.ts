@@ -7,7 +7,6 @@ import {
   createEventWriter,
   findUnappliedEvents,
   markEventApplied,
-  type SaveEvent,
   type InboxEvent,
 } from '../../src/payments/store/gateway-events.ts';
 import { failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
@@ -19,7 +18,7 @@ const books = usePaymentBooks();
 
 const event = (body: string, given: Partial<InboxEvent> = {}): InboxEvent => ({
   gateway: 'paystack',
-  eventKey: createHash('sha256').update(body).digest('hex'),
+  event_key: createHash('sha256').update(body).digest('hex'),
   type: 'charge.success',
   about: 'charge',
   reference: 'txn-1',
@@ -28,7 +27,7 @@ const event = (body: string, given: Partial<InboxEvent> = {}): InboxEvent => ({
 });
 
 describe('the inbox', () => {
-  let keepEvent: SaveEvent;
+  let keepEvent: ReturnType<typeof createEventWriter>;
   beforeAll(() => {
     keepEvent = createEventWriter(books.world);
   });

@@ -5,11 +5,7 @@ import { applyInbox, createGatewayInbox, type EventDeps } from '../../src/paymen
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import type { GatewayEvent } from '../../src/payments/port.ts';
-import {
-  createEventWriter,
-  type SaveEvent,
-  type InboxEvent,
-} from '../../src/payments/store/gateway-events.ts';
+import { createEventWriter, type InboxEvent } from '../../src/payments/store/gateway-events.ts';
 import { recordCheck } from '../../src/payments/store/payments.ts';
 import { until } from '../support/until.ts';
 import { usePaymentBooks, type Payer } from './payments.support.ts';
@@ -20,7 +16,7 @@ const books = usePaymentBooks();
 
 /** Who was looked at, and what a look does. */
 let looked: string[] = [];
-let keepEvent: SaveEvent;
+let keepEvent: ReturnType<typeof createEventWriter>;
 let look: (whose: PaymentSubject) => Promise<void>;
 /** What the door hears, whatever the bytes. */
 let verified: Partial<GatewayEvent> | undefined;
@@ -59,7 +55,7 @@ const deps = (): EventDeps => ({
 async function keep(payer: Payer, about = 'charge'): Promise<void> {
   const event: InboxEvent = {
     gateway: 'paystack',
-    eventKey: randomUUID(),
+    event_key: randomUUID(),
     type: 'charge.success',
     about,
     reference: payer.reference,
@@ -138,7 +134,7 @@ it('keeps no text that Postgres would refuse', async () => {
 it('two processes keep the same burst in opposite orders at once: both get through, each event is there once', async () => {
   const burst = Array.from({ length: 400 }, (): InboxEvent => ({
     gateway: 'paystack',
-    eventKey: randomUUID(),
+    event_key: randomUUID(),
     type: 'charge.success',
     about: 'charge',
     reference: null,

@@ -289,13 +289,14 @@ describe('the rows of payments', () => {
     const payer = await books.payer();
     const wanted = newPayment(payer);
     expect((await beginPayment(books.world, wanted)).attempt).toBe(1);
-    const other = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
-    await saveInstructions(books.world, payer.reference, other, new Date());
+    const account = { bankName: 'Test Bank', accountNumber: '0123456789', accountName: 'Simway' };
+    const other = { kind: 'bank-transfer', ...account, expiresAt: new Date() } as const;
+    await saveInstructions(books.world, payer.reference, other);
     await markPaymentRefused(books.world, payer.reference);
     expect(await books.payment(payer)).toMatchObject({
       status: 'OPEN',
       instructions: { paymentUrl: 'https://checkout.example.com/1' },
-      expires_at: wanted.expiresAt,
+      expires_at: new Date(wanted.expiresAtMs),
     });
     const tries = await Promise.all(
       Array.from({ length: 4 }, async () => nextPaymentTry(books.world, wanted, await books.payment(payer))),

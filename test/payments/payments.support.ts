@@ -82,8 +82,9 @@ export function newPayment(payer: Pick<Payer, 'input'>, options: PayerOptions = 
     accountId: input.accountId,
     method: options.method ?? 'CARD',
     charge: options.charge ?? { amountMinor: String(CHARGE_MINOR), currency: 'NGN', rateIds: [] },
-    price: { amountMinor: PRICE_MINOR, currency: 'USD' },
-    expiresAt: LATER,
+    priceMinor: String(PRICE_MINOR),
+    priceCurrency: 'USD',
+    expiresAtMs: LATER.getTime(),
   };
 }
 
@@ -141,7 +142,7 @@ async function newPayer(world: WorldDb, options: PayerOptions = {}): Promise<Pay
   }
   const { reference } = await beginPayment(world, payment);
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/1' } as const;
-  await saveInstructions(world, reference, page, undefined);
+  await saveInstructions(world, reference, page);
   return { transactionId, accountId, reference, input };
 }
 

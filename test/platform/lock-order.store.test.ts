@@ -5,7 +5,6 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
 import { bookDispute, saveDisputes, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
-import { LOCK_ORDER } from '../../src/payments/store/lock-order.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { beginAction, carryOutAction, type ActionStage } from '../../src/operations/store/actions.ts';
 import { bookSeen, type SeenCharge } from '../../src/purchases/store/payment-bookings.ts';
@@ -26,6 +25,19 @@ import { purchaseInput } from '../support/facts.ts';
 import { locksOf, locksTakenBy } from '../support/locks.ts';
 import { CHARGE_MINOR, NOW, usePaymentBooks, type Payer } from '../payments/payments.support.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
+
+/** Each table with its place in the order. */
+const LOCK_ORDER = {
+  operator_moves: 1,
+  payments: 2,
+  purchases: 3,
+  fundings: 3,
+  refunds: 4,
+  disputes: 4,
+  esims: 4,
+  holds: 4,
+  wallets: 5,
+} as const;
 
 const books = usePaymentBooks();
 const ROUNDS = 25;

@@ -119,8 +119,9 @@ async function pay(
     accountId,
     method: 'CARD',
     charge: { amountMinor: String(amountMinor), currency: 'USD', rateIds: [] },
-    price: { amountMinor, currency: 'USD' },
-    expiresAt: new Date(NOW.getTime() + 86_400_000),
+    priceMinor: String(amountMinor),
+    priceCurrency: 'USD',
+    expiresAtMs: NOW.getTime() + 86_400_000,
   });
   await see(reference, { state: 'paid', netMinor: amountMinor });
   return reference;

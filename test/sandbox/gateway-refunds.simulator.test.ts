@@ -2,7 +2,7 @@
  * Refunds: partial and full, their steps and events, what is refused, and how they fail.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventsOf, fresh, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';
+import { eventsOf, startGateway, stopAll, type TestGateway } from './gateway-simulator.support.ts';
 
 let gateway: TestGateway;
 
@@ -255,13 +255,5 @@ describe('in trouble', () => {
     await gateway.advance(600);
     expect(await statusOf(data['id'])).toBe('failed');
     expect(await gateway.held(reference)).toMatchObject({ status: 'reversed', givenBackMinor: 500_000 });
-  });
-
-  it('the answer gets lost: one refund is kept, and found by its note', async () => {
-    const reference = await paid();
-    await gateway.setFaults({ loseAnswer: { next: 1 } });
-    const merchant_note = fresh('key');
-    await expect(refund(reference, { merchant_note })).rejects.toThrow();
-    expect(await listed(`transaction=${reference}`)).toMatchObject([{ merchant_note, amount: 500_000 }]);
   });
 });

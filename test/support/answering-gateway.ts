@@ -1,6 +1,6 @@
 // A payment gateway whose every answer a test writes itself, and gateway adapters that call it. Only what is closed here is left behind.
 import { readFileSync } from 'node:fs';
-import type { UnseenWord } from '../../src/vendors/paystack/context.ts';
+import type { UnseenWord } from '../../src/vendors/paystack/answers.ts';
 import {
   createPaystackGateway,
   type PaystackGateway,

@@ -4,7 +4,7 @@
  * the vendor misbehave.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayMethod } from '../../src/payments/port.ts';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 import { until } from '../support/until.ts';
 import {
   chargeBy,
@@ -106,7 +106,7 @@ export function describeControlledGateway(name: string, create: () => Promise<Co
     afterEach(() => under.control.clearFaults());
     afterAll(() => under.close());
 
-    async function opened(method: GatewayMethod = 'BANK_TRANSFER'): Promise<string> {
+    async function opened(method: OutsideMethod = 'BANK_TRANSFER'): Promise<string> {
       const request = chargeBy(method);
       valueOf(await under.gateway.charge(request));
       return request.reference;

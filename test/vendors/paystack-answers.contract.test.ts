@@ -2,8 +2,8 @@
  * What the gateway adapter makes of the answers to a charge: every example on the vendor's pages (facts typed anew under
  * test/fixtures/paystack), and what deviates from them.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GatewayMethod } from '../../src/payments/port.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { OutsideMethod } from '../../src/domain/states.ts';
 import {
   byCard,
   byTransfer,
@@ -12,14 +12,10 @@ import {
   no,
   yes,
   startAnsweringGateway,
-  type AnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json, type Call } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
@@ -59,9 +55,9 @@ describe('a charge on a hosted page', () => {
     await server.gateway().charge(byCard);
     expect(Object.keys(sentBody(server.calls[0]))).toEqual([
       'email',
-      'amount',
       'currency',
       'reference',
+      'amount',
       'channels',
     ]);
   });
@@ -277,7 +273,7 @@ describe('a charge that is not sent', () => {
 
   it('is one outside of the limits, which are known without asking', () => {
     const gateway = server.gateway();
-    const least = (method: GatewayMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
+    const least = (method: OutsideMethod, currency: string) => gateway.limits(method, currency)?.minMinor;
     expect(
       ['NGN', 'USD', 'GHS', 'ZAR', 'KES', 'XOF', 'EUR'].map((currency) => least('CARD', currency)),
     ).toEqual([50_00n, 2_00n, 10n, 1_00n, 3_00n, 1_00n, undefined]);

@@ -128,7 +128,7 @@ describe('no such transaction', () => {
 
 describe('what a failure is told as', () => {
   type Failed = Extract<Answer, { kind: 'failed' }>;
-  const failed = (change: Partial<No>): Failed => ({ kind: 'failed', data: null, ...no(change) });
+  const failed = (change: Partial<No>): Failed => ({ kind: 'failed', ...no(change) });
 
   it.each<[Partial<No>, string]>([
     [{ code: 'invalid_key', category: 'api_error', message: 'No' }, 'invalid_key: No'],
@@ -167,7 +167,12 @@ describe('what a failure is told as', () => {
 });
 
 describe('an account to transfer to', () => {
-  const account = { name: 'Simway', number: '0123456789', bankName: 'Test Bank', expiresAt: null };
+  const account = {
+    accountName: 'Simway',
+    accountNumber: '0123456789',
+    bankName: 'Test Bank',
+    expiresAt: null,
+  };
   const at = (iso: string) => new Date(iso);
 
   it('takes money until the gateway says, or until we asked it to', () => {

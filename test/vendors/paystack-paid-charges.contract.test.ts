@@ -1,18 +1,10 @@
 /** What the gateway adapter makes of the vendor's list of paid charges: a page for a question, and an error for what is not certainly one. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { GatewayUnavailable } from '../../src/payments/port.ts';
-import {
-  startAnsweringGateway,
-  transaction,
-  yes,
-  type AnsweringGateway,
-} from '../support/answering-gateway.ts';
+import { startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
 import { json } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const FROM = new Date('2026-09-27T12:00:00.000Z');

@@ -1,6 +1,6 @@
 /** What the gateway adapter makes of the answers about refunds: every example on the vendor's pages, and what deviates from them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KNOWN_REFUND_STATUSES } from '../../src/vendors/paystack/map.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { REFUND_STATES } from '../../src/vendors/paystack/map.ts';
 import {
   example,
   giveBack,
@@ -9,14 +9,10 @@ import {
   transaction,
   yes,
   startAnsweringGateway,
-  type AnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json, type Call } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
@@ -83,7 +79,7 @@ describe('a refund', () => {
 
 describe('looking for a refund', () => {
   it('knows the statuses of the pages', () => {
-    expect([...KNOWN_REFUND_STATUSES].toSorted()).toEqual([
+    expect([...REFUND_STATES.keys()].toSorted()).toEqual([
       'failed',
       'needs-attention',
       'pending',
@@ -163,7 +159,7 @@ describe('looking for a refund', () => {
     ['repeats itself', page(1), 'repeats'],
     ['breaks off', json('{}', 502), 'HTTP 502'],
     ['has a row that is none', json(yes([{ id: 7 }])), 'unreadable'],
-    ['is no list', json(yes({})), 'no list'],
+    ['is no list', json(yes({})), 'no array'],
   ])('is unknown, never none, when the list %s', async (_name, second, detail) => {
     server.answerWith(charge, page(1), second);
     const outcome = await server.gateway().findRefund(giveBack);

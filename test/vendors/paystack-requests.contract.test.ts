@@ -1,5 +1,5 @@
 /** Whether all that the gateway adapter sends is what the vendor's pages take. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   byCard,
   byTransfer,
@@ -9,14 +9,10 @@ import {
   transaction,
   yes,
   startAnsweringGateway,
-  type AnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json, type Call } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const sentBody = (call: Call | undefined) => JSON.parse(call?.body ?? '{}') as Record<string, unknown>;

@@ -1,5 +1,5 @@
 /** What the gateway adapter makes of the vendor's lists: what moved, once, and nothing else. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import {
   example,
   linesOf,
@@ -7,14 +7,10 @@ import {
   transaction,
   yes,
   startAnsweringGateway,
-  type AnsweringGateway,
 } from '../support/answering-gateway.ts';
 import { json } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });

@@ -1,6 +1,6 @@
 /**
- * Handles what happens to a purchase or funding after it is closed: late money, refunds that an operator sends, claims that a person must settle.
- * There is one such workflow for each purchase or funding. It ends when all refunds are sent and no claim is left.
+ * What happens after a purchase or funding is closed: late money, refunds that an operator sends, claims that a person must settle. One workflow for
+ * each purchase or funding; it ends when all refunds are sent and no claim is left.
  */
 import {
   allHandlersFinished,
@@ -20,7 +20,7 @@ import { NEEDS_ATTENTION, TRANSACTION_ID } from '../search-attributes.ts';
 import { startBeside } from '../start-beside.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
-/** With growing pauses, while the gateway does not answer. After that the payment monitor takes over. */
+/** While the gateway does not answer. After that the payment monitor takes over. */
 const MAX_CHECKS = 10;
 /** The update or signal that started this workflow arrives with its first task. */
 const REQUEST_WITHIN_MS = 30_000;
@@ -59,12 +59,12 @@ export async function followUntilDone(
       break;
     }
     const claim = await sendRefunds(transactionId, timings, poller, {
-      callPerson: async (reason) => {
+      callPerson: (reason) => {
         isCalled = true;
-        await callPerson(transactionId, reason);
+        return callPerson(transactionId, reason);
       },
       beforePause,
-      moves: () => actions.count(),
+      moves: actions.count,
     });
     if (claim === null) break;
     isCalled = true;

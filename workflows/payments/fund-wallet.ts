@@ -1,4 +1,3 @@
-/** A wallet funded from outside: opens the payment, waits for the money, credits what came. */
 import {
   allHandlersFinished,
   condition,
@@ -13,6 +12,7 @@ import { followClaim } from './after-closing.ts';
 import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
 import { callPerson } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE } from '../contract.ts';
+import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import { continueAsNewIfSuggested } from '../continue-as-new.ts';
 import { listenForPaymentChecks } from './payment-poller.ts';
@@ -28,7 +28,7 @@ import { openFunding } from '../steps.ts';
 import type { PurchaseAnswer } from '../../src/payments/engine.ts';
 import type { FundingInput } from '../../src/payments/rules.ts';
 
-/** Ends SUCCESS or FAILED. */
+/** Funds a wallet from outside: opens the payment, waits for the money, credits what came. Ends SUCCESS or FAILED. */
 export async function fundWallet(input: FundingInput): Promise<{ status: string; reason?: string }> {
   let answer: PurchaseAnswer | undefined;
   const actions = handleActions('awaiting-money');
@@ -38,7 +38,10 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     return answer as PurchaseAnswer;
   });
   const watch = {
-    callPerson: (reason: AttentionReason) => callPersonFor(input, reason),
+    callPerson: async (reason: AttentionReason) => {
+      await callPerson(input.transactionId, reason);
+      setCurrentDetails(`Needs a person: ${reason}. We keep checking automatically.`);
+    },
     outbox: createOutbox(input.transactionId),
     beforePause: () => continueAsNewIfSuggested(() => continueAsNew<typeof fundWallet>(input)),
     moves: () => actions.count(),
@@ -67,46 +70,28 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     },
     ...watch,
   });
-  answer ??= { ...firstAnswer(payment), ...fingerprint };
-  actions.serve(
-    payment.outcome === 'paid' ? 'delivered' : 'ended',
-    closedPurchaseActions(input.transactionId, poller),
-  );
-  if (payment.outcome !== 'paid') await sendRefunds(input.transactionId, input.timings, poller, watch);
+  const refusal = refusalOf(payment);
+  answer ??= { ...(refusal ? { status: 'REFUSED', refusal } : { status: 'SUCCESS' }), ...fingerprint };
+  actions.serve(refusal ? 'ended' : 'delivered', closedPurchaseActions(input.transactionId, poller));
+  if (refusal) await sendRefunds(input.transactionId, input.timings, poller, watch);
   await condition(allHandlersFinished);
-  if (payment.outcome === 'paid' && actions.count() > 0)
-    await sendRefunds(input.transactionId, input.timings, poller, watch);
-  return end(payment);
+  if (!refusal && actions.count() > 0) await sendRefunds(input.transactionId, input.timings, poller, watch);
+  return end(refusal?.reason);
 }
 
-function firstAnswer(payment: PaymentResult): PurchaseAnswer {
-  if (payment.outcome === 'paid') return { status: 'SUCCESS' };
-  return {
-    status: 'REFUSED',
-    refusal: payment.outcome === 'refused' ? payment.refusal : { reason: payment.reason, detail: '' },
-  };
+/** undefined: paid. */
+function refusalOf(payment: PaymentResult): Refusal | undefined {
+  if (payment.outcome === 'paid') return undefined;
+  return payment.outcome === 'refused' ? payment.refusal : { reason: payment.reason, detail: '' };
 }
 
-function end(payment: PaymentResult): { status: string; reason?: string } {
-  const reason =
-    payment.outcome === 'paid'
-      ? undefined
-      : payment.outcome === 'refused'
-        ? payment.refusal.reason
-        : payment.reason;
+function end(reason: FailureReason | undefined): { status: string; reason?: string } {
   const status = reason === undefined ? 'SUCCESS' : 'FAILED';
-  setCurrentDetails(
-    status === 'SUCCESS' ? 'The wallet is credited.' : `Ended without a credit: ${reason ?? ''}.`,
-  );
+  setCurrentDetails(reason === undefined ? 'The wallet is credited.' : `Ended without a credit: ${reason}.`);
   upsertSearchAttributes([
     { key: PURCHASE_STATUS, value: status },
     { key: NEEDS_ATTENTION, value: false },
     ...(reason === undefined ? [] : [{ key: REASON, value: reason }]),
   ]);
   return { status, ...(reason === undefined ? {} : { reason }) };
-}
-
-async function callPersonFor(input: FundingInput, reason: AttentionReason): Promise<void> {
-  await callPerson(input.transactionId, reason);
-  setCurrentDetails(`Needs a person: ${reason}. We keep checking automatically.`);
 }

@@ -1,7 +1,4 @@
-/**
- * Workflows of earlier builds, which had one for late money and one for each operator action. Open ones continue here; new ones are
- * `afterClosing`.
- */
+/** Open workflows of earlier builds, which had one for late money and one for each operator action. New ones are `afterClosing`. */
 import { continueAsNew, defineUpdate, setHandler } from '@temporalio/workflow';
 import type { ActionRequest } from '../../src/operations/rules.ts';
 import { followUntilDone, checkUntilKnown } from './after-closing.ts';

@@ -1,7 +1,4 @@
-/**
- * Checks a payment at the gateway. Signals, updates and the workflow itself all ask here, and callers at one time share one check. The activity
- * books what a check finds; the workflow only uses it to decide how to go on.
- */
+/** Checks a payment at the gateway. Callers at one time share one check. The activity books what a check finds; the workflow only decides by it. */
 import { defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
 import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentStand } from '../contract.ts';
 import { lookAtPayment } from '../steps.ts';

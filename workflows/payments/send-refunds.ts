@@ -21,10 +21,7 @@ export interface MoneyWatch {
   readonly onReturning?: () => void;
 }
 
-/**
- * Ends at once if there is nothing to refund, but only after all callers of a check are answered: a check may find more to refund. Returns the open
- * claim, if any.
- */
+/** Ends when nothing is left to refund and all callers of a check are answered: a check may find more. Returns the open claim, if any. */
 export async function sendRefunds(
   transactionId: string,
   timings: RefundTimings,

@@ -1,7 +1,7 @@
 import { defineRoute, type Route } from '../../platform/http/route.ts';
-import { fundBody, fundingSchema } from './funding-schema.ts';
+import { fundBody, fundingSchema } from './schema.ts';
 import { toJson } from '../../platform/http/json.ts';
-import { presentFunding } from './funding-present.ts';
+import { presentFunding } from './present.ts';
 
 export function fundRoute(): Route {
   return defineRoute({

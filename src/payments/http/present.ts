@@ -1,10 +1,11 @@
-/** Payment instructions → the specification's fields. Pure. */
 import type { z } from 'zod';
-import type { Money } from '../../domain/money.ts';
+import type { AccountCurrency, Money } from '../../domain/money.ts';
 import type { PaymentMethod } from '../../domain/states.ts';
+import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import type { paymentFields } from './schema.ts';
-import type { InstructionsView, PaymentView } from '../views.ts';
+import type { fundingSchema, fundingStandingSchema, paymentFields } from './schema.ts';
+import type { PaymentInstructions } from '../port.ts';
+import type { FundingView, PaymentView } from '../views.ts';
 
 type PaymentFields = Wire<z.output<z.ZodObject<typeof paymentFields>>>;
 
@@ -27,8 +28,24 @@ export function presentPayment(
   };
 }
 
-function presentInstructions(instructions: InstructionsView): PaymentFields {
+function presentInstructions(instructions: PaymentInstructions): PaymentFields {
   if (instructions.kind === 'redirect') return { paymentUrl: instructions.paymentUrl };
   const { bankName, accountNumber, accountName, expiresAt } = instructions;
   return { bankAccounts: [{ bankName, accountNumber, accountName, expiryDate: expiresAt.toISOString() }] };
+}
+
+export function presentFunding(view: FundingView): Wire<z.output<typeof fundingSchema>> {
+  return {
+    transactionId: view.transactionId,
+    status: view.status,
+    amount: moneyJson(view.amount.amountMinor),
+    currency: view.amount.currency as AccountCurrency,
+    ...presentPayment(view, view.amount),
+    ...(view.status === 'FAILED' && view.reason !== null ? { reason: view.reason } : {}),
+  };
+}
+
+/** The funding as it now stands, with its timeline. */
+export function presentFundingStanding(view: FundingView): Wire<z.output<typeof fundingStandingSchema>> {
+  return { ...presentFunding(view), timeline: presentTimeline(view.timeline) };
 }

@@ -1,6 +1,6 @@
 /**
- * Where a buyer's browser comes back to after a hosted checkout, and what that page asks. Public: the reference is unguessable, and what is
- * told about it is harmless. A browser has no key, so the worlds that are on are asked in turn.
+ * The page after a hosted checkout, and what its script asks. Public: the reference is unguessable, and the answer holds nothing secret. A browser
+ * has no key, so we search every world that is on.
  */
 import { z } from 'zod';
 import type { WorldUseCases } from '../../platform/composition/use-cases.ts';
@@ -13,7 +13,7 @@ import { canBeReference } from '../rules.ts';
 import { PURCHASE_STATUSES } from '../../domain/states.ts';
 import { money } from '../../platform/http/answer-fields.ts';
 
-/** The gateway says the reference twice. Anything may be written there, so whether it names something is decided later. */
+/** The gateway sends the reference twice. Anyone can write anything here. */
 const referenceQuery = z.object({
   reference: z.string().optional(),
   trxref: z.string().optional(),
@@ -42,39 +42,34 @@ const PUBLIC = {
 const STATUS_PATH = '/pay/status';
 
 export function checkoutRoutes(): Route[] {
-  return [pageRoute(), statusRoute()];
-}
-
-function pageRoute(): Route {
-  return defineRoute({
-    ...PUBLIC,
-    path: '/pay/return',
-    refusalPage,
-    responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
-    async handle({ worlds, query }) {
-      const standing = await findStanding(worlds, query.reference ?? query.trxref);
-      const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(standing.reference)}`;
-      return { status: 200, body: renderStanding(standing, statusUrl), headers: PAGE_HEADERS };
-    },
-  });
-}
-
-function statusRoute(): Route {
-  return defineRoute({
-    ...PUBLIC,
-    path: STATUS_PATH,
-    responses: { 200: { description: 'Where the payment stands', schema: standingSchema } },
-    async handle({ worlds, query }) {
-      const standing = await findStanding(worlds, query.reference ?? query.trxref);
-      return { status: 200, body: toJson(presentStanding(standing)) };
-    },
-  });
+  return [
+    defineRoute({
+      ...PUBLIC,
+      path: '/pay/return',
+      refusalPage,
+      responses: { 200: { description: 'The page', contentType: 'text/html', schema: z.string() } },
+      async handle({ worlds, query }) {
+        const standing = await findStanding(worlds, query);
+        const statusUrl = `${STATUS_PATH}?reference=${encodeURIComponent(standing.reference)}`;
+        return { status: 200, body: renderStanding(standing, statusUrl), headers: PAGE_HEADERS };
+      },
+    }),
+    defineRoute({
+      ...PUBLIC,
+      path: STATUS_PATH,
+      responses: { 200: { description: 'Where the payment stands', schema: standingSchema } },
+      async handle({ worlds, query }) {
+        return { status: 200, body: toJson(presentStanding(await findStanding(worlds, query))) };
+      },
+    }),
+  ];
 }
 
 async function findStanding(
   worlds: readonly WorldUseCases[],
-  reference: string | undefined,
+  query: z.output<typeof referenceQuery>,
 ): Promise<PaymentStatusView> {
+  const reference = query.reference ?? query.trxref;
   if (reference !== undefined && canBeReference(reference)) {
     for (const world of worlds) {
       const standing = await world.findPaymentStatus(reference);
@@ -84,7 +79,7 @@ async function findStanding(
   throw new DomainError('TRANSACTION_NOT_FOUND', 'Transaction not found');
 }
 
-export function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof standingSchema>> {
+function presentStanding(standing: PaymentStatusView): Wire<z.output<typeof standingSchema>> {
   const { reference, purpose, status, reason, packageName, charge } = standing;
   return {
     reference,

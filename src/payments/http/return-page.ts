@@ -1,6 +1,6 @@
 /**
- * The page that a buyer comes back to after a hosted checkout. It stands alone: style and script are part of it and named by hash in a
- * content policy that allows nothing else. It renews itself with a script, and without one by reloading.
+ * The page that a buyer comes back to after a hosted checkout. A content policy names its style and script by hash and allows nothing else. It renews
+ * itself with the script, and without it by reloading.
  */
 import { createHash } from 'node:crypto';
 import { formatMinor } from '../../domain/money.ts';
@@ -22,7 +22,7 @@ dt { opacity: 0.75; }
 dd { margin: 0; }
 `;
 
-/** Looks often at first and seldom later, at once when the buyer comes back to the page, and no more once nothing can change. */
+/** Checks often at first and seldom later, at once when the buyer comes back to the page, and stops once nothing can change. */
 const SCRIPT = `
 (() => {
   const FIRST_PAUSE_MS = 1500, GROWTH = 1.4, LONGEST_PAUSE_MS = 30000;
@@ -69,7 +69,7 @@ const CONTENT_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Of every page here. The reference in its address is nobody else's business. */
+/** No referrer: the page's address has the reference. */
 export const PAGE_HEADERS = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': CONTENT_POLICY,
@@ -93,7 +93,7 @@ export function renderStanding(standing: PaymentStatusView, statusUrl: string): 
     head: html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`,
     attributes: html`${status} data-ask="${statusUrl}"`,
     facts: factsOf(standing),
-    script: ownMarkup(`<script>${SCRIPT}</script>`),
+    script: { markup: `<script>${SCRIPT}</script>` },
   });
 }
 
@@ -112,24 +112,21 @@ function factsOf({ packageName, charge, reference }: PaymentStatusView): Html {
   </dl>`;
 }
 
-/** A refusal as a page. For a person a link that is garbage is one that leads nowhere, so that is what both are told as. */
+/** A refusal as a page. A person with a malformed link sees the page for an unknown one. */
 export function refusalPage(refusal: DomainError): ErrorAnswer {
-  const isGarbage = refusal.code === 'VALIDATION_ERROR';
-  const told = isGarbage ? new DomainError('NOT_FOUND', refusal.message) : refusal;
-  const answer = renderError(told, 'general');
-  const body = documentOf(wordsForRefusal(answer.status), {});
+  const isMalformed = refusal.code === 'VALIDATION_ERROR';
+  const answer = renderError(
+    isMalformed ? new DomainError('NOT_FOUND', refusal.message) : refusal,
+    'general',
+  );
+  const body = documentOf(REFUSALS[answer.status] ?? UNAVAILABLE);
   return { ...answer, body, headers: { ...answer.headers, ...PAGE_HEADERS } };
 }
 
-interface DocumentParts {
-  readonly head?: Html;
-  readonly attributes?: Html;
-  readonly facts?: Html;
-  readonly script?: Html;
-}
-
-function documentOf(words: Words, parts: DocumentParts): string {
-  const { head = '', attributes = '', facts = '', script = '' } = parts;
+function documentOf(
+  words: Words,
+  { head = '', attributes = '', facts = '', script = '' }: Partial<Record<DocumentPart, Html | string>> = {},
+): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -137,7 +134,7 @@ function documentOf(words: Words, parts: DocumentParts): string {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${words.title}</title>
         <link rel="icon" href="data:," />
-        ${head} ${ownMarkup(`<style>${STYLE}</style>`)}
+        ${head} ${{ markup: `<style>${STYLE}</style>` }}
       </head>
       <body>
         <main>
@@ -157,6 +154,8 @@ interface Html {
   readonly markup: string;
 }
 
+type DocumentPart = 'head' | 'attributes' | 'facts' | 'script';
+
 const ESCAPES: Readonly<Record<string, string>> = {
   '&': '&amp;',
   '<': '&lt;',
@@ -171,11 +170,6 @@ export function html(parts: TemplateStringsArray, ...values: readonly (Html | st
   return { markup };
 }
 
-/** Markup of our own, such as a script whose hash the content policy names. */
-function ownMarkup(markup: string): Html {
-  return { markup };
-}
-
 function markupOf(value: Html | string): string {
   if (typeof value !== 'string') return value.markup;
   return value.replaceAll(/[&<>"']/g, (character) => ESCAPES[character] ?? '');
@@ -186,7 +180,7 @@ interface Words {
   readonly text: string;
 }
 
-// Most buyers come here a second after they paid, before the gateway has told us.
+// Most buyers come here a second after they paid, before the gateway tells us.
 const WAITING: Words = {
   title: 'Checking your payment',
   text: 'If you have paid, we usually know within a few seconds. This page looks again by itself, and you may close it: nothing gets lost.',
@@ -233,7 +227,6 @@ const REASONS: Readonly<Record<FailureReason, string>> = {
 
 const OTHER_REASON = 'It ended without a delivery. Ask where you ordered it.';
 
-/** How a payment stands. */
 function wordsFor(standing: PaymentStatusView): Words {
   const { status, reason, purpose } = standing;
   if (status !== 'FAILED') return (purpose === 'purchase' ? PURCHASE : FUNDING)[status];
@@ -241,22 +234,19 @@ function wordsFor(standing: PaymentStatusView): Words {
   return { title: 'Not completed', text: isKnown ? REASONS[reason as FailureReason] : OTHER_REASON };
 }
 
-/** What a page says instead, by the status of its refusal. */
-function wordsForRefusal(status: number): Words {
-  if (status === 404) {
-    return {
-      title: 'We do not know this payment',
-      text: 'The link is incomplete or wrong. Nothing has happened to your money: go back to where you ordered and look there.',
-    };
-  }
-  if (status === 429) {
-    return {
-      title: 'A moment, please',
-      text: 'This page was asked for too often. Open it again in a minute.',
-    };
-  }
-  return {
-    title: 'Not available right now',
-    text: 'Your payment goes on without this page. Open it again in a minute.',
-  };
-}
+/** By HTTP status. */
+const REFUSALS: Readonly<Record<number, Words>> = {
+  404: {
+    title: 'We do not know this payment',
+    text: 'The link is incomplete or wrong. Nothing has happened to your money: go back to where you ordered and look there.',
+  },
+  429: {
+    title: 'A moment, please',
+    text: 'This page was asked for too often. Open it again in a minute.',
+  },
+};
+
+const UNAVAILABLE: Words = {
+  title: 'Not available right now',
+  text: 'Your payment goes on without this page. Open it again in a minute.',
+};

@@ -1,6 +1,10 @@
-/** How to pay from outside the wallet, as the specification's purchase result lists it, and how a payment is named when asked about. */
+/** How to pay from outside the wallet, how a caller names a payment, and wallets being funded. */
 import { z } from 'zod';
-import { isoTime, money } from '../../platform/http/answer-fields.ts';
+import { ACCOUNT_CURRENCIES } from '../../domain/money.ts';
+import type { OutsideMethod } from '../../domain/states.ts';
+import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
+import { amountField, choiceField } from '../../platform/http/fields.ts';
+import { MAX_FUNDING_MINOR, MIN_FUNDING_MINOR } from '../../platform/http/limits.ts';
 
 const bankAccount = z.object({
   bankName: z.string(),
@@ -44,7 +48,7 @@ const oneName = (description: string) =>
     .transform((text) => text ?? undefined)
     .meta({ description });
 
-// Whether a text can be one of ours is no matter of form: an impossible one is simply not found.
+// An id that cannot exist is well-formed here and simply not found.
 export const confirmBody = z
   .object({
     transactionId: oneName('What buy or fund answered'),
@@ -55,3 +59,37 @@ export const confirmBody = z
     message: `exactly one of ${NAMES.join(', ')} must be given`,
   })
   .meta({ id: 'ConfirmPaymentRequest', description: 'Exactly one of the three' });
+
+const FUNDING_METHODS = [
+  'CARD',
+  'BANK_TRANSFER',
+  'MOBILE_MONEY',
+  'APPLE_PAY',
+] as const satisfies readonly OutsideMethod[];
+
+export const fundBody = z
+  .object({
+    amount: amountField({
+      minMinor: MIN_FUNDING_MINOR,
+      maxMinor: MAX_FUNDING_MINOR,
+      description: 'What the wallet is to get, in its own currency, with at most two decimals',
+      example: 5000.5,
+    }),
+    paymentMethod: choiceField(FUNDING_METHODS, { description: 'How to pay', example: 'CARD' }),
+  })
+  .meta({ id: 'FundRequest' });
+
+const funding = {
+  transactionId: z.string().meta({ example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11' }),
+  status: z.enum(['PENDING', 'SUCCESS', 'FAILED']).meta({
+    description: 'PENDING: waits for money. SUCCESS: in the wallet. FAILED: ended without.',
+  }),
+  amount: money('What the wallet is to get'),
+  currency: z.enum(ACCOUNT_CURRENCIES),
+  ...paymentFields,
+  reason: z.string().optional().meta({ description: 'Why, when FAILED', example: 'PAYMENT_EXPIRED' }),
+};
+
+export const fundingSchema = z.object(funding).meta({ id: 'Funding' });
+
+export const fundingStandingSchema = z.object({ ...funding, timeline }).meta({ id: 'FundingStanding' });

@@ -5,29 +5,23 @@ import { flagMoney, type PaymentRow } from './payments.ts';
 import { refundedMinor } from './refunds.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { DisputeRow } from './tables.ts';
-import type { DisputeState } from '../rules.ts';
-
-/** How the gateway holds a dispute. */
-interface CheckedDispute {
-  readonly disputeId: string;
-  readonly state: DisputeState;
-  readonly gatewayStatus: string;
-}
+import type { GatewayDispute } from '../port.ts';
 
 /**
- * Books a disputed payment's money as at risk and calls a person, once per dispute. Events carry no dispute id; without one only the first dispute of a
+ * Books a disputed payment's money as at risk, once per dispute, and flags it. Events carry no dispute id: without one only the first dispute of a
  * payment is booked, and a check finds the others.
  */
 export async function bookDispute(db: WorldDb, reference: string, disputeId = ''): Promise<string> {
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, reference);
-    await backfillLegacyDisputes(trx, payment.transaction_id);
-    const known = await disputesOf(trx, [reference]);
+    const { transaction_id: transactionId } = payment;
+    await backfillLegacyDisputes(trx, transactionId);
+    const known = await disputes(trx).where('reference', '=', reference).execute();
     const isKnown = known.some((one) => disputeId === '' || one.dispute_id === disputeId);
     if (isKnown) return 'booked before';
     // It was booked from an event, without an id.
     if (known.some((one) => one.dispute_id === '')) {
-      await setDisputeId(trx, reference, disputeId);
+      await updateDispute(trx, reference, '').set({ dispute_id: disputeId }).execute();
       return 'booked before';
     }
     const risk = await amountAtRisk(trx, payment);
@@ -35,27 +29,27 @@ export async function bookDispute(db: WorldDb, reference: string, disputeId = ''
     const amountMinor = risk.amountMinor - openMinor;
     if (amountMinor <= 0n && known.length === 0) return 'nothing of it is here';
     const operationKey = amountMinor > 0n ? disputeKey(reference, disputeId) : null;
-    if (operationKey !== null) await putAtRisk(trx, operationKey, payment, { ...risk, amountMinor });
+    if (operationKey !== null) {
+      const entries = [
+        { ...risk, amountMinor: -amountMinor },
+        { ...risk, account: `suspense:${risk.currency}`, amountMinor },
+      ];
+      await transfer(trx, { operationKey, kind: 'disputed', transactionId, entries });
+    }
     await trx
       .insertInto('disputes')
       .values({
         reference,
         dispute_id: disputeId,
-        transaction_id: payment.transaction_id,
+        transaction_id: transactionId,
         operation_key: operationKey,
-        gateway_state: null,
-        gateway_status: null,
-        looked_at: null,
-        outcome: null,
-        settled_by_move: null,
-        settled_at: null,
       })
       .execute();
-    await flagMoney(trx, payment.transaction_id, 'PAYMENT_DISPUTED');
+    await flagMoney(trx, transactionId, 'PAYMENT_DISPUTED');
     if (payment.purpose === 'purchase') {
       await trx
         .insertInto('purchase_events')
-        .values({ transaction_id: payment.transaction_id, what: 'payment-disputed', detail: reference })
+        .values({ transaction_id: transactionId, what: 'payment-disputed', detail: reference })
         .execute();
     }
     return 'booked as money at risk';
@@ -64,23 +58,6 @@ export async function bookDispute(db: WorldDb, reference: string, disputeId = ''
 
 const disputeKey = (reference: string, disputeId: string): string =>
   disputeId === '' ? `${reference}:disputed` : `${reference}:disputed:${disputeId}`;
-
-async function putAtRisk(
-  trx: WorldDb,
-  operationKey: string,
-  { transaction_id: transactionId }: PaymentRow,
-  { account, currency, amountMinor }: LedgerEntry,
-): Promise<void> {
-  await transfer(trx, {
-    operationKey,
-    kind: 'disputed',
-    transactionId,
-    entries: [
-      { account, currency, amountMinor: -amountMinor },
-      { account: `suspense:${currency}`, currency, amountMinor },
-    ],
-  });
-}
 
 /** What open disputes have put at risk already: several disputes put a payment at risk only once. */
 async function openRiskMinor(
@@ -91,7 +68,7 @@ async function openRiskMinor(
   const keys = known.flatMap((one) =>
     one.settled_at === null && one.operation_key !== null ? [one.operation_key] : [],
   );
-  // What is at risk out of what the gateway owes us is part of that no more.
+  // Money at risk is no longer part of what the gateway owes us.
   if (keys.length === 0) return 0n;
   const { rows } = await sql<{ total: bigint }>`
     select coalesce(sum(e.amount_minor), 0)::int8 as total
@@ -116,23 +93,10 @@ async function backfillLegacyDisputes(trx: WorldDb, transactionId: string): Prom
     on conflict do nothing`.execute(trx);
 }
 
-function disputesOf(db: WorldDb, references: readonly string[]): Promise<DisputeRow[]> {
-  return db
-    .selectFrom('disputes')
-    .selectAll()
-    .where('reference', 'in', references)
-    .orderBy('opened_at')
-    .execute();
-}
+const disputes = (db: WorldDb) => db.selectFrom('disputes').selectAll().orderBy('opened_at');
 
-async function setDisputeId(trx: WorldDb, reference: string, disputeId: string): Promise<void> {
-  await trx
-    .updateTable('disputes')
-    .set({ dispute_id: disputeId })
-    .where('reference', '=', reference)
-    .where('dispute_id', '=', '')
-    .execute();
-}
+const updateDispute = (trx: WorldDb, reference: string, disputeId: string) =>
+  trx.updateTable('disputes').where('reference', '=', reference).where('dispute_id', '=', disputeId);
 
 /** Whether a check also asks for disputes: one is known, or an operator asked for the check, since an event may have been lost. */
 export async function asksForDisputes(
@@ -154,16 +118,13 @@ export async function asksForDisputes(
 export async function saveDisputes(
   db: WorldDb,
   reference: string,
-  looks: readonly CheckedDispute[],
+  found: readonly Pick<GatewayDispute, 'disputeId' | 'state' | 'gatewayStatus'>[],
   askedAt: Date,
 ): Promise<void> {
-  for (const { disputeId, state, gatewayStatus } of looks) {
+  for (const { disputeId, state, gatewayStatus } of found) {
     await bookDispute(db, reference, disputeId);
-    await db
-      .updateTable('disputes')
+    await updateDispute(db, reference, disputeId)
       .set({ gateway_state: state, gateway_status: gatewayStatus, looked_at: askedAt })
-      .where('reference', '=', reference)
-      .where('dispute_id', '=', disputeId)
       .where((eb) => eb.or([eb('looked_at', 'is', null), eb('looked_at', '<=', askedAt)]))
       .execute();
   }
@@ -172,23 +133,14 @@ export async function saveDisputes(
 /** Unsettled disputes of a purchase or a funding. The caller has locked its payments. */
 export async function findOpenDisputes(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
   await backfillLegacyDisputes(trx, transactionId);
-  return trx
-    .selectFrom('disputes')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .where('settled_at', 'is', null)
-    .orderBy('opened_at')
-    .execute();
+  return disputes(trx).where('transaction_id', '=', transactionId).where('settled_at', 'is', null).execute();
 }
 
 /** Disputes of a purchase or a funding that are open or were lost. */
 export function findNotWon(trx: WorldDb, transactionId: string): Promise<DisputeRow[]> {
-  return trx
-    .selectFrom('disputes')
-    .selectAll()
+  return disputes(trx)
     .where('transaction_id', '=', transactionId)
     .where((eb) => eb.or([eb('settled_at', 'is', null), eb('outcome', '=', 'LOST')]))
-    .orderBy('opened_at')
     .execute();
 }
 
@@ -220,18 +172,12 @@ export async function closeDispute(
   { reference, dispute_id: disputeId }: DisputeRow,
   end: { readonly outcome: 'WON' | 'LOST'; readonly moveId: string; readonly now: Date },
 ): Promise<void> {
-  await trx
-    .updateTable('disputes')
+  await updateDispute(trx, reference, disputeId)
     .set({ outcome: end.outcome, settled_by_move: end.moveId, settled_at: end.now })
-    .where('reference', '=', reference)
-    .where('dispute_id', '=', disputeId)
     .execute();
 }
 
-/**
- * What was earned by it; where nothing was, the money lies in the wallet or is still held, and the gateway will keep as much of what it owes
- * us.
- */
+/** What was earned by it; before that, the gateway will keep as much of what it owes us. */
 async function amountAtRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEntry> {
   const hold = await trx
     .selectFrom('holds')
@@ -259,7 +205,7 @@ export async function enqueuePaymentReturned(
 ): Promise<number> {
   if (email === null) return 0;
   return db.transaction().execute(async (trx) => {
-    // Locked before we look for the line: another process may apply the same event.
+    // Locked before we search for the line: another process may apply the same event.
     const { rows } = await sql<{ transaction_id: string }>`
       select purchases.transaction_id
         from purchases

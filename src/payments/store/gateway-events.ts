@@ -8,23 +8,16 @@ export type GatewayEventRow = Selectable<GatewayEventsTable>;
 /** Stored as the note of an event without a payment of ours; a partial index in the database names this text. */
 export const UNMATCHED_EVENT = 'about no payment of ours';
 
-export interface InboxEvent {
-  readonly gateway: string;
-  readonly eventKey: string;
-  readonly type: string;
-  readonly about: string;
-  readonly reference: string | null;
-  readonly email: string | null;
-}
-
-/** Saves an event. Returns the row's id, or undefined for a repeat of the same bytes. */
-export type SaveEvent = (event: InboxEvent) => Promise<bigint | undefined>;
+export type InboxEvent = Pick<
+  GatewayEventRow,
+  'gateway' | 'event_key' | 'type' | 'about' | 'reference' | 'email'
+>;
 
 /** Far more than arrive during one commit. */
 const MOST_AT_ONCE = 500;
 
-/** Saves events in batches: those that arrive during one commit share the next. An event is durable once its promise resolves. */
-export function createEventWriter(db: WorldDb): SaveEvent {
+/** Saves events in batches: those that arrive during one commit share the next. Resolves once the event is durable; undefined: a repeat of the same bytes. */
+export function createEventWriter(db: WorldDb): (event: InboxEvent) => Promise<bigint | undefined> {
   const waiting: { event: InboxEvent; kept: PromiseWithResolvers<bigint | undefined> }[] = [];
   let isWriting = false;
   const writeAll = async (): Promise<void> => {
@@ -32,10 +25,8 @@ export function createEventWriter(db: WorldDb): SaveEvent {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MOST_AT_ONCE);
       try {
-        const ids = await insertEvents(
-          db,
-          batch.map(({ event }) => event),
-        );
+        const events = batch.map(({ event }) => event);
+        const ids = await insertEvents(db, events);
         for (const [nth, { kept }] of batch.entries()) kept.resolve(ids[nth]);
       } catch (error) {
         for (const { kept } of batch) kept.reject(error);
@@ -54,18 +45,18 @@ export function createEventWriter(db: WorldDb): SaveEvent {
 /** Returns ids in the order given. Rows are inserted in the order of their keys, so that two processes with the same events cannot deadlock. */
 async function insertEvents(db: WorldDb, events: readonly InboxEvent[]): Promise<(bigint | undefined)[]> {
   const column = (name: keyof InboxEvent) => sql`${events.map((event) => event[name])}::text[]`;
-  const { rows } = await sql<{ id: bigint; gateway: string; event_key: string }>`
+  const { rows } = await sql<Pick<GatewayEventRow, 'id' | 'gateway' | 'event_key'>>`
     insert into gateway_events (gateway, event_key, type, about, reference, email)
-    select * from unnest(${column('gateway')}, ${column('eventKey')}, ${column('type')}, ${column('about')},
+    select * from unnest(${column('gateway')}, ${column('event_key')}, ${column('type')}, ${column('about')},
                          ${column('reference')}, ${column('email')})
      order by 1, 2
     on conflict on constraint gateway_event_once do nothing
     returning id, gateway, event_key`.execute(db);
-  const nameOf = (gateway: string, key: string): string => `${gateway} ${key}`;
-  const ids = new Map(rows.map(({ id, gateway, event_key: key }) => [nameOf(gateway, key), id]));
-  return events.map(({ gateway, eventKey }) => {
-    const id = ids.get(nameOf(gateway, eventKey));
-    ids.delete(nameOf(gateway, eventKey));
+  const nameOf = (event: Pick<InboxEvent, 'gateway' | 'event_key'>) => `${event.gateway} ${event.event_key}`;
+  const ids = new Map(rows.map((row) => [nameOf(row), row.id]));
+  return events.map((event) => {
+    const id = ids.get(nameOf(event));
+    ids.delete(nameOf(event));
     return id;
   });
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { PaymentPurpose } from '../../domain/states.ts';
+import type { PaymentSubject } from '../engine.ts';
 import { CLOCK_SKEW_MS, WINDOW_MS, windowOf } from '../rules.ts';
 
 export interface GatewayWindow {
@@ -35,13 +35,12 @@ export async function claimWindow(
   now: Date,
   untilMs: number,
 ): Promise<GatewayWindow | undefined> {
-  const { rows } = await sql<{ starts_at: Date; settled_total: number | null }>`
+  const { rows } = await sql<GatewayWindow>`
     update gateway_windows set due_at = ${new Date(now.getTime() + untilMs)}
      where starts_at = (
        select starts_at from gateway_windows where due_at <= ${now} order by starts_at desc limit 1 for update skip locked)
-    returning starts_at, settled_total`.execute(db);
-  const [row] = rows;
-  return row && { startsAt: row.starts_at, totalWhenAllBooked: row.settled_total };
+    returning starts_at as "startsAt", settled_total as "totalWhenAllBooked"`.execute(db);
+  return rows[0];
 }
 
 /** `totalWhenAllBooked`: null if something is still to be booked. */
@@ -65,40 +64,31 @@ export async function deleteWindow(db: WorldDb, startsAt: Date): Promise<void> {
 }
 
 /** Whether payments that may have been opened in this window have brought nothing yet, and whether transfers are among them. */
-export async function unpaidIn(
-  db: WorldDb,
-  startsAt: Date,
-): Promise<{ readonly any: boolean; readonly transfers: boolean }> {
+export async function unpaidIn(db: WorldDb, startsAt: Date) {
   const from = new Date(startsAt.getTime() - CLOCK_SKEW_MS);
   const to = new Date(startsAt.getTime() + WINDOW_MS + CLOCK_SKEW_MS);
+  const unpaid = sql`select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}`;
   const { rows } = await sql<{ any: boolean; transfers: boolean }>`
-    select exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}) as any,
-           exists (select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}
-                      and method = 'BANK_TRANSFER') as transfers`.execute(db);
+    select exists (${unpaid}) as any, exists (${unpaid} and method = 'BANK_TRANSFER') as transfers`.execute(
+    db,
+  );
   return rows[0] ?? { any: false, transfers: false };
 }
 
-export interface UnpaidPayment {
-  readonly transactionId: string;
-  readonly purpose: PaymentPurpose;
-}
-
 /** Our payments among these references that have no booked money. */
-export async function findUnbooked(db: WorldDb, references: readonly string[]): Promise<UnpaidPayment[]> {
+export async function findUnbooked(db: WorldDb, references: readonly string[]): Promise<PaymentSubject[]> {
   if (references.length === 0) return [];
-  const { rows } = await sql<UnpaidPayment>`
+  const { rows } = await sql<PaymentSubject>`
     select distinct transaction_id as "transactionId", purpose from payments
      where reference = any(${[...references]}) and ${UNPAID}`.execute(db);
   return rows;
 }
 
-export interface UncheckedPayment extends UnpaidPayment {
-  readonly reference: string;
-}
+export type UncheckedPayment = PaymentSubject & { readonly reference: string };
 
 /**
- * Unpaid payments to check one by one while the list is unavailable: those not checked for a tenth of their age, one minute at most. Accounts take turns,
- * the one that waited longest first, so that an account with many payments does not delay the others.
+ * Unpaid payments to check one by one: those not checked for a tenth of their age, one minute at most. Accounts take turns, the longest waiting first,
+ * so that an account with many payments does not delay the others.
  */
 export async function findUncheckedPayments(
   db: WorldDb,

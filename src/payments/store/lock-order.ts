@@ -1,34 +1,21 @@
 /**
- * The one order in which transactions lock rows about money, so that two which meet wait for each other and never in a circle (a deadlock):
+ * The one order in which transactions lock rows about money, so that two which meet wait for each other and never deadlock:
  *
- * 1. `operator_moves`: the line of the action.
- * 2. `payments`: one try, or all tries of a purchase, oldest first.
+ * 1. `operator_moves`: the row of the action.
+ * 2. `payments`: one attempt, or all attempts of a purchase, oldest first.
  * 3. `purchases` or `fundings`: what the payment is for. Several purchases in the order of their ids.
- * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so whoever locks them holds its row in 3 already.
+ * 4. `refunds`, `disputes`, `esims`, `holds`: these belong to one purchase, so their transaction holds its row in 3 already.
  * 5. `wallets`: last, because many purchases meet there. After it a transaction only adds rows, or changes what it holds already.
  *
- * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A statement by itself that changes one row is free.
+ * A transaction that needs a row of a later kind first locks the earlier ones that it will need. A single statement that changes one row is free.
  * test/platform/lock-order.store.test.ts holds every transaction to this order.
  */
 import type { PaymentRow } from './payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-/** Each table with its place in the order. */
-export const LOCK_ORDER = {
-  operator_moves: 1,
-  payments: 2,
-  purchases: 3,
-  fundings: 3,
-  refunds: 4,
-  disputes: 4,
-  esims: 4,
-  holds: 4,
-  wallets: 5,
-} as const;
-
 /**
- * One try and what it is for, locked for booking what came of it. The weaker lock: a refund that is being written at the same time points at these
- * rows, and neither must wait for the other. `isAwaited`: the purchase or funding still waits for its money.
+ * One attempt and its purchase or funding, locked for booking. The weaker lock: a refund that is being written points at these rows, and neither must
+ * wait for the other. `isAwaited`: the purchase or funding still waits for its money.
  */
 export async function lockPayment(
   trx: WorldDb,
@@ -49,7 +36,7 @@ export async function lockPayment(
   return { payment, isAwaited: subject?.status === 'PENDING' };
 }
 
-/** All tries of a purchase, oldest first. The caller's next statement locks the purchase. */
+/** All attempts of a purchase, oldest first. The caller's next statement locks the purchase. */
 export function lockPayments(trx: WorldDb, transactionId: string): Promise<PaymentRow[]> {
   return trx
     .selectFrom('payments')

@@ -1,37 +1,42 @@
 /** A payment row is written before the gateway is asked, so every reference that may hold money is known whatever happens to the answer. */
 import { sql, type Selectable } from 'kysely';
-import type { AccountCurrency, Money } from '../../domain/money.ts';
+import type { AccountCurrency } from '../../domain/money.ts';
+import type { PaymentInstructions } from '../port.ts';
 import { chargeReference, type ChargeQuote, type FundingInput } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import type { PaymentsTable, StoredInstructions, FundingsTable } from './tables.ts';
+import type { FundingsTable, PaymentsTable } from './tables.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
 import { insertKey } from '../../platform/idempotency/store.ts';
 import type { FailureReason } from '../../domain/refusals.ts';
 
 export type PaymentRow = Selectable<PaymentsTable>;
 
+/** What the row of an attempt is written from. Amounts are decimal digits. */
 export interface NewPayment {
   readonly transactionId: string;
   readonly purpose: PaymentPurpose;
   readonly accountId: string;
   readonly method: OutsideMethod;
   readonly charge: ChargeQuote;
-  readonly price: Money & { readonly currency: AccountCurrency };
-  readonly expiresAt: Date;
+  readonly priceMinor: string;
+  readonly priceCurrency: AccountCurrency;
+  readonly expiresAtMs: number;
 }
+
+const payments = (db: WorldDb) => db.selectFrom('payments').selectAll();
 
 /** The newest attempt, inserted if there is none. */
 export async function beginPayment(db: WorldDb, payment: NewPayment): Promise<PaymentRow> {
-  const newest = await newestPayment(db, payment.transactionId);
+  const newest = await payments(db)
+    .where('transaction_id', '=', payment.transactionId)
+    .orderBy('attempt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
   return newest ?? insertPayment(db, payment, 1);
 }
 
 /** Another attempt under its own reference, after the gateway took the last one without payment instructions. */
-export async function nextPaymentTry(
-  db: WorldDb,
-  payment: NewPayment,
-  after: PaymentRow,
-): Promise<PaymentRow> {
+export function nextPaymentTry(db: WorldDb, payment: NewPayment, after: PaymentRow): Promise<PaymentRow> {
   return insertPayment(db, payment, after.attempt + 1);
 }
 
@@ -47,48 +52,30 @@ async function insertPayment(db: WorldDb, payment: NewPayment, attempt: number):
       method: payment.method,
       charge_minor: BigInt(payment.charge.amountMinor),
       charge_currency: payment.charge.currency,
-      price_minor: payment.price.amountMinor,
-      price_currency: payment.price.currency,
-      instructions: null,
-      expires_at: payment.expiresAt,
-      booked_currency: null,
-      gateway_id: null,
-      gateway_status: null,
-      looked_at: null,
+      price_minor: BigInt(payment.priceMinor),
+      price_currency: payment.priceCurrency,
+      expires_at: new Date(payment.expiresAtMs),
     })
     .onConflict((conflict) => conflict.columns(['transaction_id', 'attempt']).doNothing())
     .execute();
-  return db
-    .selectFrom('payments')
-    .selectAll()
+  return payments(db)
     .where('transaction_id', '=', payment.transactionId)
     .where('attempt', '=', attempt)
     .executeTakeFirstOrThrow();
-}
-
-function newestPayment(db: WorldDb, transactionId: string): Promise<PaymentRow | undefined> {
-  return db
-    .selectFrom('payments')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('attempt', 'desc')
-    .limit(1)
-    .executeTakeFirst();
 }
 
 /** Only the first saved instructions count. The gateway may have moved the expiry. */
 export async function saveInstructions(
   db: WorldDb,
   reference: string,
-  instructions: StoredInstructions,
-  expiresAt: Date | undefined,
+  instructions: PaymentInstructions,
 ): Promise<void> {
   await db
     .updateTable('payments')
     .set({
       status: 'OPEN',
       instructions: JSON.stringify(instructions),
-      ...(expiresAt ? { expires_at: expiresAt } : {}),
+      ...(instructions.kind === 'bank-transfer' ? { expires_at: instructions.expiresAt } : {}),
       updated_at: sql`now()`,
     })
     .where('reference', '=', reference)
@@ -107,16 +94,11 @@ export async function markPaymentRefused(db: WorldDb, reference: string): Promis
 
 /** All attempts of a purchase or a funding, oldest first. */
 export function findPayments(db: WorldDb, transactionId: string): Promise<PaymentRow[]> {
-  return db
-    .selectFrom('payments')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .orderBy('attempt')
-    .execute();
+  return payments(db).where('transaction_id', '=', transactionId).orderBy('attempt').execute();
 }
 
 export function findPayment(db: WorldDb, reference: string): Promise<PaymentRow | undefined> {
-  return db.selectFrom('payments').selectAll().where('reference', '=', reference).executeTakeFirst();
+  return payments(db).where('reference', '=', reference).executeTakeFirst();
 }
 
 /** Closes expired payments that need no last check: booked ones, and those that the gateway last called abandoned or failed. Returns how many. */
@@ -139,9 +121,7 @@ export function findPaymentsToClose(
   db: WorldDb,
   { expiredBefore, limit }: { readonly expiredBefore: Date; readonly limit: number },
 ): Promise<PaymentRow[]> {
-  return db
-    .selectFrom('payments')
-    .selectAll()
+  return payments(db)
     .where('status', 'in', ['ASKED', 'OPEN'])
     .where('expires_at', '<=', expiredBefore)
     .where('booked_minor', '=', 0n)
@@ -150,24 +130,19 @@ export function findPaymentsToClose(
     .execute();
 }
 
-/**
- * Whether the gateway has confirmed this charge before. If it then does not find the charge, that says nothing about the money: most likely our key
- * belongs to another integration.
- */
+/** Whether the gateway has confirmed this charge before. If it then does not find the charge, our key most likely belongs to another integration. */
 export function isKnownToGateway({ instructions, gateway_id }: PaymentRow): boolean {
   return instructions !== null || gateway_id !== null;
 }
 
 export async function recordCheck(db: WorldDb, reference: string, askedAt: Date): Promise<void> {
-  await sql`update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
+  await sql`
+    update payments set looked_at = greatest(looked_at, ${askedAt}) where reference = ${reference}`.execute(
     db,
   );
 }
 
-/**
- * Whether a caller may have a closed payment checked: the first may, then one per `freshMs`. Checks from other sources do not count, so a caller who has
- * just paid late is served at once.
- */
+/** Whether a caller may have a closed payment checked: once per `freshMs`. Checks from other sources do not count, so a late payer is served at once. */
 export async function takeCheckSlot(
   db: WorldDb,
   transactionId: string,
@@ -182,7 +157,8 @@ export async function takeCheckSlot(
 
 /** The check could not be started: the next caller may ask at once. */
 export async function releaseCheckSlot(db: WorldDb, transactionId: string): Promise<void> {
-  await sql`update payments set confirmed_at = null where transaction_id = ${transactionId} and attempt = 1`.execute(
+  await sql`
+    update payments set confirmed_at = null where transaction_id = ${transactionId} and attempt = 1`.execute(
     db,
   );
 }
@@ -197,9 +173,8 @@ export async function closePayment(db: WorldDb, reference: string, now: Date): P
 
 /** The account's e-mail address: charges need one. It stays out of workflows and logs. */
 export async function findEmail(db: WorldDb, accountId: string): Promise<string> {
-  const { rows } = await sql<{
-    email: string;
-  }>`select email from accounts.accounts where id = ${accountId}`.execute(db);
+  const { rows } = await sql<{ email: string }>`
+    select email from accounts.accounts where id = ${accountId}`.execute(db);
   if (!rows[0]) throw new Error(`no account ${accountId}`);
   return rows[0].email;
 }
@@ -226,46 +201,40 @@ export async function wasReceivedAndReversed(
 export const CLAIMS = ['PAYMENT_REVERSED', 'PAYMENT_DISPUTED'] as const;
 export type Claim = (typeof CLAIMS)[number];
 
+const ORDERS_WITH_CLAIMS = sql`(
+  select transaction_id, 'purchase' as purpose, attention_reason, needs_attention_since, closed_at from purchases
+  union all
+  select transaction_id, 'funding', attention_reason, needs_attention_since, closed_at from fundings
+) orders where attention_reason = any(${[...CLAIMS]})`;
+
 /** Claims on closed purchases and fundings, oldest first. */
 export async function findClaims(
   db: WorldDb,
   limit: number,
 ): Promise<readonly { readonly transactionId: string; readonly purpose: PaymentPurpose }[]> {
   const { rows } = await sql<{ transactionId: string; purpose: PaymentPurpose }>`
-    select transaction_id as "transactionId", 'purchase' as purpose, needs_attention_since as since from purchases
-     where needs_attention_since is not null and attention_reason = any(${[...CLAIMS]}) and closed_at is not null
-    union all
-    select transaction_id, 'funding', needs_attention_since from fundings
-     where needs_attention_since is not null and attention_reason = any(${[...CLAIMS]}) and closed_at is not null
-     order by since limit ${limit}`.execute(db);
+    select transaction_id as "transactionId", purpose from ${ORDERS_WITH_CLAIMS}
+       and needs_attention_since is not null and closed_at is not null
+     order by needs_attention_since limit ${limit}`.execute(db);
   return rows;
 }
 
 export async function findClaim(db: WorldDb, transactionId: string): Promise<Claim | undefined> {
   const { rows } = await sql<{ attention_reason: Claim }>`
-    select attention_reason from purchases where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})
-    union all
-    select attention_reason from fundings where transaction_id = ${transactionId} and attention_reason = any(${[...CLAIMS]})`.execute(
-    db,
-  );
+    select attention_reason from ${ORDERS_WITH_CLAIMS} and transaction_id = ${transactionId}`.execute(db);
   return rows[0]?.attention_reason;
 }
 
 /** Marks a purchase or a funding as needing a person for its money, closed or not; the first reason stays, unless this is a claim. */
 export async function flagMoney(db: WorldDb, transactionId: string, reason: string): Promise<void> {
   const isClaim = CLAIMS.some((claim) => claim === reason);
-  for (const table of ['purchases', 'fundings'] as const) {
-    await db
-      .updateTable(table)
-      .set({ needs_attention_since: sql`now()`, attention_reason: reason, updated_at: sql`now()` })
-      .where('transaction_id', '=', transactionId)
-      .where((eb) =>
-        eb.or([
-          eb('needs_attention_since', 'is', null),
-          ...(isClaim ? [eb('attention_reason', 'not in', CLAIMS)] : []),
-        ]),
-      )
-      .execute();
+  for (const table of ['purchases', 'fundings']) {
+    await sql`
+      update ${sql.table(table)} set needs_attention_since = now(), attention_reason = ${reason}, updated_at = now()
+       where transaction_id = ${transactionId}
+         and (needs_attention_since is null or ${isClaim} and attention_reason <> all(${[...CLAIMS]}))`.execute(
+      db,
+    );
   }
 }
 
@@ -281,14 +250,10 @@ export async function openFunding(db: WorldDb, input: FundingInput, now: Date): 
         account_id: input.accountId,
         payment_method: input.paymentMethod,
         status: 'PENDING',
-        reason: null,
         amount_minor: BigInt(input.amountMinor),
         currency: input.currency,
-        needs_attention_since: null,
-        attention_reason: null,
         request_id: input.requestId,
         created_at: now,
-        closed_at: null,
       })
       .onConflict((conflict) => conflict.column('transaction_id').doNothing())
       .executeTakeFirst();
@@ -302,23 +267,25 @@ export async function closeFundingUnpaid(
   transactionId: string,
   reason: FailureReason,
 ): Promise<'closed' | 'paid'> {
-  await close(db, transactionId, { status: 'FAILED', reason });
+  await close(db, transactionId, 'FAILED', reason);
   return (await findFunding(db, transactionId))?.status === 'SUCCESS' ? 'paid' : 'closed';
 }
 
 export async function closeFundingPaid(db: WorldDb, transactionId: string): Promise<void> {
-  await close(db, transactionId, { status: 'SUCCESS' });
+  await close(db, transactionId, 'SUCCESS', null);
 }
 
 async function close(
   db: WorldDb,
   transactionId: string,
-  how: { readonly status: 'FAILED'; readonly reason: FailureReason } | { readonly status: 'SUCCESS' },
+  status: 'FAILED' | 'SUCCESS',
+  reason: FailureReason | null,
 ): Promise<void> {
   await db
     .updateTable('fundings')
     .set({
-      ...how,
+      status,
+      reason,
       closed_at: sql`now()`,
       updated_at: sql`now()`,
       needs_attention_since: null,

@@ -1,7 +1,4 @@
-/**
- * Refunds. The money waits in suspense until the gateway says that it is sent; if the gateway cannot send it, it is credited to the wallet. A row is
- * written before the gateway is asked, and is closed once.
- */
+/** The money of a refund waits in suspense until the gateway has sent it, or it is credited to the wallet. A row is closed once. */
 import { sql, type Selectable } from 'kysely';
 import type { Money } from '../../domain/money.ts';
 import { atLockedRate } from '../rules.ts';
@@ -38,25 +35,18 @@ export async function createRefund(
       amount_minor: amount.amountMinor,
       currency: amount.currency,
       reason,
-      gateway_refund_id: null,
-      gateway_status: null,
-      asked_at: null,
-      closed_at: null,
     })
     .onConflict((conflict) => conflict.column('refund_key').doNothing())
     .execute();
   return trx.selectFrom('refunds').selectAll().where('refund_key', '=', refundKey).executeTakeFirstOrThrow();
 }
 
+const openRefunds = (db: WorldDb) =>
+  db.selectFrom('refunds').selectAll().where('closed_at', 'is', null).orderBy('created_at');
+
 /** Refunds of a purchase or a funding that have not ended. */
 export function findOpenRefunds(db: WorldDb, transactionId: string): Promise<RefundRow[]> {
-  return db
-    .selectFrom('refunds')
-    .selectAll()
-    .where('transaction_id', '=', transactionId)
-    .where('closed_at', 'is', null)
-    .orderBy('created_at')
-    .execute();
+  return openRefunds(db).where('transaction_id', '=', transactionId).execute();
 }
 
 /** Refunds of a purchase or a funding that the gateway will not send. */
@@ -65,10 +55,7 @@ export async function findStuckRefunds(db: WorldDb, transactionId: string): Prom
   return open.filter(({ status }) => status === 'STUCK');
 }
 
-/**
- * Records the request before it is sent, so that the next step knows that a refund may be under way. `false`: another process has begun since the row was
- * read; the gateway would take both requests for refunds.
- */
+/** Records the request before it is sent. `false`: another process has begun since the row was read; the gateway would take both requests for refunds. */
 export async function beginRefund(
   db: WorldDb,
   refund: Pick<RefundRow, 'refund_key' | 'attempt' | 'asked_at'>,
@@ -85,18 +72,15 @@ export async function beginRefund(
   return begun.numUpdatedRows > 0n;
 }
 
-/** These refunds are counted elsewhere: in the wallet, or as reversed. */
-const NOT_SENT_BY_GATEWAY = ['CREDITED', 'TAKEN_BACK'] as const;
-
-/** Sum of a payment's refunds that the gateway sent or is to send. */
+/** Sum of a payment's refunds that the gateway sent or is to send. The others are counted in the wallet, or as reversed. */
 export async function refundedMinor(db: WorldDb, reference: string): Promise<bigint> {
-  const refunds = await db
+  const { total } = await db
     .selectFrom('refunds')
     .select(sql<bigint>`coalesce(sum(amount_minor), 0)::int8`.as('total'))
     .where('reference', '=', reference)
-    .where('status', 'not in', NOT_SENT_BY_GATEWAY)
+    .where('status', 'not in', ['CREDITED', 'TAKEN_BACK'])
     .executeTakeFirstOrThrow();
-  return refunds.total;
+  return total;
 }
 
 /** Refunds that were never started: their money was seen just as the workflow ended. */
@@ -104,13 +88,9 @@ export function findUnstartedRefunds(
   db: WorldDb,
   which: { readonly madeBefore: Date; readonly limit: number },
 ): Promise<RefundRow[]> {
-  return db
-    .selectFrom('refunds')
-    .selectAll()
-    .where('closed_at', 'is', null)
+  return openRefunds(db)
     .where('asked_at', 'is', null)
     .where('created_at', '<', which.madeBefore)
-    .orderBy('created_at')
     .limit(which.limit)
     .execute();
 }
@@ -170,22 +150,27 @@ export async function closeRefundDone(
   db: WorldDb,
   refund: RefundRow,
   at: { refundId: string; gatewayStatus: string },
-  written: PendingMessages = newPendingMessages(),
+  written?: PendingMessages,
 ): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     if (!(await closeRefund(trx, refund, 'DONE', at, written))) return false;
-    const { currency, amount_minor: amountMinor } = refund;
-    await transfer(trx, {
-      operationKey: `${refund.refund_key}:done`,
-      kind: 'refund',
-      transactionId: refund.transaction_id,
-      entries: [
-        { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
-        { account: `gateway-clearing:${currency}`, currency, amountMinor },
-      ],
-    });
+    await clearSuspense(trx, refund, 'refund', `${refund.refund_key}:done`);
     return true;
   });
+}
+
+function clearSuspense(
+  trx: WorldDb,
+  refund: RefundRow,
+  kind: string,
+  operationKey: string,
+): Promise<unknown> {
+  const { currency, amount_minor: amountMinor, transaction_id: transactionId } = refund;
+  const entries = [
+    { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
+    { account: `gateway-clearing:${currency}`, currency, amountMinor },
+  ];
+  return transfer(trx, { operationKey, kind, transactionId, entries });
 }
 
 /** Credits the wallet at the locked rate. Idempotent. `false`: the refund has ended, or no rate was locked for its currency, which needs a person. */
@@ -193,7 +178,7 @@ export async function creditRefund(
   db: WorldDb,
   refund: RefundRow,
   payment: PaymentRow,
-  written: PendingMessages = newPendingMessages(),
+  written?: PendingMessages,
 ): Promise<boolean> {
   if (refund.currency !== payment.charge_currency) return false;
   const creditMinor = atLockedRate(refund.amount_minor, {
@@ -211,7 +196,7 @@ export async function creditRefundAs(
   trx: WorldDb,
   refund: RefundRow,
   credit: Money,
-  written: PendingMessages = newPendingMessages(),
+  written?: PendingMessages,
 ): Promise<boolean> {
   if (!(await closeRefund(trx, refund, 'CREDITED', undefined, written))) return false;
   const { currency, amount_minor: amountMinor } = refund;
@@ -228,39 +213,28 @@ export async function creditRefundAs(
   return true;
 }
 
-/**
- * The bank or the gateway took the payment back before the refund was sent. The buyer has the money, so the refund ends and its amount in suspense is
- * booked as reversed. Idempotent.
- */
+/** The payment was taken back before the refund was sent: the buyer has the money, so the amount in suspense is booked as reversed. Idempotent. */
 export async function closeRefundTakenBack(db: WorldDb, refund: RefundRow): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     const { payment } = await lockPayment(trx, refund.reference);
     if (!(await closeRefund(trx, refund, 'TAKEN_BACK'))) return false;
-    const { currency, amount_minor: amountMinor } = refund;
-    const reversedMinor = payment.reversed_minor + amountMinor;
+    const reversedMinor = payment.reversed_minor + refund.amount_minor;
     await trx
       .updateTable('payments')
       .set({ reversed_minor: reversedMinor, updated_at: sql`now()` })
       .where('reference', '=', refund.reference)
       .execute();
-    await transfer(trx, {
-      operationKey: reversedKey(refund.reference, currency, reversedMinor),
-      kind: 'payment-reversed',
-      transactionId: refund.transaction_id,
-      entries: [
-        { account: `suspense:${currency}`, currency, amountMinor: -amountMinor },
-        { account: `gateway-clearing:${currency}`, currency, amountMinor },
-      ],
-    });
+    const key = reversedKey(refund.reference, refund.currency, reversedMinor);
+    await clearSuspense(trx, refund, 'payment-reversed', key);
     return true;
   });
 }
 
-/** What the public timeline says of a refund's end. */
+/** What the public timeline says of a refund's end, and the merchants' webhook: money taken back by a bank is not our refund. */
 const ENDS = {
-  DONE: 'refunded',
-  CREDITED: 'refund-credited-to-wallet',
-  TAKEN_BACK: 'payment-reversed',
+  DONE: { what: 'refunded', refundedTo: 'SOURCE' },
+  CREDITED: { what: 'refund-credited-to-wallet', refundedTo: 'WALLET' },
+  TAKEN_BACK: { what: 'payment-reversed', refundedTo: null },
 } as const;
 
 /** Closes a refund once. The payment and the purchase are locked first, in the order that operator actions use. */
@@ -288,58 +262,35 @@ export async function closeRefund(
     ])
     .executeTakeFirst();
   if (!closed) return false;
+  const { what, refundedTo } = ENDS[status];
   await sql`
     insert into purchase_events (transaction_id, what, detail)
-    select transaction_id, ${ENDS[status]}, ${refund.refund_key}::text
+    select transaction_id, ${what}, ${refund.refund_key}::text
       from purchases where transaction_id = ${refund.transaction_id}`.execute(trx);
   await unflagRefunds(trx, refund.transaction_id);
-  const refundedTo = REFUNDED_TO[status];
-  if (refundedTo !== null) await enqueueRefunded(trx, refund, refundedTo, closed, written);
-  return true;
-}
-
-/** For the merchants' webhook; money taken back by a bank is not our refund. */
-const REFUNDED_TO = { DONE: 'SOURCE', CREDITED: 'WALLET', TAKEN_BACK: null } as const;
-
-async function enqueueRefunded(
-  trx: WorldDb,
-  refund: RefundRow,
-  refundedTo: 'SOURCE' | 'WALLET',
-  found: { readonly listeners: string[] | null; readonly at: Date },
-  written: PendingMessages,
-): Promise<void> {
+  if (refundedTo === null) return true;
   const { reference, transaction_id: transactionId, amount_minor: amountMinor, currency } = refund;
-  await enqueueWebhook(
-    trx,
-    {
-      event: 'payment.refunded',
-      key: refund.refund_key,
-      subject: transactionId,
-      accountId: refund.account_id,
-      subscribers: found.listeners,
-      at: found.at,
-      facts: { transactionId, reference, amountMinor, currency, refundedTo },
-    },
-    written,
-  );
+  const message = {
+    event: 'payment.refunded',
+    key: refund.refund_key,
+    subject: transactionId,
+    accountId: refund.account_id,
+    subscribers: closed.listeners,
+    at: closed.at,
+    facts: { transactionId, reference, amountMinor, currency, refundedTo },
+  } as const;
+  await enqueueWebhook(trx, message, written);
+  return true;
 }
 
 /** Clears the attention flag once the last open refund has ended. */
 async function unflagRefunds(trx: WorldDb, transactionId: string): Promise<void> {
-  for (const table of ['purchases', 'fundings'] as const) {
-    await trx
-      .updateTable(table)
-      .set({ needs_attention_since: null, attention_reason: null, updated_at: sql`now()` })
-      .where('transaction_id', '=', transactionId)
-      .where('attention_reason', 'in', ['REFUND_NEEDS_ATTENTION', 'REFUND_STUCK'])
-      .where((eb) => {
-        const open = eb
-          .selectFrom('refunds')
-          .select('refund_key')
-          .where('transaction_id', '=', transactionId)
-          .where('closed_at', 'is', null);
-        return eb.not(eb.exists(open));
-      })
-      .execute();
+  for (const table of ['purchases', 'fundings']) {
+    await sql`
+      update ${sql.table(table)} set needs_attention_since = null, attention_reason = null, updated_at = now()
+       where transaction_id = ${transactionId} and attention_reason in ('REFUND_NEEDS_ATTENTION', 'REFUND_STUCK')
+         and not exists (select from refunds where transaction_id = ${transactionId} and closed_at is null)`.execute(
+      trx,
+    );
   }
 }

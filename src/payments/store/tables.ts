@@ -5,12 +5,12 @@ import type { DisputeState } from '../rules.ts';
 
 export interface DisputesTable {
   reference: string;
-  /** The gateway's; "" until a look has told it. */
+  /** The gateway's; "" until a check has found it. */
   dispute_id: string;
   transaction_id: string;
   /** Of the transfer that put money at risk; null where nothing was left to be put at risk. */
   operation_key: string | null;
-  /** As last told by the gateway; null: not looked at yet. */
+  /** The gateway's last answer; null: not checked yet. */
   gateway_state: DisputeState | null;
   gateway_status: string | null;
   looked_at: Date | null;
@@ -28,7 +28,7 @@ export interface GatewayWindowsTable {
   starts_at: Date;
   /** When it should be read next. */
   wanted_at: Date;
-  /** When it is tried next: later than wanted while somebody reads it, or the list is away. */
+  /** When it is tried next: later than wanted while a process reads it, or the list is unavailable. */
   due_at: Date;
   /** How many of its charges were paid when all of those were booked; null: never, or not all. */
   settled_total: number | null;
@@ -56,7 +56,7 @@ export interface RefundsTable {
   currency: string;
   reason: string;
   /**
-   * DUE, then ASKED before the gateway is asked, then its word; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
+   * DUE, then ASKED before the gateway is asked, then its state; DONE: sent back. CREDITED: to the wallet instead. TAKEN_BACK: the payment was
    * reversed first. STUCK: none of these works.
    */
   status: Generated<

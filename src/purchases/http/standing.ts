@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { presentTransaction } from './present.ts';
 import { transactionSchema } from './schema.ts';
 import type { TransactionView } from '../views.ts';
-import { presentFundingStanding } from '../../payments/http/funding-present.ts';
-import { fundingStandingSchema } from '../../payments/http/funding-schema.ts';
+import { presentFundingStanding } from '../../payments/http/present.ts';
+import { fundingStandingSchema } from '../../payments/http/schema.ts';
 
 export const standingSchema = z.union([transactionSchema, fundingStandingSchema]);
 

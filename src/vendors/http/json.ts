@@ -1,7 +1,4 @@
-/**
- * JSON of vendors who do not keep to their own types: numbers without loss, and hand-written guards. Guarantee: what the guards answer
- * has the stated type, or they throw UnreadableAnswer. Must not know any particular message.
- */
+/** JSON of vendors who do not keep to their own types: numbers without loss, and guards that give the stated type or throw UnreadableAnswer. */
 
 /** An answer that is not what the vendor's reference promises. */
 export class UnreadableAnswer extends Error {

@@ -1,7 +1,4 @@
-/**
- * One HTTP exchange with a vendor: kept-alive connections, one time limit over the whole exchange, a size limit on the answer. It never throws. An
- * answer that is not complete is "lost", and callers must treat that as unknown. Bodies and headers are never logged.
- */
+/** One HTTP exchange with a vendor, with one time limit and a size limit. Callers must treat a "lost" answer as unknown. Bodies and headers are never logged. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildConnector, errors, Pool } from 'undici';
 
@@ -11,13 +8,6 @@ const MAX_CONNECTIONS = 128;
 const KEEP_ALIVE_MS = 60_000;
 /** A retry any later is the caller's own schedule. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
-
-export interface TransportOptions {
-  /** The vendor's address, or where a simulator listens; a path in it is kept. */
-  readonly baseUrl: string;
-  /** When to ask again where the vendor is busy and does not say. */
-  readonly busyRetryMs: number;
-}
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
@@ -33,7 +23,7 @@ export interface SendOptions {
   /** From the first byte sent to the last byte received. */
   readonly timeLimitMs: number;
   readonly maxBodyBytes: number;
-  /** Has no effect at the vendor, so it is sent again when a kept-alive connection turns out to be closed. */
+  /** Has no effect at the vendor, so it is sent again if a kept-alive connection turns out to be closed. */
   readonly question: boolean;
 }
 
@@ -51,15 +41,16 @@ export interface Heard {
   readonly body: string;
 }
 
-export interface Transport {
-  /** Sends one request, made anew for every attempt. Never rejects. */
-  send(make: () => HttpRequest, options: SendOptions): Promise<Heard | Lost>;
-  /** Closes all connections; a call under way is lost, so drain first. */
-  close(): void;
-}
-
 /** Makes the transport; one per account and base address. Throws when the address is no http or https URL. */
-export function createTransport({ baseUrl, busyRetryMs }: TransportOptions): Transport {
+export function createTransport({
+  baseUrl,
+  busyRetryMs,
+}: {
+  /** The vendor's address, or where a simulator listens; a path in it is kept. */
+  readonly baseUrl: string;
+  /** When to ask again where the vendor is busy and does not say. */
+  readonly busyRetryMs: number;
+}) {
   const base = new URL(baseUrl);
   if (base.protocol !== 'https:' && base.protocol !== 'http:')
     throw new TypeError('baseUrl must be http or https');
@@ -75,67 +66,53 @@ export function createTransport({ baseUrl, busyRetryMs }: TransportOptions): Tra
     allowH2: false,
   });
   return {
-    send: async (make, limits) => {
-      const attempt = async (): Promise<Heard | Lost> =>
-        exchange({ pool, root, request: make(), limits, busyRetryMs });
+    /** Sends one request, made anew for every attempt. Never rejects. */
+    send: async (make: () => HttpRequest, options: SendOptions): Promise<Heard | Lost> => {
+      const attempt = () => exchange(pool, root, make(), options, busyRetryMs);
       try {
         return await attempt();
       } catch (error) {
-        if (!limits.question || !connections.wasStale(error)) return lostBy(error);
+        if (!options.question || !connections.wasStale(error)) return lostBy(error);
       }
       return attempt().catch(lostBy);
     },
+    /** Closes all connections; a call under way is lost, so drain first. */
     close: () => void pool.destroy(),
   };
 }
 
-/**
- * Connections that know whether one broke that had answered before: a kept-alive one, closed by the vendor before it saw the request. undici does not
- * say this of a reset.
- */
-function createConnections(): {
-  readonly connect: buildConnector.connector;
-  readonly wasStale: (error: unknown) => boolean;
-} {
-  const connect = buildConnector({});
+/** Connections that know whether one broke that had answered before: closed by the vendor before it saw the request. undici does not say it of a reset. */
+function createConnections() {
+  const connectTo = buildConnector({});
   const stale = new WeakSet<Error>();
+  const connect: buildConnector.connector = (options, callback) =>
+    connectTo(options, (...result) => {
+      const [, socket] = result;
+      socket?.prependOnceListener('error', (error: Error) => {
+        if (socket.bytesRead > 0) stale.add(error);
+      });
+      callback(...result);
+    });
   return {
-    connect: (options, callback) =>
-      connect(options, (...result) => {
-        const [, socket] = result;
-        socket?.prependOnceListener('error', (error: Error) => {
-          if (socket.bytesRead > 0) stale.add(error);
-        });
-        callback(...result);
-      }),
-    wasStale: (error) =>
-      error instanceof BrokenBeforeAnswer &&
-      (stale.has(error.cause) ||
-        (error.cause instanceof errors.SocketError && (error.cause.socket?.bytesRead ?? 0) > 0)),
+    connect,
+    wasStale: (error: unknown): boolean =>
+      error instanceof Error &&
+      brokenBeforeAnswer.has(error) &&
+      (stale.has(error) || (error instanceof errors.SocketError && (error.socket?.bytesRead ?? 0) > 0)),
   };
 }
 
-/** A fault before the vendor's answer began. */
-class BrokenBeforeAnswer extends Error {
-  override readonly cause: Error;
-
-  constructor(cause: Error) {
-    super(lostBy(cause).detail);
-    this.cause = cause;
-  }
-}
-
-interface Exchange {
-  readonly pool: Pool;
-  readonly root: string;
-  readonly request: HttpRequest;
-  readonly limits: SendOptions;
-  readonly busyRetryMs: number;
-}
+/** Faults before the vendor's answer began. */
+const brokenBeforeAnswer = new WeakSet<Error>();
 
 /** One request and its whole answer. Rejects on any transport fault, an answer that is too long, and the time limit. */
-async function exchange({ pool, root, request, limits, busyRetryMs }: Exchange): Promise<Heard | Lost> {
-  const { timeLimitMs, maxBodyBytes } = limits;
+async function exchange(
+  pool: Pool,
+  root: string,
+  request: HttpRequest,
+  { timeLimitMs, maxBodyBytes }: SendOptions,
+  busyRetryMs: number,
+): Promise<Heard | Lost> {
   const abort = new AbortController();
   const timer = setTimeout(
     () => abort.abort(new Error(`no whole answer within ${timeLimitMs} ms`)),
@@ -156,7 +133,8 @@ async function exchange({ pool, root, request, limits, busyRetryMs }: Exchange):
         signal: abort.signal,
       })
       .catch((error: unknown) => {
-        throw new BrokenBeforeAnswer(error as Error);
+        brokenBeforeAnswer.add(error as Error);
+        throw error;
       });
     const text = await readText(body, maxBodyBytes);
     // undici frees a connection one turn later; without this the next request would open another one.
@@ -197,8 +175,6 @@ function heardOf(
   const detail = `HTTP ${status}`;
   if (status !== 429 && status !== 503) return { kind: 'lost', detail };
   const isSeconds = typeof retryAfter === 'string' && /^\d{1,6}$/.test(retryAfter);
-  const retryAfterMs = isSeconds
-    ? Math.min(Math.max(Number(retryAfter) * 1000, 1), LONGEST_RETRY_AFTER_MS)
-    : busyRetryMs;
-  return { kind: 'lost', detail, retryAfterMs };
+  const askedMs = isSeconds ? Math.max(Number(retryAfter) * 1000, 1) : busyRetryMs;
+  return { kind: 'lost', detail, retryAfterMs: Math.min(askedMs, LONGEST_RETRY_AFTER_MS) };
 }

@@ -1,7 +1,6 @@
 /**
- * What the vendor's no means: refused for good, or unknown. Its codes are few and its older answers carry none, so that its published
- * messages are read too. What fits nothing is unknown and "unseen", so that nobody is told "no" about money that may have moved.
- *
+ * What the vendor's no means: refused for good, or unknown. It has few codes and its older answers carry none, so we match its published
+ * messages too. Anything else is unknown and "unseen": the money may have moved.
  * Sources: PaystackOSS/openapi 9678dea (errors/api-errors.json and the examples) and the vendor's page on errors: 400 means that a
  * request was not carried out.
  */
@@ -12,7 +11,7 @@ export type NoMeaning =
   | { readonly kind: 'unknown'; readonly retryAfterMs?: number }
   | { readonly kind: 'unseen' };
 
-/** The vendor's no, as its answer put it. */
+/** The vendor's no; code and category are "" on older answers. */
 export interface No {
   readonly httpStatus: number;
   readonly code: string;
@@ -22,10 +21,8 @@ export interface No {
 
 /** No rate limits are published: what a busy service usually needs. */
 export const BUSY_RETRY_MS = 5_000;
-/** The vendor's own words are "a few minutes". */
-const LIMITED_RETRY_MS = 60_000;
-/** A balance that somebody has to top up: asking more often changes nothing. */
-const BALANCE_RETRY_MS = 60_000;
+/** The vendor says "a few minutes" where it limits us; a balance that is too low must be topped up. */
+const LATER: NoMeaning = { kind: 'unknown', retryAfterMs: 60_000 };
 
 const refused = (reason: GatewayRefusal): NoMeaning => ({ kind: 'refused', reason });
 
@@ -37,13 +34,10 @@ const BY_CODE = new Map<string, NoMeaning>([
   ['unsupported_currency', refused('CURRENCY_NOT_SERVED')],
 ]);
 
-/** In this order: the more telling first. */
+/** The more specific first. */
 const BY_MESSAGE: readonly (readonly [RegExp, NoMeaning])[] = [
-  [/\bwait a few minutes\b|\btoo many (?:requests|attempts)\b|\brate limit/i, limited()],
-  [
-    /\bbalance\b.*\b(?:not enough|insufficient)\b|\binsufficient balance\b/i,
-    { kind: 'unknown', retryAfterMs: BALANCE_RETRY_MS },
-  ],
+  [/\bwait a few minutes\b|\btoo many (?:requests|attempts)\b|\brate limit/i, LATER],
+  [/\bbalance\b.*\b(?:not enough|insufficient)\b|\binsufficient balance\b/i, LATER],
   [/\bduplicate (?:transaction reference|charge request)\b/i, refused('REFERENCE_TAKEN')],
   [/\bfully (?:reversed|refunded)\b|\balready been (?:reversed|refunded)\b/i, refused('ALREADY_REFUNDED')],
   [
@@ -86,8 +80,4 @@ export function meaningOf(no: No): NoMeaning {
 export function isNotFound({ httpStatus, code, message }: No): boolean {
   if (httpStatus === 404 || code === 'transaction_not_found') return true;
   return httpStatus === 400 && /^(?:transaction(?: reference)?|entity) not found\b/i.test(message);
-}
-
-function limited(): NoMeaning {
-  return { kind: 'unknown', retryAfterMs: LIMITED_RETRY_MS };
 }

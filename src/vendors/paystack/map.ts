@@ -1,7 +1,4 @@
-/**
- * The vendor's words for charges and refunds → ours. Pure and total: every input has an answer, and what was never seen before maps to
- * "unknown", never to a guess. Amounts stay bigint.
- */
+/** The vendor's words for charges and refunds → ours. A word never seen before maps to "unknown", never to a guess. */
 import type {
   GatewayCharge,
   ChargeState,
@@ -10,12 +7,12 @@ import type {
   GatewayRefund,
   RefundState,
 } from '../../payments/port.ts';
-import type { Answer } from './client.ts';
+import type { NotAnswered } from './client.ts';
 import { meaningOf } from './codes.ts';
-import type { WireAccount, WireRefund, WireTransaction } from './wire.ts';
+import type { WireCharge, WireRefund, WireTransaction } from './wire.ts';
 
-/** Those of verify, charge and lists together. A transaction that nobody opened yet is called abandoned too. */
-const CHARGE_STATES = new Map<string, ChargeState>([
+/** Those of verify, charge and lists together. A page that was never opened is abandoned, too. */
+export const CHARGE_STATES = new Map<string, ChargeState>([
   ['success', 'paid'],
   ['failed', 'failed'],
   ['reversed', 'reversed'],
@@ -35,7 +32,7 @@ const CHARGE_STATES = new Map<string, ChargeState>([
   ['pending_bank_transfer', 'waiting'],
 ]);
 
-const REFUND_STATES = new Map<string, RefundState>([
+export const REFUND_STATES = new Map<string, RefundState>([
   ['pending', 'pending'],
   ['processing', 'pending'],
   ['processed', 'done'],
@@ -43,56 +40,42 @@ const REFUND_STATES = new Map<string, RefundState>([
   ['needs-attention', 'needs-attention'],
 ]);
 
-/** Every status of a charge on the vendor's pages. */
-export const KNOWN_CHARGE_STATUSES: readonly string[] = [...CHARGE_STATES.keys()];
-/** Every status of a refund on the vendor's pages. */
-export const KNOWN_REFUND_STATUSES: readonly string[] = [...REFUND_STATES.keys()];
-
-export function chargeStateOf(status: string): ChargeState {
-  return CHARGE_STATES.get(status) ?? 'unknown';
-}
-
-export function refundStateOf(status: string): RefundState {
-  return REFUND_STATES.get(status) ?? 'unknown';
-}
+export const chargeStateOf = (status: string): ChargeState => CHARGE_STATES.get(status) ?? 'unknown';
 
 /** A transaction in our words. Without a requested amount, which older ones lack, what came is what was asked for. */
 export function toGatewayCharge(wire: WireTransaction): GatewayCharge {
-  const { amount, currency, fees } = wire;
-  const requested = wire.requestedAmount ?? amount;
+  const { amount, currency, fees, status } = wire;
+  const requested = wire.requested_amount ?? amount;
   return {
     reference: wire.reference,
-    state: chargeStateOf(wire.status),
-    gatewayStatus: wire.status,
+    state: chargeStateOf(status),
+    gatewayStatus: status,
     requested: { amountMinor: requested, currency },
     received: { amountMinor: amount, currency },
     feesOnTopMinor: fees !== null && amount - fees === requested ? fees : 0n,
-    paidAt: wire.paidAt,
+    paidAt: wire.paid_at,
     gatewayId: wire.id,
   };
 }
 
-export function toGatewayRefund(wire: WireRefund): GatewayRefund {
+export function toGatewayRefund({ id, status, amount, currency }: WireRefund): GatewayRefund {
   return {
-    refundId: wire.id,
-    state: refundStateOf(wire.status),
-    gatewayStatus: wire.status,
-    amount: { amountMinor: wire.amount, currency: wire.currency },
+    refundId: id,
+    state: REFUND_STATES.get(status) ?? 'unknown',
+    gatewayStatus: status,
+    amount: { amountMinor: amount, currency },
   };
 }
 
-/** Where to transfer to; null when nobody knows until when the account takes money. */
+/** Where to transfer to; null when neither the gateway nor we set until when the account takes money. */
 export function transferInstructionsOf(
-  account: WireAccount,
+  account: NonNullable<WireCharge['account']>,
   asked: Date | undefined,
 ): PaymentInstructions | null {
   const expiresAt = account.expiresAt ?? asked;
-  if (expiresAt === undefined) return null;
-  const { bankName, number: accountNumber, name: accountName } = account;
-  return { kind: 'bank-transfer', bankName, accountNumber, accountName, expiresAt };
+  return expiresAt === undefined ? null : { kind: 'bank-transfer', ...account, expiresAt };
 }
 
-type Failure = Exclude<Answer, { kind: 'answered' }>;
 type NotDone = Exclude<GatewayOutcome<never>, { outcome: 'done' }>;
 type Unknown = Extract<NotDone, { outcome: 'unknown' }>;
 
@@ -100,28 +83,25 @@ export function unknown(detail: string, retryAfterMs?: number): Unknown {
   return { outcome: 'unknown', detail, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** A no in one line: its word, or the kind of error, or the HTTP status, and the vendor's message. */
-function detailOf(answer: Exclude<Failure, { kind: 'lost' }>): string {
-  const name = answer.code || answer.category || `HTTP ${answer.httpStatus}`;
-  return answer.message === '' ? name : `${name}: ${answer.message}`;
-}
-
 /** What a failed effect means. */
-export function effectFailure(answer: Failure): NotDone {
-  if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
-  const meaning = meaningOf(answer);
-  if (meaning.kind === 'unseen') return unknown(`unseen ${detailOf(answer)}`);
-  if (meaning.kind === 'unknown') return unknown(detailOf(answer), meaning.retryAfterMs);
-  return { outcome: 'refused', reason: meaning.reason, detail: detailOf(answer) };
+export function effectFailure(answer: NotAnswered): NotDone {
+  const failure = questionFailure(answer);
+  const meaning = answer.kind === 'lost' ? undefined : meaningOf(answer);
+  if (meaning?.kind === 'unseen') return unknown(`unseen ${failure.detail}`);
+  return meaning?.kind === 'refused'
+    ? { outcome: 'refused', reason: meaning.reason, detail: failure.detail }
+    : failure;
 }
 
 /**
  * What a failed question means: always unknown. That the vendor would not answer says nothing about what was asked, so a wrong key
- * must never look like "no such charge".
+ * must never look like "no such charge". The detail names a no by its code, its category or its HTTP status.
  */
-export function questionFailure(answer: Failure): Unknown {
+export function questionFailure(answer: NotAnswered): Unknown {
   if (answer.kind === 'lost') return unknown(answer.detail, answer.retryAfterMs);
   const meaning = meaningOf(answer);
+  const name = answer.code || answer.category || `HTTP ${answer.httpStatus}`;
+  const detail = answer.message === '' ? name : `${name}: ${answer.message}`;
   // Stryker disable next-line ConditionalExpression: no other meaning has a wait
-  return unknown(detailOf(answer), meaning.kind === 'unknown' ? meaning.retryAfterMs : undefined);
+  return unknown(detail, meaning.kind === 'unknown' ? meaning.retryAfterMs : undefined);
 }

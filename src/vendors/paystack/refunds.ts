@@ -1,51 +1,30 @@
-/**
- * Refunds at the vendor, told apart by our key in their note. Guarantee: a refund is found by its note alone, and "none" is said only
- * after the whole list was read.
- */
+/** Refunds and disputes. A refund is known by our key in its note alone. "None" is said only after the whole list was read, narrowed or not. */
 import {
   GatewayUnavailable,
-  type GatewayCharge,
+  type GatewayDispute,
   type GatewayOutcome,
-  type PaymentGateway,
   type GatewayRefund,
   type RefundRequest,
 } from '../../payments/port.ts';
+import type { DisputeState } from '../../payments/rules.ts';
 import {
   alertIfUnseen,
   failedEffect,
   readYes,
   requireMode,
   requireSameReference,
+  rowsOf,
   type Context,
-} from './context.ts';
+} from './answers.ts';
+import { findCharge } from './charges.ts';
 import { isReference } from './limits.ts';
-import { rowsOf } from './lists.ts';
 import { toGatewayRefund, unknown } from './map.ts';
-import { readRefund, type WireRefund } from './wire.ts';
+import * as wire from './wire.ts';
 
 /** Far above anything that could have been charged, and far below what a JSON number holds exactly. */
 const MAX_AMOUNT_MINOR = 100_000_000_000n;
-const REFUND_STATUS = { what: 'refund status', operation: 'refund' } as const;
 
-type FindCharge = (reference: string) => Promise<GatewayOutcome<GatewayCharge | null>>;
-
-/** Makes the refunds' part of the port. */
-export function createRefunds(
-  context: Context,
-  findCharge: FindCharge,
-): Pick<PaymentGateway, 'refund' | 'findRefund'> {
-  return {
-    refund: (request) => refund(context, request),
-    findRefund: async ({ reference, refundKey }) => {
-      const charge = await findCharge(reference);
-      if (charge.outcome !== 'done') return charge;
-      if (charge.value === null) return { outcome: 'done', value: null };
-      return findRefund(context, charge.value, refundKey);
-    },
-  };
-}
-
-async function refund(
+export async function refund(
   context: Context,
   { reference, amount, refundKey }: RefundRequest,
 ): Promise<GatewayOutcome<GatewayRefund>> {
@@ -60,46 +39,89 @@ async function refund(
     merchant_note: refundKey,
   });
   if (answer.kind !== 'answered') return failedEffect(context, 'refund', answer);
-  return readYes(context, 'refund', () => {
-    const wire = readRefund(answer.data);
-    if (wire.transactionReference !== '') requireSameReference(reference, wire.transactionReference);
-    requireMode(context, wire.domain);
-    return done(context, wire);
+  return readYes(context, 'refund', wire.refund, answer, (row) => {
+    if (row.reference !== '') requireSameReference(reference, row.reference);
+    requireMode(context, row.domain);
+    return { outcome: 'done', value: readRefund(context, row) };
   });
 }
 
-/**
- * Looks through the refunds of one transaction for our note. Where several carry it, one that did not fail counts. A vendor that does not
- * narrow its list by transaction is read to the end as well, which costs time and no wrong answer.
- */
-async function findRefund(
+function readRefund(context: Context, row: wire.WireRefund): GatewayRefund {
+  const found = toGatewayRefund(row);
+  alertIfUnseen(context, 'refund status', 'refund', found);
+  return found;
+}
+
+/** Where several refunds have our note, one that did not fail counts. */
+export async function findRefund(
   context: Context,
-  charge: GatewayCharge,
-  refundKey: string,
+  { reference, refundKey }: Pick<RefundRequest, 'reference' | 'refundKey'>,
 ): Promise<GatewayOutcome<GatewayRefund | null>> {
-  if (charge.gatewayId === '') return unknown('the charge has no id to look for refunds by');
-  const request = {
-    path: '/refund',
-    query: { transaction: charge.gatewayId },
-    read: readRefund,
-    keyOf: (row: WireRefund) => row.id,
-  };
-  let failed: WireRefund | undefined;
-  try {
-    for await (const row of rowsOf(context.client, request)) {
-      if (row.merchantNote !== refundKey) continue;
-      if (row.status !== 'failed') return done(context, row);
+  return searchCharge(context, 'refund', reference, null, async (query) => {
+    let failed: wire.WireRefund | undefined;
+    for await (const row of rowsOf(context.client, '/refund', wire.refund, query)) {
+      if (row.merchant_note !== refundKey) continue;
+      if (row.status !== 'failed') return readRefund(context, row);
       failed = row;
     }
+    return failed ? readRefund(context, failed) : null;
+  });
+}
+
+/** Searches a list for rows of one charge; `none` where the gateway holds no such charge. */
+async function searchCharge<T>(
+  context: Context,
+  what: 'refund' | 'dispute',
+  reference: string,
+  none: T,
+  search: (query: { transaction: string }) => Promise<T>,
+): Promise<GatewayOutcome<T>> {
+  const charge = await findCharge(context, reference);
+  if (charge.outcome !== 'done') return charge;
+  if (charge.value === null) return { outcome: 'done', value: none };
+  const { gatewayId } = charge.value;
+  if (gatewayId === '') return unknown(`the charge has no id to look for ${what}s by`);
+  try {
+    return { outcome: 'done', value: await search({ transaction: gatewayId }) };
   } catch (error) {
     if (error instanceof GatewayUnavailable) return unknown(error.message, error.retryAfterMs);
     throw error;
   }
-  return failed === undefined ? { outcome: 'done', value: null } : done(context, failed);
 }
 
-function done(context: Context, wire: WireRefund): GatewayOutcome<GatewayRefund> {
-  const look = toGatewayRefund(wire);
-  alertIfUnseen(context, REFUND_STATUS, look);
-  return { outcome: 'done', value: look };
+export async function findDisputes(
+  context: Context,
+  reference: string,
+): Promise<GatewayOutcome<readonly GatewayDispute[]>> {
+  return searchCharge(context, 'dispute', reference, [], async (query) => {
+    const found: GatewayDispute[] = [];
+    for await (const { id, status, resolution, ...row } of disputes(context, query)) {
+      if (row.reference !== reference) continue;
+      const gatewayStatus = resolution === '' ? status : `${status}: ${resolution}`;
+      const state = disputeStateOf(status, resolution);
+      found.push({ disputeId: id, state, gatewayStatus, openedAt: row.created_at });
+    }
+    return found.sort((one, other) => Number(one.openedAt) - Number(other.openedAt));
+  });
+}
+
+export async function* disputed(context: Context, from: Date, to: Date): AsyncGenerator<string> {
+  const query = { from: from.toISOString(), to: to.toISOString() };
+  for await (const { reference, created_at: openedAt } of disputes(context, query)) {
+    const isWithin = openedAt === null || (openedAt >= from && openedAt < to);
+    if (isWithin && reference !== '') yield reference;
+  }
+}
+
+const disputes = ({ client }: Context, query: Readonly<Record<string, string>>) =>
+  rowsOf(client, '/dispute', wire.dispute, query);
+
+const OPEN = ['awaiting-merchant-feedback', 'awaiting-bank-feedback', 'pending'];
+
+/** The bank declines the buyer's claim: won. The claim is accepted, by us or because time ran out: lost. */
+function disputeStateOf(status: string, resolution: string): DisputeState {
+  if (OPEN.includes(status)) return 'open';
+  if (status !== 'resolved') return 'unknown';
+  if (resolution === 'declined') return 'won';
+  return resolution === 'merchant-accepted' || resolution === 'auto-accepted' ? 'lost' : 'unknown';
 }

@@ -1,40 +1,42 @@
-/**
- * The vendor's statement: what moved, from its lists of transactions and refunds. Guarantee: every line once, none for money that did not
- * move, none of the other mode; or GatewayUnavailable.
- */
+/** The vendor's statement, from its lists of transactions and refunds: every line once, none for money that did not move, none of the other mode. */
+import { z } from 'zod';
 import type { StatementLine, PaidCharges } from '../../payments/port.ts';
 import type { Client } from './client.ts';
 import { isNotFound } from './codes.ts';
-import { alertIfUnseen, isOtherMode, type Context } from './context.ts';
-import { answeredData, readable, rowsOf, windowQuery, pageOf } from './lists.ts';
-import { toGatewayCharge, chargeStateOf, refundStateOf } from './map.ts';
-import { readRefund, readTransaction, type WireRefund, type WireTransaction } from './wire.ts';
+import {
+  alertIfUnseen,
+  isOtherMode,
+  pageOf,
+  readable,
+  requireAnswer,
+  rowsOf,
+  type Context,
+  type Query,
+} from './answers.ts';
+import { toGatewayCharge, toGatewayRefund } from './map.ts';
+import * as wire from './wire.ts';
 
-const CHARGE_STATUS = { what: 'charge status', operation: 'statement' } as const;
-const REFUND_STATUS = { what: 'refund status', operation: 'statement' } as const;
+const TRANSACTIONS = '/transaction';
 
-/**
- * Charges first, then refunds, then what was taken back by other ways: the rest of a charge that is reversed, where refunds do not make
- * up for all of it. Throws GatewayUnavailable.
- */
+/** Charges, then refunds, then reversals: what was taken back of a reversed charge by other ways than refunds. Throws GatewayUnavailable. */
 export async function* statementOf(context: Context, from: Date, to: Date): AsyncGenerator<StatementLine> {
   const window = windowQuery(from, to);
   const referenceById = new Map<string, string>();
-  const reversed: WireTransaction[] = [];
-  for await (const charge of transactions(context, window)) {
-    referenceById.set(charge.id, charge.reference);
-    const state = chargeStateOf(charge.status);
-    alertIfUnseen(context, CHARGE_STATUS, { state, gatewayStatus: charge.status });
-    if (state === 'reversed') reversed.push(charge);
-    if (state === 'paid' || state === 'reversed') yield lineOf('charge', charge);
+  const reversed: wire.WireTransaction[] = [];
+  for await (const row of ofOurMode(context, TRANSACTIONS, wire.transaction, window)) {
+    referenceById.set(row.id, row.reference);
+    const charge = toGatewayCharge(row);
+    alertIfUnseen(context, 'charge status', 'statement', charge);
+    if (charge.state === 'reversed') reversed.push(row);
+    if (charge.state === 'paid' || charge.state === 'reversed') yield lineOf('charge', row);
   }
   const givenBack = new Map<string, bigint>();
-  for await (const refund of refunds(context, window)) {
-    const state = refundStateOf(refund.status);
-    alertIfUnseen(context, REFUND_STATUS, { state, gatewayStatus: refund.status });
-    if (state !== 'failed')
-      givenBack.set(refund.transactionId, (givenBack.get(refund.transactionId) ?? 0n) + refund.amount);
-    if (state === 'done') yield await refundLine(context.client, refund, referenceById);
+  for await (const row of refunds(context, window)) {
+    const refund = toGatewayRefund(row);
+    alertIfUnseen(context, 'refund status', 'statement', refund);
+    const { id } = row.transaction;
+    if (refund.state !== 'failed') givenBack.set(id, (givenBack.get(id) ?? 0n) + row.amount);
+    if (refund.state === 'done') yield await refundLine(context.client, row, referenceById);
   }
   for (const charge of reversed) {
     const known = givenBack.get(charge.id) ?? 0n;
@@ -43,40 +45,47 @@ export async function* statementOf(context: Context, from: Date, to: Date): Asyn
   }
 }
 
-type Window = Readonly<Record<string, string>>;
-
-async function* transactions({ client, mode }: Context, window: Window): AsyncGenerator<WireTransaction> {
-  const request = { path: '/transaction', query: window, read: readTransaction, keyOf: idOrReference };
-  for await (const row of rowsOf(client, request)) if (!isOtherMode(row.domain, mode)) yield row;
+/** What was opened in [from, to): the vendor includes the last moment. */
+function windowQuery(from: Date, to: Date): Query {
+  return { from: from.toISOString(), to: new Date(to.getTime() - 1).toISOString() };
 }
 
-async function* refunds({ client, mode }: Context, query: Window): AsyncGenerator<WireRefund> {
-  const request = { path: '/refund', query, read: readRefund, keyOf: (row: WireRefund) => row.id };
-  for await (const row of rowsOf(client, request)) if (!isOtherMode(row.domain, mode)) yield row;
+type Row = Pick<wire.WireTransaction, 'id' | 'reference' | 'domain'>;
+
+async function* ofOurMode<T extends Row>(
+  { client, mode }: Context,
+  path: string,
+  schema: z.ZodType<T>,
+  query: Query,
+): AsyncGenerator<T> {
+  for await (const row of rowsOf(client, path, schema, query)) if (!isOtherMode(row.domain, mode)) yield row;
 }
 
-function idOrReference({ id, reference }: WireTransaction): string {
-  return id === '' ? reference : id;
-}
+const refunds = (context: Context, query: Query) => ofOurMode(context, '/refund', wire.refund, query);
 
-function lineOf(kind: 'charge' | 'reversal', charge: WireTransaction): StatementLine {
-  const { reference, amount: amountMinor, currency, fees } = charge;
-  const openedAt = charge.createdAt ?? charge.paidAt ?? new Date(0);
+const withoutFees = ({ id, amount: amountMinor, currency }: wire.WireTransaction | wire.WireRefund) => ({
+  gatewayId: id,
+  amount: { amountMinor, currency },
+  feesMinor: 0n,
+  feesOnTopMinor: 0n,
+  refundKey: '',
+});
+
+function lineOf(kind: 'charge' | 'reversal', charge: wire.WireTransaction): StatementLine {
+  const openedAt = charge.created_at ?? charge.paid_at ?? new Date(0);
   return {
-    reference,
+    ...withoutFees(charge),
     kind,
-    amount: { amountMinor, currency },
-    feesMinor: fees ?? 0n,
+    reference: charge.reference,
+    feesMinor: charge.fees ?? 0n,
     feesOnTopMinor: toGatewayCharge(charge).feesOnTopMinor,
-    gatewayId: charge.id,
-    refundKey: '',
     openedAt,
-    at: charge.paidAt ?? openedAt,
+    at: charge.paid_at ?? openedAt,
   };
 }
 
 /** The fee on top goes last: refunds at our request are of what was asked for. */
-function reversalLine(charge: WireTransaction, restMinor: bigint): StatementLine {
+function reversalLine(charge: wire.WireTransaction, restMinor: bigint): StatementLine {
   const line = lineOf('reversal', charge);
   const { feesOnTopMinor: onTop } = line;
   return {
@@ -87,50 +96,35 @@ function reversalLine(charge: WireTransaction, restMinor: bigint): StatementLine
   };
 }
 
-/** Lists name the refunded transaction by id only; one from before the window is asked for. */
+/** Lists name the refunded transaction by id only; we ask for one from before the window. */
 async function refundLine(
   client: Client,
-  refund: WireRefund,
+  refund: wire.WireRefund,
   referenceById: ReadonlyMap<string, string>,
 ): Promise<StatementLine> {
-  const { amount: amountMinor, currency, transactionId } = refund;
-  const reference =
-    refund.transactionReference ||
-    (referenceById.get(transactionId) ?? (await referenceOf(client, transactionId)));
-  const openedAt = refund.createdAt ?? refund.refundedAt ?? new Date(0);
-  return {
-    reference,
-    kind: 'refund',
-    amount: { amountMinor, currency },
-    feesMinor: 0n,
-    feesOnTopMinor: 0n,
-    gatewayId: refund.id,
-    refundKey: refund.merchantNote,
-    openedAt,
-    at: refund.refundedAt ?? openedAt,
-  };
+  const { id } = refund.transaction;
+  const reference = refund.reference || (referenceById.get(id) ?? (await referenceOf(client, id)));
+  const openedAt = refund.created_at ?? refund.refunded_at ?? new Date(0);
+  const at = refund.refunded_at ?? openedAt;
+  return { ...withoutFees(refund), kind: 'refund', reference, refundKey: refund.merchant_note, openedAt, at };
 }
 
 async function referenceOf(client: Client, transactionId: string): Promise<string> {
   if (transactionId === '') return '';
-  const answer = await client.get(`/transaction/${transactionId}`);
+  const answer = await client.get(`${TRANSACTIONS}/${transactionId}`);
   if (answer.kind === 'failed' && isNotFound(answer)) return '';
-  const data = answeredData('transaction', answer);
-  return readable('transaction', () => readTransaction(data)).reference;
+  const { data } = requireAnswer('transaction', answer);
+  return readable('transaction', wire.transaction, data).reference;
 }
 
 /** What refunds of any date gave back of a charge, or are about to. */
 async function refundedOf(context: Context, transactionId: string): Promise<bigint> {
   let sum = 0n;
   if (transactionId === '') return sum;
-  for await (const refund of refunds(context, { transaction: transactionId })) {
-    if (refund.transactionId === transactionId && refundStateOf(refund.status) !== 'failed')
-      sum += refund.amount;
-  }
+  for await (const row of refunds(context, { transaction: transactionId }))
+    if (row.transaction.id === transactionId && toGatewayRefund(row).state !== 'failed') sum += row.amount;
   return sum;
 }
-
-const TRANSACTIONS_PATH = '/transaction';
 
 export async function paidChargesOf(
   { client, mode }: Context,
@@ -139,8 +133,8 @@ export async function paidChargesOf(
   page: number,
 ): Promise<PaidCharges> {
   const query = { status: 'success', ...windowQuery(from, to) };
-  const { rows, total, isLast } = await pageOf(client, { path: TRANSACTIONS_PATH, query, page });
-  const charges = readable(TRANSACTIONS_PATH, () => rows.map(readTransaction));
+  const { rows, total, isLast } = await pageOf(client, TRANSACTIONS, query, page);
+  const charges = readable(TRANSACTIONS, z.array(wire.transaction), rows);
   const ours = charges.filter(({ domain }) => !isOtherMode(domain, mode));
   return { references: ours.map(({ reference }) => reference), count: rows.length, total, isLast };
 }

@@ -1,31 +1,42 @@
 /**
- * The vendor's events: verified over the raw bytes, then reduced to what they are a reason to look at. Guarantee: fails closed, so that
- * whatever is not signed with one of our keys, is too long, of the other mode or no event at all is undefined; never throws. There is
- * no protection against replays on this wire: an event must never count as proof, and its key lets a repeat be noticed.
+ * The vendor's events, verified over the raw bytes. Fails closed, never throws. This wire has no protection against replays: an event must never
+ * count as proof, and its key lets us notice a repeat.
  */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import type { GatewayAmount, GatewayEvent } from '../../payments/port.ts';
-import { fieldsOf, isFields, textOf, type Fields } from '../http/json.ts';
-import { isOtherMode, type Mode } from './context.ts';
-import { currencyOf, minorOrNull, parsed } from './wire.ts';
+import { z } from 'zod';
+import type { Money } from '../../domain/money.ts';
+import type { GatewayEvent } from '../../payments/port.ts';
+import { isOtherMode, type Mode } from './answers.ts';
+import { currencyOrBlank, lenient, minorOrNull, parseJson, read, text } from './wire.ts';
 
 /** Real ones are under 10 KB. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const SIGNATURE_HEADER = 'x-paystack-signature';
 const SIGNATURE = /^[0-9a-f]{128}$/;
 const EVENT_TYPE = /^[a-z][\w.-]{0,99}$/i;
-/** Longer than any reference or address; what goes beyond is nobody's. */
+/** Longer than any reference or address of ours. */
 const MAX_TEXT = 320;
 
-export interface WebhookOptions {
-  /** Keys that may have signed: the secret key in use, and one that is being replaced. None may be empty. */
-  readonly secretKeys: readonly string[];
-  readonly mode: Mode;
-}
+/** Some events carry a list as `data`; none of those is about a payment. */
+const eventSchema = z.object({
+  event: text.refine((word) => EVENT_TYPE.test(word)),
+  data: lenient({
+    domain: text,
+    reference: text,
+    transaction_reference: text,
+    amount: minorOrNull,
+    refund_amount: minorOrNull,
+    currency: currencyOrBlank,
+    customer: lenient({ domain: text, email: text }),
+    transaction: lenient({ domain: text, reference: text }),
+  }),
+});
+type EventData = z.output<typeof eventSchema>['data'];
 
 /** The event that these bytes certainly are; undefined otherwise. */
 export function verifyEvent(
-  { secretKeys, mode }: WebhookOptions,
+  /** Keys that may have signed: the secret key in use, and those being replaced. None may be empty. */
+  { secretKeys, mode }: { readonly secretKeys: readonly string[]; readonly mode: Mode },
   rawBody: Uint8Array,
   headers: Readonly<Record<string, string | undefined>>,
 ): GatewayEvent | undefined {
@@ -39,7 +50,7 @@ export function verifyEvent(
   }
 }
 
-/** Compares with every key, in a time that tells nothing about how much of a signature was right. */
+/** Compares with every key, in constant time. */
 function isSigned(rawBody: Uint8Array, signature: unknown, secretKeys: readonly string[]): boolean {
   if (typeof signature !== 'string' || !SIGNATURE.test(signature)) return false;
   const given = Buffer.from(signature, 'hex');
@@ -50,25 +61,14 @@ function isSigned(rawBody: Uint8Array, signature: unknown, secretKeys: readonly 
   return matches.includes(true);
 }
 
-function readEvent(text: string, eventKey: string, mode: Mode): GatewayEvent | undefined {
-  const fields = fieldsOf(parsed(text), 'the event');
-  const type = textOf(fields, 'event');
-  if (!EVENT_TYPE.test(type)) return undefined;
-  // Some events carry a list; none of those is about a payment.
-  const data = objectAt(fields, 'data');
-  const customer = objectAt(data, 'customer');
-  const transaction = objectAt(data, 'transaction');
-  const domains = [data, customer, transaction].map((part) => textOf(part, 'domain'));
-  if (domains.some((domain) => isOtherMode(domain, mode))) return undefined;
+function readEvent(body: string, eventKey: string, mode: Mode): GatewayEvent | undefined {
+  const { event: type, data } = read(eventSchema, parseJson(body));
+  const { customer, transaction } = data;
+  if ([data, customer, transaction].some(({ domain }) => isOtherMode(domain, mode))) return undefined;
   const about = aboutOf(type);
-  return {
-    eventKey,
-    type,
-    about,
-    reference: orNull(referenceOf(about, data, transaction)),
-    email: orNull(textOf(customer, 'email')),
-    amount: amountOf(about, data),
-  };
+  const reference = referenceOf(about, data);
+  const amount = amountOf(about, data);
+  return { eventKey, type, about, reference: orNull(reference), email: orNull(customer.email), amount };
 }
 
 function aboutOf(type: string): GatewayEvent['about'] {
@@ -78,25 +78,16 @@ function aboutOf(type: string): GatewayEvent['about'] {
   return type === 'bank.transfer.rejected' ? 'transfer-rejected' : 'other';
 }
 
-function referenceOf(about: GatewayEvent['about'], data: Fields, transaction: Fields): string {
-  if (about === 'charge' || about === 'transfer-rejected') return textOf(data, 'reference');
-  if (about === 'other') return '';
-  return textOf(data, 'transaction_reference') || textOf(transaction, 'reference');
+function referenceOf(about: GatewayEvent['about'], data: EventData): string {
+  if (about === 'charge' || about === 'transfer-rejected') return data.reference;
+  return about === 'other' ? '' : data.transaction_reference || data.transaction.reference;
 }
 
 /** A rejected transfer's amount is left out: the vendor does not say in which unit it is. */
-function amountOf(about: GatewayEvent['about'], data: Fields): GatewayAmount | null {
+function amountOf(about: GatewayEvent['about'], data: EventData): Money | null {
   if (about === 'other' || about === 'transfer-rejected') return null;
-  const amountMinor = minorOrNull(data[about === 'dispute' ? 'refund_amount' : 'amount']);
-  const currency = currencyOf(data);
+  const { [about === 'dispute' ? 'refund_amount' : 'amount']: amountMinor, currency } = data;
   return amountMinor === null || currency === '' ? null : { amountMinor, currency };
-}
-
-const NOTHING: Fields = {};
-
-function objectAt(fields: Fields, name: string): Fields {
-  const value = fields[name];
-  return isFields(value) ? value : NOTHING;
 }
 
 function orNull(text: string): string | null {

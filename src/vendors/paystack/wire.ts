@@ -1,52 +1,25 @@
 /**
- * The vendor's wire types and how they are read: leniently where the vendor's own pages disagree (numbers as text, booleans as text, the
- * error's category under either of two names, dates under either of two spellings), strictly where a wrong guess would cost money. Every
- * number arrives here as the text it was written as, so that ids of 64 bits and amounts lose nothing. Must not know our words for
- * anything.
+ * The vendor's answers: leniently read where its own pages disagree, strictly where a wrong guess would cost money. Every number arrives as the text
+ * it was written as, so that ids of 64 bits and amounts lose nothing.
  */
-import {
-  UnreadableAnswer,
-  fieldsOf,
-  isFields,
-  parseWithNumbersAsText,
-  requiredText,
-  textOf,
-  wholeOrNull,
-  type Fields,
-} from '../http/json.ts';
+import { z } from 'zod';
+import { UnreadableAnswer, parseWithNumbersAsText } from '../http/json.ts';
 
-export type Envelope =
-  | { readonly ok: true; readonly data: unknown; readonly meta: unknown }
-  | {
-      readonly ok: false;
-      /** The machine-readable word, such as duplicate_reference; "" on older answers. */
-      readonly code: string;
-      /** validation_error, api_error or processor_error; "" on older answers. */
-      readonly category: string;
-      readonly message: string;
-      readonly data: unknown;
-    };
-
-const CATEGORIES = new Set(['validation_error', 'api_error', 'processor_error']);
-
-/** Reads an answer's body; throws UnreadableAnswer for anything that is not the vendor's envelope. */
-export function parseEnvelope(body: string): Envelope {
-  const fields = fieldsOf(parsed(body), 'the answer');
-  const status = fields['status'];
-  if (status === true || status === 'true') return { ok: true, data: fields['data'], meta: fields['meta'] };
-  if (status !== false && status !== 'false') throw new UnreadableAnswer('no envelope: status is missing');
-  const words = [textOf(fields, 'code'), textOf(fields, 'type')].filter((word) => word !== '');
-  return {
-    ok: false,
-    code: words.find((word) => !CATEGORIES.has(word)) ?? '',
-    category: words.find((word) => CATEGORIES.has(word)) ?? '',
-    message: textOf(fields, 'message'),
-    data: fields['data'],
-  };
+/** Reads a value; throws UnreadableAnswer with the first field that is not as the schema wants it. */
+export function read<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const { success, data, error } = schema.safeParse(value, { error: faultOf });
+  if (success) return data;
+  const [issue] = error.issues;
+  throw new UnreadableAnswer(`${issue?.path.join('.') || 'the answer'} ${issue?.message ?? ''}`);
 }
 
-/** JSON with numbers as text; what is none, or is nested beyond reason, throws UnreadableAnswer. */
-export function parsed(json: string): unknown {
+function faultOf({ code, input, expected }: { code: string; input?: unknown; expected?: unknown }) {
+  if (input === undefined) return 'is missing';
+  return code === 'invalid_type' ? `is no ${String(expected)}` : undefined;
+}
+
+/** JSON with numbers as text. Throws UnreadableAnswer for other text, and for JSON that is nested too deep. */
+export function parseJson(json: string): unknown {
   try {
     return parseWithNumbersAsText(json);
   } catch {
@@ -54,197 +27,163 @@ export function parsed(json: string): unknown {
   }
 }
 
-/** An amount in minor units; null for what is no whole amount of at least 0. Trailing zero decimals are let pass. */
-export function minorOrNull(value: unknown): bigint | null {
-  const digits = typeof value === 'string' ? /^(\d{1,18})(?:\.0+)?$/.exec(value)?.[1] : undefined;
-  return digits === undefined ? null : BigInt(digits);
-}
+/** "" where there is none. */
+export const text = z.string().or(z.boolean().transform(String)).catch('');
+const requiredText = text.refine((value) => value !== '', 'is missing');
 
-function requiredMinor(fields: Fields, name: string): bigint {
-  const minor = minorOrNull(fields[name]);
-  if (minor === null) throw new UnreadableAnswer(`${name} is no whole amount`);
-  return minor;
-}
+/** Minor units, at least 0. Zero decimals are accepted. */
+const minor = z
+  .string()
+  .regex(/^\d{1,18}(?:\.0+)?$/, 'is no whole amount')
+  .transform((digits) => BigInt(digits.replace(/\.0+$/, '')));
+export const minorOrNull = minor.nullable().catch(null);
 
-/** An upper-case ISO 4217 code; "" for anything else. */
-export function currencyOf(fields: Fields): string {
-  const currency = textOf(fields, 'currency').toUpperCase();
-  return /^[A-Z]{3}$/.test(currency) ? currency : '';
-}
-
-function requiredCurrency(fields: Fields): string {
-  const currency = currencyOf(fields);
-  if (currency === '') throw new UnreadableAnswer('currency is missing');
-  return currency;
-}
+/** ISO 4217, in capitals. */
+const currency = z
+  .string()
+  .toUpperCase()
+  .regex(/^[A-Z]{3}$/, 'is no currency');
+export const currencyOrBlank = currency.catch('');
 
 const LARGEST_ID = 2n ** 64n - 1n;
+const id = z
+  .string()
+  .refine((digits) => /^\d{1,20}$/.test(digits) && BigInt(digits) <= LARGEST_ID, 'is no id');
+const idOrBlank = id.catch('');
 
-/** Digits of an id of at most 64 bits; "" for anything else. */
-function idText(value: unknown): string {
-  return typeof value === 'string' && /^\d{1,20}$/.test(value) && BigInt(value) <= LARGEST_ID ? value : '';
+/** Null where there is none. A time without a zone is UTC. */
+const date = z
+  .string()
+  .transform((value) => {
+    const time = value.trim().replace(' ', 'T');
+    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(time)) return null;
+    const parsed = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`);
+    return Number.isNaN(parsed.getTime()) ? null : parsed;
+  })
+  .catch(null);
+
+const count = z
+  .string()
+  .regex(/^-?\d{1,16}$/)
+  .transform(Number)
+  .refine(Number.isSafeInteger)
+  .nullable()
+  .catch(null);
+
+/** An object whose fields may all be absent; any other value is read as {}. */
+export function lenient<Shape extends z.ZodRawShape>(shape: Shape) {
+  const object = z.object(shape);
+  return object.catch(() => object.parse({}));
 }
 
-/** The first of these fields that holds a time; null where none does. A time without a zone is UTC. */
-function dateOf(fields: Fields, ...names: readonly string[]): Date | null {
-  for (const name of names) {
-    const text = textOf(fields, name).trim().replace(' ', 'T');
-    if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d/.test(text)) continue;
-    const time = new Date(/(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? text : `${text}Z`);
-    if (!Number.isNaN(time.getTime())) return time;
-  }
-  return null;
-}
+const CATEGORIES = new Set(['validation_error', 'api_error', 'processor_error']);
 
-/** The answer to initialize. */
-export function readCheckout(data: unknown): { readonly reference: string; readonly url: string } {
-  const fields = fieldsOf(data, 'data');
-  const url = requiredText(fields, 'authorization_url');
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? ''))
-    throw new UnreadableAnswer('authorization_url is no web address');
-  return { reference: requiredText(fields, 'reference'), url };
-}
+/** Every answer. A no has a `code` such as duplicate_reference and a `category`; older ones have neither: "". */
+export const envelope = z
+  .object({
+    status: z.boolean().or(z.stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' })),
+    code: text,
+    type: text,
+    message: text,
+    data: z.unknown().optional(),
+    meta: z.unknown().optional(),
+  })
+  .transform(({ code, type, ...rest }) => {
+    const words = [code, type].filter((word) => word !== '');
+    return {
+      ...rest,
+      code: words.find((word) => !CATEGORIES.has(word)) ?? '',
+      category: words.find((word) => CATEGORIES.has(word)) ?? '',
+    };
+  });
 
-/** A charge as the charge endpoints tell it, with the account to transfer to where they tell one. */
-export interface WireCharge {
-  readonly reference: string;
-  readonly status: string;
-  /** Null where the answer does not repeat it. */
-  readonly amount: bigint | null;
-  readonly account: WireAccount | null;
-}
+/** Of initialize. */
+export const checkout = z.object({
+  authorization_url: text.refine(
+    (url) => /^https?:$/.test(URL.parse(url)?.protocol ?? ''),
+    'is no web address',
+  ),
+  reference: requiredText,
+});
 
-export interface WireAccount {
-  readonly name: string;
-  readonly number: string;
-  readonly bankName: string;
-  readonly expiresAt: Date | null;
-}
+/** Of charge and check-charge: the account to transfer to, where the answer names one. */
+export const charge = z
+  .object({
+    reference: requiredText,
+    status: requiredText,
+    amount: minorOrNull,
+    account_name: text,
+    account_number: text,
+    account_expires_at: date,
+    bank: lenient({ name: text }),
+  })
+  .transform(({ reference, status, amount, account_name, account_number, account_expires_at, bank }) => {
+    const account = {
+      bankName: bank.name,
+      accountNumber: account_number,
+      accountName: account_name,
+      expiresAt: account_expires_at,
+    };
+    return { reference, status, amount, account: Object.values(account).includes('') ? null : account };
+  });
+export type WireCharge = z.output<typeof charge>;
 
-/** Reads `data` of charge and check-charge. */
-export function readCharge(data: unknown): WireCharge {
-  const fields = fieldsOf(data, 'data');
-  const bank = fields['bank'];
-  const account = {
-    name: textOf(fields, 'account_name'),
-    number: textOf(fields, 'account_number'),
-    bankName: isFields(bank) ? textOf(bank, 'name') : '',
-    expiresAt: dateOf(fields, 'account_expires_at'),
-  };
-  const told = account.name !== '' && account.number !== '' && account.bankName !== '';
-  return {
-    reference: requiredText(fields, 'reference'),
-    status: requiredText(fields, 'status'),
-    amount: minorOrNull(fields['amount']),
-    account: told ? account : null,
-  };
-}
+/** Of verify, fetch and lists. `domain` is test or live. */
+export const transaction = z
+  .object({
+    id: idOrBlank,
+    domain: text,
+    status: requiredText,
+    reference: requiredText,
+    amount: minor,
+    requested_amount: minorOrNull,
+    currency,
+    fees: minorOrNull,
+    paid_at: date,
+    paidAt: date,
+    created_at: date,
+    createdAt: date,
+    transaction_date: date,
+  })
+  .transform((row) => ({
+    ...row,
+    paid_at: row.paid_at ?? row.paidAt,
+    created_at: row.created_at ?? row.createdAt ?? row.transaction_date,
+  }));
+export type WireTransaction = z.output<typeof transaction>;
 
-export interface WireTransaction {
-  readonly id: string;
-  /** test or live; "" where not told. */
-  readonly domain: string;
-  readonly status: string;
-  readonly reference: string;
-  readonly amount: bigint;
-  readonly requestedAmount: bigint | null;
-  readonly currency: string;
-  readonly fees: bigint | null;
-  readonly paidAt: Date | null;
-  readonly createdAt: Date | null;
-}
+/** A refund or a dispute. Lists may name its transaction by the id alone. */
+const aboutTransaction = z.object({
+  id,
+  status: requiredText,
+  transaction: z
+    .preprocess(
+      (value) => (typeof value === 'object' ? value : { id: value }),
+      lenient({ id: idOrBlank, reference: text }),
+    )
+    .prefault({}),
+  transaction_reference: text,
+  created_at: date,
+  createdAt: date,
+});
 
-/** One transaction, of verify, fetch or a list. */
-export function readTransaction(value: unknown): WireTransaction {
-  const fields = fieldsOf(value, 'a transaction');
-  return {
-    id: idText(fields['id']),
-    domain: textOf(fields, 'domain'),
-    status: requiredText(fields, 'status'),
-    reference: requiredText(fields, 'reference'),
-    amount: requiredMinor(fields, 'amount'),
-    requestedAmount: minorOrNull(fields['requested_amount']),
-    currency: requiredCurrency(fields),
-    fees: minorOrNull(fields['fees']),
-    paidAt: dateOf(fields, 'paid_at', 'paidAt'),
-    createdAt: dateOf(fields, 'created_at', 'createdAt', 'transaction_date'),
-  };
-}
+const withReference = <Row extends z.output<typeof aboutTransaction>>(row: Row) => ({
+  ...row,
+  reference: row.transaction.reference || row.transaction_reference,
+  created_at: row.created_at ?? row.createdAt,
+});
 
-export interface WireRefund {
-  readonly id: string;
-  readonly domain: string;
-  readonly status: string;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly merchantNote: string;
-  /** Lists name the refunded transaction by its id, the answer to a new refund by an object; "" what is not told. */
-  readonly transactionId: string;
-  readonly transactionReference: string;
-  readonly refundedAt: Date | null;
-  readonly createdAt: Date | null;
-}
+/** Of create and lists. */
+export const refund = aboutTransaction
+  .extend({ domain: text, amount: minor, currency, merchant_note: text, refunded_at: date, refundedAt: date })
+  .transform((row) => ({ ...withReference(row), refunded_at: row.refunded_at ?? row.refundedAt }));
+export type WireRefund = z.output<typeof refund>;
 
-/** One refund, of create, fetch or a list. */
-export function readRefund(value: unknown): WireRefund {
-  const fields = fieldsOf(value, 'a refund');
-  const transaction = fields['transaction'];
-  const id = idText(fields['id']);
-  if (id === '') throw new UnreadableAnswer('id is missing');
-  return {
-    id,
-    domain: textOf(fields, 'domain'),
-    status: requiredText(fields, 'status'),
-    amount: requiredMinor(fields, 'amount'),
-    currency: requiredCurrency(fields),
-    merchantNote: textOf(fields, 'merchant_note'),
-    transactionId: idText(isFields(transaction) ? transaction['id'] : transaction),
-    transactionReference:
-      (isFields(transaction) ? textOf(transaction, 'reference') : '') ||
-      textOf(fields, 'transaction_reference'),
-    refundedAt: dateOf(fields, 'refunded_at', 'refundedAt'),
-    createdAt: dateOf(fields, 'created_at', 'createdAt'),
-  };
-}
+/** Of lists. `resolution` is "" while it is open. */
+export const dispute = aboutTransaction.extend({ resolution: text }).transform(withReference);
 
-export interface WireDispute {
-  readonly id: string;
-  readonly status: string;
-  /** "" while it is open. */
-  readonly resolution: string;
-  /** Of the charge; "" where it is not told. */
-  readonly reference: string;
-  readonly createdAt: Date | null;
-}
-
-/** One dispute of a list. */
-export function readDispute(value: unknown): WireDispute {
-  const fields = fieldsOf(value, 'a dispute');
-  const transaction = fields['transaction'];
-  const id = idText(fields['id']);
-  if (id === '') throw new UnreadableAnswer('id is missing');
-  return {
-    id,
-    status: requiredText(fields, 'status'),
-    resolution: textOf(fields, 'resolution'),
-    reference:
-      (isFields(transaction) ? textOf(transaction, 'reference') : '') ||
-      textOf(fields, 'transaction_reference'),
-    createdAt: dateOf(fields, 'created_at', 'createdAt'),
-  };
-}
-
-/** One page of a list. */
-export interface WirePage {
-  readonly rows: readonly unknown[];
-  /** How many pages there are; null where the vendor does not say. */
-  readonly pageCount: number | null;
-  /** How many rows all pages have; null where the vendor does not say. */
-  readonly total: number | null;
-}
-
-export function readPage(data: unknown, meta: unknown): WirePage {
-  if (!Array.isArray(data)) throw new UnreadableAnswer('data is no list');
-  const numberOf = (name: string): number | null => (isFields(meta) ? wholeOrNull(meta[name]) : null);
-  return { rows: data as unknown[], pageCount: numberOf('pageCount'), total: numberOf('total') };
-}
+/** One page of a list. Counts of all pages together; null where the vendor does not say. */
+export const page = z.object({
+  data: z.array(z.unknown()),
+  meta: lenient({ pageCount: count, total: count }),
+});

@@ -1,5 +1,4 @@
-// What is asked at the gateway for one refund, over HTTP, with answers written here: the doubt after a lost answer, and attempts that a person
-// asked for.
+// What we send to the gateway for one refund, over HTTP, with answers written here: unknown outcomes, and attempts that an operator requested.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { followRefunds } from '../../activities/payments/refunds.ts';
 import type { ActivityDeps } from '../../activities/deps.ts';

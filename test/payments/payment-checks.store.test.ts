@@ -1,4 +1,4 @@
-/** One look at a payment with several tries: what it finds of one says nothing of another. */
+/** One check of a payment with several attempts: what it finds of one says nothing of another. */
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/index.ts';
 import { lookAtPayment } from '../../activities/payments/payments.ts';

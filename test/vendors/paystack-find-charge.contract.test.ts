@@ -1,20 +1,10 @@
-/** What the gateway adapter makes of the answers to a look at a charge: every example on the vendor's pages, and what deviates from them. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { KNOWN_CHARGE_STATUSES } from '../../src/vendors/paystack/map.ts';
-import {
-  example,
-  no,
-  transaction,
-  yes,
-  startAnsweringGateway,
-  type AnsweringGateway,
-} from '../support/answering-gateway.ts';
+/** What the gateway adapter makes of the answers to findCharge: every example on the vendor's pages, and what deviates from them. */
+import { afterAll, describe, expect, it } from 'vitest';
+import { CHARGE_STATES } from '../../src/vendors/paystack/map.ts';
+import { example, no, transaction, yes, startAnsweringGateway } from '../support/answering-gateway.ts';
 import { json } from '../support/answering-server.ts';
 
-let server: AnsweringGateway;
-beforeAll(async () => {
-  server = await startAnsweringGateway();
-});
+const server = await startAnsweringGateway();
 afterAll(() => server.close());
 
 const naira = (amountMinor: bigint) => ({ amountMinor, currency: 'NGN' });
@@ -149,6 +139,6 @@ describe('looking at a charge', () => {
   });
 
   it('knows no other statuses than those of the pages', () => {
-    expect([...KNOWN_CHARGE_STATUSES].toSorted()).toEqual(words.map(([word]) => word).toSorted());
+    expect([...CHARGE_STATES.keys()].toSorted()).toEqual(words.map(([word]) => word).toSorted());
   });
 });
