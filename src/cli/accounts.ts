@@ -13,6 +13,7 @@ import {
   type ProcessContext,
 } from '../platform/composition/compose.ts';
 import { composeWebhooks } from '../platform/composition/webhooks.ts';
+import type { AccountsDb } from '../platform/database/tables.ts';
 import { createCheckedKey } from '../webhooks/create-checked-key.ts';
 import { addCommand, defined, option, OperatorMistake } from './command.ts';
 import { openCommand, print, type Cli } from './context.ts';
@@ -91,98 +92,97 @@ const fundOptions = z.object({
   by: BY,
 });
 
+/** Prints what `work` returns as one JSON object. */
+export async function answerJson(
+  cli: Cli,
+  work: (accounts: AccountsDb, context: ProcessContext) => Promise<object>,
+): Promise<void> {
+  const context = await openCommand(cli);
+  const accounts = openAccounts(context);
+  try {
+    print(cli, JSON.stringify(await work(accounts, context)));
+  } finally {
+    await accounts.destroy();
+  }
+}
+
 export function addAccountCommands(cli: Cli, program: Command): void {
-  const answer = async (work: (context: ProcessContext) => Promise<object>): Promise<void> =>
-    print(cli, JSON.stringify(await work(await openCommand(cli))));
   addCommand(program.command('account'), {
     syntax: 'create',
     summary: 'Creates an account',
     options: accountOptions,
     run: ({ by, ...account }) =>
-      answer((context) =>
-        withAccounts(context, async (db) => ({ accountId: await createAccount(db, defined(account), by) })),
-      ),
+      answerJson(cli, async (db) => ({ accountId: await createAccount(db, defined(account), by) })),
   });
   const key = program.command('key');
   addCommand(key, {
     syntax: 'create',
     summary: 'Creates an API key, shown only here; with a webhook endpoint also its secret',
     options: keyOptions,
-    run: (options) => answer((context) => createKey(context, options)),
+    run: (options) => answerJson(cli, (db, context) => createKey(db, context, options)),
   });
   addCommand(key, {
     syntax: 'revoke',
     summary: 'Revokes one key, or all keys of an account',
     options: revokeOptions,
-    run: ({ key: keyId, account = '', by }) =>
-      answer((context) =>
-        withAccounts(context, async (db) => ({
-          revoked: await revoke(db, keyId === undefined ? { accountId: account } : { keyId }, by),
-        })),
-      ),
+    run: ({ key: keyId, account: accountId = '', by }) =>
+      answerJson(cli, async (db) => ({
+        revoked: await revoke(db, keyId === undefined ? { accountId } : { keyId }, by),
+      })),
   });
   addCommand(program.command('wallet'), {
     syntax: 'fund',
     summary: 'Pays into a wallet',
     options: fundOptions,
-    run: (options) => answer((context) => fundWallet(context, options)),
+    run: (options) => answerJson(cli, (db, context) => fundWallet(db, context, options)),
   });
 }
 
-async function createKey(context: ProcessContext, options: z.output<typeof keyOptions>): Promise<object> {
-  const { account: accountId, environment, webhookUrl, expires } = options;
+async function createKey(
+  accounts: AccountsDb,
+  context: ProcessContext,
+  options: z.output<typeof keyOptions>,
+): Promise<object> {
+  const { environment, webhookUrl, expires } = options;
   const world = webhookUrl === undefined ? context.config.worlds[environment] : worldOf(context, environment);
-  return withAccounts(context, async (accounts) => {
-    const db = world && openWorld(context, world);
-    try {
-      const request = defined({
-        accountId,
-        environment,
-        brand: context.config.brand,
-        scopes: options.scopes,
-        allowedAddresses: options.addresses,
-        companyName: options.company,
-        websiteUrl: options.website,
-        expiresAt: expires === undefined ? null : new Date(expires),
-        webhookUrl,
-      });
-      const webhooks = composeWebhooks(context, environment, systemClock);
-      return await createCheckedKey({ accounts, db, clock: systemClock, ...webhooks }, request, options.by);
-    } finally {
-      await db?.destroy();
-    }
-  });
+  const db = world && openWorld(context, world);
+  try {
+    const request = defined({
+      accountId: options.account,
+      environment,
+      brand: context.config.brand,
+      scopes: options.scopes,
+      allowedAddresses: options.addresses,
+      companyName: options.company,
+      websiteUrl: options.website,
+      expiresAt: expires === undefined ? null : new Date(expires),
+      webhookUrl,
+    });
+    const webhooks = composeWebhooks(context, environment, systemClock);
+    return await createCheckedKey({ accounts, db, clock: systemClock, ...webhooks }, request, options.by);
+  } finally {
+    await db?.destroy();
+  }
 }
 
-async function fundWallet(context: ProcessContext, options: z.output<typeof fundOptions>): Promise<object> {
-  const { account: accountId, currency, reference, reason, by } = options;
-  const world = worldOf(context, options.environment);
-  return withAccounts(context, async (accounts) => {
-    const db = openWorld(context, world);
-    try {
-      const request = { accountId, amount: { amountMinor: options.amount, currency }, reference, reason };
-      const balance = await fund({ accounts, world: db }, request, by);
-      return { balance: formatMinor(balance.amountMinor), currency: balance.currency };
-    } finally {
-      await db.destroy();
-    }
-  });
+async function fundWallet(
+  accounts: AccountsDb,
+  context: ProcessContext,
+  options: z.output<typeof fundOptions>,
+): Promise<object> {
+  const { account: accountId, amount: amountMinor, currency, reference, reason, by } = options;
+  const world = openWorld(context, worldOf(context, options.environment));
+  try {
+    const request = { accountId, amount: { amountMinor, currency }, reference, reason };
+    const balance = await fund({ accounts, world }, request, by);
+    return { balance: formatMinor(balance.amountMinor), currency: balance.currency };
+  } finally {
+    await world.destroy();
+  }
 }
 
 function worldOf({ config }: ProcessContext, environment: Environment) {
   const world = config.worlds[environment];
   if (!world) throw new OperatorMistake(`The ${environment} world is switched off`);
   return world;
-}
-
-async function withAccounts<T>(
-  context: ProcessContext,
-  use: (db: ReturnType<typeof openAccounts>) => Promise<T>,
-): Promise<T> {
-  const db = openAccounts(context);
-  try {
-    return await use(db);
-  } finally {
-    await db.destroy();
-  }
 }

@@ -10,9 +10,10 @@ import {
   type OneTimePassword,
 } from '../accounts/people.ts';
 import { ROLES } from '../accounts/roles.ts';
-import { openAccounts, systemClock } from '../platform/composition/compose.ts';
+import { systemClock } from '../platform/composition/compose.ts';
 import { addCommand, option } from './command.ts';
-import { openCommand, print, type Cli } from './context.ts';
+import { answerJson } from './accounts.ts';
+import type { Cli } from './context.ts';
 import { text } from './values.ts';
 
 const LIST_LIMIT = 1_000;
@@ -26,14 +27,8 @@ type PeopleDeps = Parameters<typeof createPerson>[0];
 
 export function addPersonCommands(cli: Cli, program: Command): void {
   const person = program.command('person');
-  const answer = async (work: (deps: PeopleDeps) => Promise<object>): Promise<void> => {
-    const db = openAccounts(await openCommand(cli));
-    try {
-      print(cli, JSON.stringify(await work({ db, clock: systemClock, passwords: createPasswords() })));
-    } finally {
-      await db.destroy();
-    }
-  };
+  const answer = (work: (deps: PeopleDeps) => Promise<object>) =>
+    answerJson(cli, (db) => work({ db, clock: systemClock, passwords: createPasswords() }));
   addCommand(person, {
     syntax: 'create',
     summary: 'Creates a person with a one-time password',

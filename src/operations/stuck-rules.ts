@@ -12,14 +12,14 @@ interface StuckRule {
 
 const RULES = {
   'workflow-gone': {
-    meaning: 'open in our rows, and no workflow carries it',
+    meaning: 'open in our database, and its workflow is gone',
     command: 'replay',
-    does: 'carries it on from its rows',
+    does: 'continues it from the database',
   },
   'paid-not-delivered': {
     meaning: 'money is held, the eSIM is not delivered',
     command: 'replay',
-    does: 'looks at the supplier and delivers',
+    does: 'checks the supplier and delivers',
   },
   'supplier-unknown': {
     meaning: 'the supplier does not say whether it took the order',
@@ -27,44 +27,44 @@ const RULES = {
     does: 'asks the supplier for the order under the same id, and delivers',
   },
   'delivered-not-settled': {
-    meaning: 'the supplier has delivered, our books have not followed',
+    meaning: 'the supplier has delivered, and the hold is not posted',
     command: 'replay',
-    does: 'settles what is delivered',
+    does: 'posts the hold',
   },
   'undo-failed': {
-    meaning: 'the supplier refused, and our books do not let the money go back',
+    meaning: 'the supplier refused, and the hold could not be released',
     command: 'replay',
-    does: 'asks the supplier again, and delivers or gives the money back',
+    does: 'checks the supplier, then delivers or refunds',
   },
   'charge-unknown': {
     meaning: 'the time to pay is over, and the gateway does not say whether it was paid',
     command: 'replay',
-    does: 'looks at the gateway and books what it has',
+    does: 'checks the gateway and books its answer',
   },
   'charge-left-open': {
     meaning: 'closed as unpaid, and the gateway still leaves the charge open after 72 hours',
     command: 'cancel',
-    does: 'closes the case once a person knows that no money came; with proof that it came, mark-paid',
+    does: 'closes it once you know that no money came; with proof of payment, use mark-paid',
   },
   'funding-stuck': {
-    meaning: 'money for a wallet, and nobody knows whether it came',
+    meaning: 'a wallet funding whose payment is unknown',
     command: 'replay',
-    does: 'looks at the gateway and credits the wallet',
+    does: 'checks the gateway and credits the wallet',
   },
   'late-money-unbooked': {
-    meaning: 'closed and still watched for late money, and nobody looks',
+    meaning: 'closed, and checks for late money are overdue',
     command: 'replay',
-    does: 'looks at the gateway and books what came',
+    does: 'checks the gateway and books what came',
   },
   'hold-too-old': {
-    meaning: 'money is held for a purchase that does not wait for it',
+    meaning: 'money is held for a purchase that is closed or missing',
     command: 'replay',
     does: 'posts or voids the hold, as its purchase ended',
   },
   'refund-not-done': {
-    meaning: 'money is on its way back, for longer than it takes',
+    meaning: 'a refund takes longer than it should',
     command: 'replay',
-    does: 'asks the gateway how far it is, and sends what was never sent',
+    does: 'checks the refund at the gateway, and sends it if it was never sent',
   },
   'refund-needs-attention': {
     meaning: 'the gateway waits for the buyer’s bank details',
@@ -82,39 +82,39 @@ const RULES = {
     does: 'settles it as won or lost, as the gateway says, with evidence',
   },
   'payment-reversed': {
-    meaning: 'money that was booked has been taken back',
+    meaning: 'booked money was taken back',
     command: 'settle',
     does: 'settles it as lost, with evidence',
   },
   'inbox-unapplied': {
-    meaning: 'an event of the gateway was kept and not applied',
+    meaning: 'a gateway event was stored and not applied',
     command: 'replay',
     does: 'applies it',
   },
   'inbox-without-purchase': {
-    meaning: 'an event of the gateway about no payment of ours',
+    meaning: 'a gateway event that matches none of our payments',
     command: 'dismiss',
-    does: 'closes the case once a person knows what it is about',
+    does: 'takes it off the list once you know what it is about',
   },
   'message-undelivered': {
-    meaning: 'a merchant was not told',
+    meaning: 'a webhook message was not delivered',
     command: 'replay',
     does: 'sends the message again, under the same id',
   },
   'approval-waiting': {
-    meaning: 'a move waits for a second person',
+    meaning: 'an action awaits second approval',
     command: 'approve',
-    does: 'does it, by another person than the one who asked',
+    does: 'carries it out; you must not be the person who asked',
   },
   'move-unfinished': {
-    meaning: 'a move was begun and has not ended',
+    meaning: 'an action was started and has not ended',
     command: 'show',
-    does: 'tells which; the same move again ends it, once',
+    does: 'shows it; sending the same action again completes it, once',
   },
   'needs-attention': {
-    meaning: 'a person was called for another reason',
+    meaning: 'needs attention for another reason',
     command: 'show',
-    does: 'tells what happened',
+    does: 'shows what happened',
   },
 } as const satisfies Record<string, StuckRule>;
 

@@ -114,7 +114,7 @@ describe('stuck, show, replay', () => {
         amountMinor: 230,
         currency: 'USD',
         reason: 'SUPPLIER_NEVER_ALLOCATED',
-        nextAction: 'replay: looks at the supplier and delivers',
+        nextAction: 'replay: checks the supplier and delivers',
       },
     ]);
     expect(list.stderr).toBe('');

@@ -42,10 +42,8 @@ export function addBookCommands(group: FinanceGroup): void {
       const to = options.to ?? nextMidnight(world.clock.now());
       const from = options.from ?? new Date(to.getTime() - DEFAULT_DAYS * DAY_MS);
       if (from >= to) throw new UsageMistake('--from must be before --to');
-      const report = options.byMerchant
-        ? world.books.byMerchant({ from, to })
-        : world.books.daily({ from, to });
-      printReport(world, out, await report, options.csv);
+      const read = options.byMerchant ? world.books.byMerchant : world.books.daily;
+      printReport(world, out, await read({ from, to }), options.csv);
       return 0;
     },
   });
@@ -145,18 +143,16 @@ between --from and --to. Moves no money. Fails while a difference is open.`,
   });
 }
 
-const differenceOptions = z.object({
-  kind: option(listOf(DIFFERENCE_KINDS).optional(), 'only these kinds, separated by commas', 'kind'),
-  currency: option(currency.optional(), 'only this currency, such as NGN', 'code'),
-  transaction: option(text(100).optional(), 'only this transaction', 'id'),
-  limit: option(count(MAX_LINES, 1_000), '1000 by default', 'n'),
-});
-
 function addDifferences(group: FinanceGroup): void {
   addFinanceCommand(group, {
     syntax: 'differences',
     summary: 'Lists open differences, oldest first, with what each side says',
-    options: differenceOptions,
+    options: z.object({
+      kind: option(listOf(DIFFERENCE_KINDS).optional(), 'only these kinds, separated by commas', 'kind'),
+      currency: option(currency.optional(), 'only this currency, such as NGN', 'code'),
+      transaction: option(text(100).optional(), 'only this transaction', 'id'),
+      limit: option(count(MAX_LINES, 1_000), '1000 by default', 'n'),
+    }),
     run: async ({ options: { kind: kinds, transaction: transactionId, ...rest }, world, out }) => {
       const open = await world.differences.listOpen(defined({ ...rest, kinds, transactionId }));
       out.json(open);
@@ -201,9 +197,9 @@ function addDifferences(group: FinanceGroup): void {
   });
 }
 
-function factsOf(facts: Readonly<Record<string, string>> | null): string {
-  if (facts === null) return 'nothing';
-  return Object.entries(facts)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ');
-}
+const factsOf = (facts: Readonly<Record<string, string>> | null): string =>
+  facts === null
+    ? 'nothing'
+    : Object.entries(facts)
+        .map((fact) => fact.join(' '))
+        .join(', ');

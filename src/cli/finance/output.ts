@@ -80,11 +80,9 @@ export function money(amountMinor: bigint | null | undefined, currency: string |
 
 /** `3d 4h`, `2h 12m`, `40s`. */
 export function age(seconds: number): string {
-  const [days, hours, minutes] = [
-    Math.trunc(seconds / 86_400),
-    Math.trunc(seconds / 3_600) % 24,
-    Math.trunc(seconds / 60) % 60,
-  ];
+  const days = Math.trunc(seconds / 86_400);
+  const hours = Math.trunc(seconds / 3_600) % 24;
+  const minutes = Math.trunc(seconds / 60) % 60;
   if (days > 0) return `${days}d ${hours}h`;
   if (hours > 0) return `${hours}h ${minutes}m`;
   return minutes > 0 ? `${minutes}m` : `${seconds}s`;

@@ -137,27 +137,20 @@ function showFigures(
   const show = createFigureGauges(metrics.registry);
   for (const { composed } of running) {
     const { environment } = composed.world;
-    poll(lifecycle, figuresEveryMs, {
-      read: async () => {
-        const figures = await readFigures(composed.db);
-        const open = await countOpenDifferences(composed.db);
-        const differences = open.map(
-          ({ kind, count }) => ({ figure: 'differences', label: kind, value: count }) as const,
-        );
-        show(environment, 'rows', [...figures, ...differences]);
-      },
-      failed: (error) => {
-        show(environment, 'rows', undefined);
-        logger.warn({ environment, error }, 'figures could not be read');
-      },
-    });
-    poll(lifecycle, stuckEveryMs, {
-      read: async () => show(environment, 'stuck', stuckFigures((await composed.stuck()).items)),
-      failed: (error) => {
-        show(environment, 'stuck', undefined);
-        logger.warn({ environment, error }, 'the stuck list could not be read');
-      },
-    });
+    const absent = (source: 'rows' | 'stuck', message: string) => (error: unknown) => {
+      show(environment, source, undefined);
+      logger.warn({ environment, error }, message);
+    };
+    const readRows = async () => {
+      const open = await countOpenDifferences(composed.db);
+      const differences = open.map(
+        ({ kind: label, count: value }) => ({ figure: 'differences', label, value }) as const,
+      );
+      show(environment, 'rows', [...(await readFigures(composed.db)), ...differences]);
+    };
+    const readStuck = async () => show(environment, 'stuck', stuckFigures((await composed.stuck()).items));
+    poll(lifecycle, figuresEveryMs, readRows, absent('rows', 'figures could not be read'));
+    poll(lifecycle, stuckEveryMs, readStuck, absent('stuck', 'the stuck list could not be read'));
   }
 }
 
@@ -168,10 +161,9 @@ function watchPayments({ logger }: Observed, running: readonly Running[], lifecy
   for (const { composed } of running) {
     const { environment } = composed.world;
     if (!composed.watchPayments) continue;
-    poll(lifecycle, WATCH_EVERY_MS, {
-      read: composed.watchPayments,
-      failed: (error) => logger.warn({ environment, error }, 'payments could not be watched'),
-    });
+    poll(lifecycle, WATCH_EVERY_MS, composed.watchPayments, (error) =>
+      logger.warn({ environment, error }, 'payments could not be watched'),
+    );
   }
 }
 
@@ -179,7 +171,8 @@ function watchPayments({ logger }: Observed, running: readonly Running[], lifecy
 function poll(
   lifecycle: Lifecycle,
   everyMs: number,
-  { read, failed }: { readonly read: () => Promise<void>; readonly failed: (error: unknown) => void },
+  read: () => Promise<void>,
+  failed: (error: unknown) => void,
 ): void {
   const first = read().catch(failed);
   const poller = startPoller(read, everyMs, failed);

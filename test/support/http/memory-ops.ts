@@ -191,7 +191,7 @@ const stuck: StuckItem = {
   amountMinor: 1_250n,
   currency: 'USD',
   reason: 'SUPPLIER_NEVER_ALLOCATED',
-  nextAction: 'replay: looks at the supplier and delivers',
+  nextAction: 'replay: checks the supplier and delivers',
 };
 
 const record: ActionRecord = {
