@@ -255,16 +255,11 @@ function refuse(
   { reason, detail }: { readonly reason: SupplierRefusal; readonly detail: string },
   isLast: boolean,
 ): AttemptResult {
-  deps.events.supplierRefused({ transactionId: delivery.transactionId, reason, detail });
+  const { transactionId, packageType, orderAttempts: asks } = delivery;
+  deps.events.supplierRefused({ transactionId, reason, detail });
   // For a new eSIM there is no eSIM whose state could be wrong.
-  const known =
-    delivery.packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
+  const known = packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
   const refusal: Refusal = { reason: REASONS[known], detail };
-  return {
-    outcome: 'refused',
-    refusal,
-    catalogueIsOld: reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN',
-    afterDoubt: !isLast,
-    asks: delivery.orderAttempts,
-  };
+  const catalogueIsOld = reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN';
+  return { outcome: 'refused', refusal, catalogueIsOld, afterDoubt: !isLast, asks };
 }
