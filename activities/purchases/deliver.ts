@@ -109,9 +109,11 @@ async function orderStep(
     const ordered = await deps.supplier.order(orderOf(delivery));
     if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
     if (ordered.outcome === 'refused') {
-      const held =
-        delivery.orderAttempts === 1 ? null : await findOrderDespiteRefusal(deps, delivery, ordered.reason);
-      if (held === undefined) return again(null);
+      const isFirst = delivery.orderAttempts === 1;
+      const held = isFirst ? null : await findOrder(deps, delivery);
+      // Refused credentials say nothing about earlier attempts.
+      const isKnown = isFirst || held !== null || ordered.reason !== 'CREDENTIALS_REFUSED';
+      if (held === undefined || !isKnown) return again(null);
       if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery, graceMs));
       orderNo = held.orderNo;
     } else {
@@ -135,19 +137,6 @@ function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt }: Deliver
   if (orderAttempts === 1) return true;
   if (previousAskedAt === null || lastAskedAt === null) return false;
   return lastAskedAt.getTime() - previousAskedAt.getTime() >= graceMs;
-}
-
-/**
- * The order that an earlier attempt made although this one is refused; null when none is listed, undefined when that is not known. Refused credentials
- * say nothing about earlier attempts.
- */
-async function findOrderDespiteRefusal(
-  deps: ActivityDeps,
-  delivery: Delivery,
-  reason: SupplierRefusal,
-): Promise<{ readonly orderNo: string } | null | undefined> {
-  const held = await findOrder(deps, delivery);
-  return held === null && reason === 'CREDENTIALS_REFUSED' ? undefined : held;
 }
 
 /**
