@@ -28,6 +28,7 @@ export interface Activities {
 }
 
 export function createActivities(deps: ActivityDeps): Activities {
+  const { attemptInTask, ...overTheQueue } = withFailures(createWebhookActivities(deps));
   return {
     orders: withFailures(createOrderActivities(deps)),
     supplier: withHeartbeat(
@@ -37,7 +38,8 @@ export function createActivities(deps: ActivityDeps): Activities {
       }),
     ),
     gateway: withHeartbeat(withFailures(createGatewayActivities(deps))),
-    webhooks: webhookActivities(deps),
+    // Local activities send no heartbeats.
+    webhooks: { attemptInTask, ...withHeartbeat(overTheQueue) },
     ops: {
       ...withFailures(createOpsActivities(deps)),
       ...withHeartbeat(
@@ -49,12 +51,6 @@ export function createActivities(deps: ActivityDeps): Activities {
       ),
     },
   };
-}
-
-/** Local activities send no heartbeats. */
-function webhookActivities(deps: ActivityDeps): WebhookActivities {
-  const { attemptInTask, ...overTheQueue } = withFailures(createWebhookActivities(deps));
-  return { attemptInTask, ...withHeartbeat(overTheQueue) };
 }
 
 export type { ActivityDeps };

@@ -36,9 +36,8 @@ export const MOVE_UPDATE = 'move';
 
 export const ORDERS_QUEUE = 'orders';
 export const OPS_QUEUE = 'ops';
-/** A queue of its own, so that a slow supplier delays no other step. */
+/** Queues of their own, so that a slow vendor delays no other step. */
 export const SUPPLIER_QUEUE = 'supplier-esim-access';
-/** A queue of its own, for the same reason. */
 export const GATEWAY_QUEUE = 'gateway-paystack';
 /** Webhook deliveries and their attempts: endpoints may be slow, dead or hostile. */
 export const WEBHOOKS_QUEUE = 'webhooks';
@@ -71,7 +70,6 @@ export type DeliveryStepInTask = DeliveryStep | { readonly state: 'over-the-queu
 export const CONTEXT_HEADER = 'simway-about';
 export const TRACE_HEADER = 'simway-traceparent';
 
-/** Ids for log lines. */
 export interface LogContext {
   readonly requestId?: string | undefined;
   readonly transactionId?: string | undefined;
@@ -171,14 +169,7 @@ export interface RefundStand {
   readonly messages?: NewMessages;
 }
 
-/** A plain word when there are no webhooks to send. */
-export type ClosedUnpaid = 'closed' | 'paid' | { readonly closed: NewMessages };
-
-/** The stage of a purchase or funding when an action is performed. */
 export type MoveStage = 'awaiting-money' | 'delivering' | 'closed';
-
-/** `go`: perform the action. Anything else is its outcome. */
-export type BegunMove = { readonly outcome: 'go'; readonly moveId: string } | EndedMove;
 
 export type EndedMove = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> & {
   readonly messages?: NewMessages;
@@ -187,8 +178,7 @@ export type EndedMove = Exclude<ActionOutcome, { readonly outcome: 'unknown' }> 
 /** `not-now`: the database is at another stage, which the workflow will reach; nothing was written. */
 export type MadeMove = EndedMove | { readonly outcome: 'not-now' };
 
-export type MoveResult =
-  { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
+type MoveResult = { readonly did: string } | { readonly refusal: ActionRefusal; readonly detail?: string };
 
 /** The result of a supplier check, in a sentence, and the delivery if there is one. */
 export interface SupplierCheck {
@@ -239,10 +229,12 @@ export interface OrderActivities {
     transactionId: string,
     purpose: PaymentPurpose,
     reason: FailureReason,
-  ) => Promise<ClosedUnpaid>;
+  ) => Promise<'closed' | 'paid' | { readonly closed: NewMessages }>;
   readonly openFunding: (input: FundingInput) => Promise<void>;
-  /** Checks an operator's request against the database and records it. */
-  readonly beginMove: (request: ActionRequest) => Promise<BegunMove>;
+  /** Checks an operator's request against the database and records it. `go`: perform it. Anything else is its outcome. */
+  readonly beginMove: (
+    request: ActionRequest,
+  ) => Promise<{ readonly outcome: 'go'; readonly moveId: string } | EndedMove>;
   /** Performs a recorded action: its effect and its record in one transaction. */
   readonly makeMove: (moveId: string, stage: MoveStage) => Promise<MadeMove>;
   /** Records the result of an action that changes nothing in our database. */

@@ -109,9 +109,11 @@ async function orderStep(
     const ordered = await deps.supplier.order(orderOf(delivery));
     if (ordered.outcome === 'unknown') return again(null, ordered.retryAfterMs);
     if (ordered.outcome === 'refused') {
-      const held =
-        delivery.orderAttempts === 1 ? null : await findOrderDespiteRefusal(deps, delivery, ordered.reason);
-      if (held === undefined) return again(null);
+      const isFirst = delivery.orderAttempts === 1;
+      const held = isFirst ? null : await findOrder(deps, delivery);
+      // Refused credentials say nothing about earlier attempts.
+      const isKnown = isFirst || held !== null || ordered.reason !== 'CREDENTIALS_REFUSED';
+      if (held === undefined || !isKnown) return again(null);
       if (held === null) return refuse(deps, delivery, ordered, isFinalRefusal(delivery, graceMs));
       orderNo = held.orderNo;
     } else {
@@ -135,19 +137,6 @@ function isFinalRefusal({ orderAttempts, previousAskedAt, lastAskedAt }: Deliver
   if (orderAttempts === 1) return true;
   if (previousAskedAt === null || lastAskedAt === null) return false;
   return lastAskedAt.getTime() - previousAskedAt.getTime() >= graceMs;
-}
-
-/**
- * The order that an earlier attempt made although this one is refused; null when none is listed, undefined when that is not known. Refused credentials
- * say nothing about earlier attempts.
- */
-async function findOrderDespiteRefusal(
-  deps: ActivityDeps,
-  delivery: Delivery,
-  reason: SupplierRefusal,
-): Promise<{ readonly orderNo: string } | null | undefined> {
-  const held = await findOrder(deps, delivery);
-  return held === null && reason === 'CREDENTIALS_REFUSED' ? undefined : held;
 }
 
 /**
@@ -255,16 +244,11 @@ function refuse(
   { reason, detail }: { readonly reason: SupplierRefusal; readonly detail: string },
   isLast: boolean,
 ): AttemptResult {
-  deps.events.supplierRefused({ transactionId: delivery.transactionId, reason, detail });
+  const { transactionId, packageType, orderAttempts: asks } = delivery;
+  deps.events.supplierRefused({ transactionId, reason, detail });
   // For a new eSIM there is no eSIM whose state could be wrong.
-  const known =
-    delivery.packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
+  const known = packageType === 'BASE' && reason === 'NOT_ALLOWED_IN_STATE' ? 'REQUEST_REFUSED' : reason;
   const refusal: Refusal = { reason: REASONS[known], detail };
-  return {
-    outcome: 'refused',
-    refusal,
-    catalogueIsOld: reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN',
-    afterDoubt: !isLast,
-    asks: delivery.orderAttempts,
-  };
+  const catalogueIsOld = reason === 'PRICE_CHANGED' || reason === 'PACKAGE_UNKNOWN';
+  return { outcome: 'refused', refusal, catalogueIsOld, afterDoubt: !isLast, asks };
 }

@@ -11,8 +11,23 @@ import {
 } from './store/esims.ts';
 import { visibleEsim } from './esim-view.ts';
 import { inTime, orUndefined, type CircuitBreaker } from '../platform/circuit-breaker.ts';
-import type { EsimDeps } from './deps.ts';
+import type { Clock } from '../domain/clock.ts';
+import type { WorldDb } from '../platform/database/tables.ts';
+import type { Events } from '../platform/telemetry/events.ts';
+import type { EsimSupplier } from './port.ts';
 import type { Page } from '../domain/page.ts';
+
+/** What the use cases of eSIMs work with, in one world. */
+export interface EsimDeps {
+  readonly db: WorldDb;
+  readonly clock: Clock;
+  readonly supplier: EsimSupplier;
+  readonly events: Events;
+  readonly settings: {
+    /** A read asks the supplier about an eSIM again when what we know is older. */
+    readonly esimFreshMs: number;
+  };
+}
 
 type RefreshDeps = Pick<EsimDeps, 'db' | 'supplier' | 'clock' | 'events'>;
 type ReadDeps = EsimDeps & { readonly supplierReads: CircuitBreaker };

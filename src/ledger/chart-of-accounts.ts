@@ -31,8 +31,7 @@ export function classOf(kind: LedgerKind): AccountClass {
 
 /** The side that increases an account of this kind. */
 export function normalSideOf(kind: LedgerKind): 'debit' | 'credit' {
-  const accountClass = classOf(kind);
-  return accountClass === 'asset' || accountClass === 'expense' ? 'debit' : 'credit';
+  return ['asset', 'expense'].includes(classOf(kind)) ? 'debit' : 'credit';
 }
 
 /**

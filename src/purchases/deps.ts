@@ -1,5 +1,5 @@
 import type { CatalogueDeps } from '../catalogue/deps.ts';
-import type { EsimDeps } from '../esims/deps.ts';
+import type { EsimDeps } from '../esims/read-esims.ts';
 import type { PaymentDeps } from '../payments/deps.ts';
 import type { WebhookDeps } from '../webhooks/deps.ts';
 import type { PurchaseTimings, PurchaseInput } from './purchase.ts';
@@ -18,14 +18,12 @@ export interface PurchaseDeps extends CatalogueDeps, EsimDeps, PaymentDeps, Pick
     };
 }
 
-/** Carries purchases and payments to their end. The API hands one over and waits for the first answer only. */
+/** Runs purchases and payments to their end. The API waits for the first answer only. */
 export interface PurchaseEngine extends PaymentEngine {
   /**
    * Starts the purchase, or attaches to the one already running or ended under the same transactionId, and waits for its first answer.
-   * `no-answer-yet`: the deadline passed; the purchase goes on, and its caller must be told PROCESSING, never that it failed.
-   * `in-doubt`: the connection broke and it is not known whether the purchase was started. Only asking again under the same
-   * transactionId is safe. Throws EngineUnavailable when certainly nothing was started.
-   * `title`: one line for operations, without personal data.
+   * `no-answer-yet`: the deadline passed; the purchase continues, so its caller gets PROCESSING and never a failure. `in-doubt`: the connection broke, and
+   * only a retry under the same transactionId is safe. Throws EngineUnavailable when nothing was started. `title`: for operations, without personal data.
    */
   purchase(input: PurchaseInput, deadlineMs: number, title?: string): Promise<EngineAnswer>;
 }

@@ -58,7 +58,7 @@ async function fromWallet(): Promise<{ accountId: string; transactionId: string 
   return ids;
 }
 
-it('a purchase from outside is looked at, for as long as the caller waits, and then answered as it stands', async () => {
+it('a purchase paid at a gateway is checked within the caller’s wait, and then returned as it is', async () => {
   const { accountId, transactionId } = await books.payer();
   expect(await confirm(accountId, transactionId)).toMatchObject({
     purchase: { transaction_id: transactionId, status: 'PROCESSING' },
@@ -66,7 +66,7 @@ it('a purchase from outside is looked at, for as long as the caller waits, and t
   expect(looked).toEqual([{ transactionId, purpose: 'purchase', deadlineMs: timings.answerWithinMs }]);
 });
 
-it('money for a wallet is looked at alike', async () => {
+it('a funding is checked the same way', async () => {
   const { accountId, transactionId } = await books.payer({ purpose: 'funding' });
   expect(await confirm(accountId, transactionId)).toMatchObject({
     funding: { transactionId, status: 'SUCCESS' },
@@ -86,7 +86,7 @@ it('a funding is read like a purchase, by its own account only', async () => {
   await expect(readBy('acc-other')).rejects.toMatchObject({ code: 'TRANSACTION_NOT_FOUND' });
 });
 
-it('what is closed is looked at once a minute, however often somebody asks', async () => {
+it('a closed payment is checked once a minute, however often callers ask', async () => {
   const payer = await books.payer({ purpose: 'funding' });
   await books.look(payer);
   const ask = () => confirm(payer.accountId, payer.transactionId);
@@ -103,7 +103,7 @@ it('what is closed is looked at once a minute, however often somebody asks', asy
   expect(looked).toHaveLength(2);
 });
 
-it('a purchase from the wallet is not looked at, so it is answered also where nobody can be sent to look', async () => {
+it('a purchase from the wallet is not checked, so it is returned even if no check can be started', async () => {
   const { accountId, transactionId } = await fromWallet();
   expect(await confirm(accountId, transactionId)).toMatchObject({
     purchase: { transaction_id: transactionId, status: 'PROCESSING' },
@@ -115,7 +115,7 @@ it('a purchase from the wallet is not looked at, so it is answered also where no
   expect(looked).toEqual([]);
 });
 
-it('a purchase from outside is refused with 503 where nobody can be sent to look', async () => {
+it('a purchase paid at a gateway is answered with 503 if no check can be started', async () => {
   const { accountId, transactionId } = await books.payer();
   isAway = true;
   await expect(confirm(accountId, transactionId)).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });

@@ -5,8 +5,8 @@
 import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { nextPollMs, takesMoneyForMs, type PaymentTimings } from '../../src/payments/rules.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
-import type { PaymentRequest } from '../contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
+import type { PaymentRequest } from '../contract.ts';
 import { pauseUntil, sleepUntil } from '../continue-as-new.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { GATEWAY_REFERENCE } from '../search-attributes.ts';
@@ -84,10 +84,7 @@ function pollPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: nu
 /** Tries until the gateway accepts or refuses. After the limit the payment is closed: without instructions it cannot be paid. */
 async function openUntilKnown(
   wait: AwaitPayment,
-): Promise<
-  | { readonly expiresAtMs: number; readonly reference?: string }
-  | Extract<PaymentResult, { outcome: 'refused' }>
-> {
+): Promise<{ expiresAtMs: number; reference?: string } | Extract<PaymentResult, { outcome: 'refused' }>> {
   const { timings, request, startedAtMs, poller } = wait;
   const expiresAtMs = startedAtMs + takesMoneyForMs(request.method, timings);
   for (let attempt = 0; ; attempt += 1) {

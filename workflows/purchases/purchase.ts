@@ -34,7 +34,7 @@ import {
 import { giveBack, giveBackLegacy, type Refused } from './refused.ts';
 import { sendRefunds } from '../payments/send-refunds.ts';
 import { ICCID, NEEDS_ATTENTION, PURCHASE_STATUS, REASON } from '../search-attributes.ts';
-import { createOutbox, type Outbox } from '../webhooks/start-deliveries.ts';
+import { createOutbox } from '../webhooks/start-deliveries.ts';
 import {
   deliverOnce,
   deliverWhileBuyerWaits,
@@ -281,15 +281,10 @@ async function pause(
 const continueAsNewIfDue = ({ input, actions }: PurchaseContext): Promise<void> =>
   continueAsNewIfSuggested(() => continueAsNew<typeof purchase>(input), actions.isBlocked);
 
-interface Buyer {
-  /** Webhooks that wait until the buyer has been answered. */
-  readonly outbox: Outbox;
-  answer(status: 'SUCCESS' | 'PROCESSING' | 'PENDING'): Promise<void>;
-  refuse(refusal: Refusal): Promise<void>;
-}
+type Buyer = ReturnType<typeof waitingBuyer>;
 
 /** The first answer counts: every caller with the same transaction id gets the same. */
-function waitingBuyer(input: PurchaseInput, actions: ActionHandlers): Buyer {
+function waitingBuyer(input: PurchaseInput, actions: ActionHandlers) {
   let answer: PurchaseAnswer | undefined;
   let callers = 0;
   const fingerprint = input.idempotency ? { fingerprint: input.idempotency.fingerprint } : {};
@@ -309,14 +304,15 @@ function waitingBuyer(input: PurchaseInput, actions: ActionHandlers): Buyer {
     await outbox.send();
   };
   return {
+    /** Webhooks that wait until the buyer has been answered. */
     outbox,
-    answer: async (status) => {
+    answer: async (status: 'SUCCESS' | 'PROCESSING' | 'PENDING'): Promise<void> => {
       const isNews = answer === undefined && status === 'PROCESSING' && input.charge === undefined;
       // Purchases of 0.1.0 sent no such webhook.
       if (isNews && patched('processing-told')) outbox.add(await tellProcessing(input.transactionId));
       await give({ status, ...fingerprint });
     },
-    refuse: (refusal) => give({ status: 'REFUSED', refusal, ...fingerprint }),
+    refuse: (refusal: Refusal) => give({ status: 'REFUSED', refusal, ...fingerprint }),
   };
 }
 

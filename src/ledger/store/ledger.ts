@@ -41,16 +41,10 @@ export function exchangeEntries(from: Money, to: Money): LedgerEntry[] {
 
 /** Creates the accounts that payments in a currency are booked on, if there are none. */
 export async function ensureSystemAccounts(db: WorldDb, currency: string): Promise<void> {
+  const kinds = ['gateway-clearing', 'suspense', 'exchange'];
   await db
     .insertInto('ledger_accounts')
-    .values(
-      ['gateway-clearing', 'suspense', 'exchange'].map((kind) => ({
-        id: `${kind}:${currency}`,
-        kind,
-        currency,
-        account_id: null,
-      })),
-    )
+    .values(kinds.map((kind) => ({ id: `${kind}:${currency}`, kind, currency, account_id: null })))
     .onConflict((conflict) => conflict.column('id').doNothing())
     .execute();
 }
@@ -268,8 +262,5 @@ export async function findFunded(
     .where('a.kind', '=', 'wallet')
     .executeTakeFirst();
   if (!row?.account_id) return undefined;
-  return {
-    accountId: row.account_id,
-    amount: { amountMinor: row.amount_minor, currency: row.currency },
-  };
+  return { accountId: row.account_id, amount: { amountMinor: row.amount_minor, currency: row.currency } };
 }

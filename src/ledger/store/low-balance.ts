@@ -52,9 +52,8 @@ async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor
                           where account_id = ${accountId} and ${leftMinor}::bigint < threshold_minor)
     )
     select ${CROSSING}`.execute(trx);
-  const [crossing] = rows;
-  if (!crossing) throw new Error('a statement without a from clause has one row');
-  return crossing;
+  if (!rows[0]) throw new Error('a statement without a from clause has one row');
+  return rows[0];
 }
 
 export async function findLowBalance(
@@ -70,10 +69,8 @@ export async function findLowBalance(
 }
 
 /**
- * `wallet.low_balance` is sent each time a debit, or a higher threshold, takes the balance below the threshold. The statement that does so
- * finds out itself, under the wallet's lock, so there is no state to reset.
- *
- * What a statement that debits a wallet returns about it; null where the balance did not fall below the threshold.
+ * What a statement that debits a wallet returns; null where the balance did not fall below the threshold. `wallet.low_balance` is sent each time a debit, or
+ * a higher threshold, takes it there. The statement finds out itself, under the wallet's lock, so there is no state to reset.
  */
 export interface Crossing {
   readonly threshold_minor: bigint | null;
@@ -134,9 +131,6 @@ export async function enqueueLowBalance(
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;
   const facts = { balanceMinor: left_minor, thresholdMinor: threshold_minor, currency };
-  await enqueueWebhook(
-    trx,
-    { event: 'wallet.low_balance', ...because, subscribers: found, facts, at },
-    written,
-  );
+  const webhook = { event: 'wallet.low_balance', ...because, subscribers: found, facts, at } as const;
+  await enqueueWebhook(trx, webhook, written);
 }

@@ -51,8 +51,6 @@ export type Answer =
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | Lost;
 
-const TOO_LATE: Lost = { kind: 'lost', detail: 'not sent: it is too late for it' };
-
 export type Client = ReturnType<typeof createClient>;
 
 /** Makes the client; one per account and base address. Throws when the address is no http or https URL. */
@@ -69,7 +67,8 @@ export function createClient(options: ClientOptions) {
     if (!(await pacer.takeSlot(paceWithinMs))) {
       return { kind: 'lost', detail: 'not sent: no slot within the rate limit', retryAfterMs: BUSY_RETRY_MS };
     }
-    if (call.sendBefore && clock.now() >= call.sendBefore) return TOO_LATE;
+    if (call.sendBefore && clock.now() >= call.sendBefore)
+      return { kind: 'lost', detail: 'not sent: it is too late for it' };
     const request = () => {
       const timestamp = String(clock.now().getTime());
       const requestId = randomUUID().replaceAll('-', '');

@@ -17,18 +17,13 @@ const MIN_WINDOW_MS = 1_000;
 /** Five seconds of the vendor's 8 requests a second. The next search continues where this one ended. */
 const MAX_SEARCH_PAGES = 40;
 
-interface Window {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
 /**
  * Searches windows of time, oldest first, small enough to be read to their end, and says how far it came where one call is not enough. Never creates
  * anything. `not-listed` proves nothing about an order that is still being allocated: the vendor lists it later.
  */
 export async function findOrder(client: Client, request: FindRequest): Promise<Outcome<OrderSearch>> {
   const { transactionId, from, until } = request;
-  const waiting: Window[] = [{ fromMs: from.getTime() - SLACK_MS, toMs: until.getTime() + SLACK_MS }];
+  const waiting = [{ fromMs: from.getTime() - SLACK_MS, toMs: until.getTime() + SLACK_MS }];
   let pages = 0;
   for (let window = waiting.shift(); window; window = waiting.shift()) {
     const { fromMs, toMs } = window;

@@ -28,10 +28,7 @@ export interface EsimAccessSupplier extends EsimSupplier {
   close(): void;
 }
 
-interface Context {
-  readonly client: Client;
-  readonly logger: EsimAccessOptions['logger'];
-}
+type Context = Pick<EsimAccessOptions, 'logger'> & { readonly client: Client };
 
 /** Makes the supplier of one account. Throws TypeError when `baseUrl` is no http or https URL. */
 export function createEsimAccessSupplier(options: EsimAccessOptions): EsimAccessSupplier {

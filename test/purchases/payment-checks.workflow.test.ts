@@ -55,7 +55,7 @@ const untilTime = (timeMs: number) =>
     { what: 'the time', everyMs: 10 },
   );
 
-it('money that came after a look was asked, and before its time was over, is not given up as expired', async () => {
+it('money that came after a check was sent, and before the payment expired, is not lost as expired', async () => {
   // Nobody else tells of the money.
   await gatewayFaults(stack, {
     webhooks: 'drop',
@@ -78,7 +78,7 @@ it('money that came after a look was asked, and before its time was over, is not
   expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'SUCCESS' });
 });
 
-it('what a look finds when the refund before it has just gone goes back as well, before all ends', async () => {
+it('money that a check finds just after a refund was sent is refunded too, before the workflow ends', async () => {
   // The first try is taken without telling how to pay, so there are two references that may bring money.
   await gatewayFaults(stack, { webhooks: 'drop', refundDelayMs: 300, loseAnswer: { next: 1 } });
   await stack.faults({ outOfStock: 1 });

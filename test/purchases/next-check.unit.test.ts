@@ -1,4 +1,4 @@
-/** When to look again: quick until the limit, then slow and ever slower, never past either limit. */
+/** When to check again: quick until the limit, then slow and ever slower, never past either limit. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { purchaseInput } from '../support/facts.ts';
@@ -6,9 +6,9 @@ import { nextCheck, nextOwnTryMs } from '../../src/purchases/purchase.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
-describe('nextLook', () => {
+describe('nextCheck', () => {
   it.each([
-    // elapsed, slow looks so far, delay, needs a person
+    // elapsed, slow checks so far, delay, needs attention
     [0, 0, 3_000, false],
     [8_000, 0, 3_000, false],
     [117_000, 0, 3_000, false],

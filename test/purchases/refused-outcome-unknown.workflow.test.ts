@@ -51,7 +51,7 @@ async function expectDeliveredOnce(transactionId: string): Promise<void> {
 }
 
 describe('a refusal while an order is on its way', () => {
-  it('gives nothing back on the word of a list that does not show what is being allocated', async () => {
+  it('refunds nothing because of a list that does not show orders being allocated', async () => {
     const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000, lookFirstMs: 500 };
     const asked = harness.inputFor({ account: buyer.account, timings });
     await stack.faults({ ...LATE_ORDER, allocationMs: 12_000 });
@@ -110,7 +110,7 @@ describe('a refusal while an order is on its way', () => {
     expect(await stack.supplierOrders(asked.transactionId)).toEqual([]);
   });
 
-  it('gives nothing back where the order before it, in the same attempt, is taken late', async () => {
+  it('refunds nothing where the order before it, in the same attempt, is accepted late', async () => {
     await restQuickAsks();
     const before = await answered('200011');
     const timings = { ...PATIENT, doubtMs: LATE_MS + 1_000 };
@@ -139,7 +139,7 @@ describe('a refusal while an order is on its way', () => {
 describe('an operator, where the supplier does not say whether it cancelled', () => {
   const RARELY = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
 
-  it('hears so, and can go on: the order is delivered after all', async () => {
+  it('gets that answer and can continue: the order is delivered after all', async () => {
     await stack.faults({ neverAllocate: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
     await stack.clearFaults();
@@ -157,7 +157,7 @@ describe('an operator, where the supplier does not say whether it cancelled', ()
     await expectDeliveredOnce(transactionId);
   });
 
-  it('sees the money go back where it had cancelled, and never said so', async () => {
+  it('gets the money back where the supplier had cancelled without saying so', async () => {
     await stack.faults({ neverAllocate: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
     await stack.clearFaults();
