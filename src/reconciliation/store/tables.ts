@@ -1,8 +1,6 @@
 import type { ColumnType, Generated, JSONColumnType } from 'kysely';
 import type { DifferenceKind, Facts } from '../payment-rules.ts';
 
-
-
 export interface ReconciliationRunsTable {
   id: Generated<bigint>;
   run_key: string;
