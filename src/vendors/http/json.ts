@@ -32,13 +32,6 @@ export function fieldsOf(value: unknown, what: string): Fields {
   return value;
 }
 
-/** The list under a name; throws UnreadableAnswer when there is none. */
-export function listOf(fields: Fields, name: string): readonly unknown[] {
-  const value = fields[name];
-  if (!Array.isArray(value)) throw new UnreadableAnswer(`${name} is no list`);
-  return value as unknown[];
-}
-
 /** Text; numbers are taken as their digits, absent and null as "". */
 export function textOf(fields: Fields, name: string): string {
   const value = fields[name];
@@ -57,22 +50,4 @@ export function requiredText(fields: Fields, name: string): string {
 export function wholeOrNull(value: unknown): number | null {
   const number = typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? Number(value) : value;
   return typeof number === 'number' && Number.isSafeInteger(number) ? number : null;
-}
-
-/** A whole number of at least 0; throws UnreadableAnswer. */
-export function requiredWhole(fields: Fields, name: string): number {
-  const whole = wholeOrNull(fields[name]);
-  if (whole === null || whole < 0) throw new UnreadableAnswer(`${name} is no whole number`);
-  return whole;
-}
-
-/** A whole number, or the fallback when there is none. */
-export function wholeOr(fields: Fields, name: string, fallback: number): number {
-  return wholeOrNull(fields[name]) ?? fallback;
-}
-
-/** The objects of a list that may be absent. */
-export function fieldsListOf(fields: Fields, name: string): readonly Fields[] {
-  const value = fields[name];
-  return Array.isArray(value) ? (value as unknown[]).filter(isFields) : [];
 }
