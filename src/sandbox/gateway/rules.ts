@@ -1,7 +1,4 @@
-/**
- * What can be charged how: currencies with their minimums, channels, mobile money providers, limits of a transfer account.
- * Guarantee: pure; all amounts are subunits (hundredths).
- */
+/** What can be charged how. All amounts are subunits (hundredths). */
 import { GatewayError, invalid } from './errors.ts';
 
 export const COUNTRIES = ['NG', 'GH', 'KE', 'CI', 'ZA'] as const;

@@ -1,10 +1,5 @@
-/**
- * The supplier's error table. Guarantee: an operation that refuses throws a SupplierError, and only codes of this table leave the
- * process. Must not carry secrets or activation codes in a message.
- */
-
 /** Code → the vendor's meaning, from its error table. */
-export const ERROR_MESSAGES = {
+const ERROR_MESSAGES = {
   '000001': 'server error',
   '000101': 'mandatory request header is null',
   '000102': 'request header format is wrong',
@@ -36,12 +31,12 @@ export const ERROR_MESSAGES = {
   '900001': 'system busy, please try again later',
 } as const;
 
-/** In no table of the vendor: what a caller does not know must not read as a refusal. */
+/** In no table of the vendor: callers must not take an unknown code for a refusal. */
 export const UNSEEN_CODE = '209999';
 
 export type ErrorCode = keyof typeof ERROR_MESSAGES | typeof UNSEEN_CODE;
 
-/** A refusal by the supplier; `code` goes out as `errorCode`, the message as `errorMsg`. */
+/** A refusal by the supplier; `code` goes out as `errorCode`, the message, without secrets or activation codes, as `errorMsg`. */
 export class SupplierError extends Error {
   readonly code: ErrorCode;
 

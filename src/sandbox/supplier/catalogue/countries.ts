@@ -1,11 +1,12 @@
-/**
- * Countries that the simulated supplier sells in: ISO codes and names from world-countries, operators from mcc-mnc-list.
- * Guarantee: the same list in every process. Must not invent a country or an operator.
- */
+/** Countries that the simulated supplier sells in: ISO codes and names from world-countries, operators from mcc-mnc-list. */
 import { createRequire } from 'node:module';
 import type { Country as WorldCountry } from 'world-countries';
-import type { WireOperator } from '../wire.ts';
 import { tierOf, type PriceTier } from './prices.ts';
+
+interface WireOperator {
+  operatorName: string;
+  networkType: string;
+}
 
 /** One country with its networks; `operators` is never empty. */
 export interface SoldCountry {

@@ -1,39 +1,26 @@
-/**
- * Decides which webhooks are due. Guarantee: free of charge while no URL is saved; what is due later is kept in storage and told
- * after a restart too. Must not change orders or eSIMs.
- */
-import type { FaultBoard } from '../../support/fault-board.ts';
-import type { WebhookDesk } from '../context.ts';
+/** Decides which webhooks are due. What is due later is stored, and sent after a restart too. Does nothing while no URL is saved. */
+import type { Database } from '../../support/database.ts';
+import type { FaultBoard } from '../../support/faults.ts';
+import { createAlarm } from '../../support/sending.ts';
+import { withState, type FoundEsim } from '../esim-state.ts';
 import type { SupplierFaults } from '../faults.ts';
-import { withState, type FoundEsim } from '../operations/find-esim.ts';
-import type { AccountStore } from '../storage/account.ts';
-import type { OrderStore } from '../storage/orders.ts';
-import type { DueEventRow, EsimRow } from '../storage/rows.ts';
-import type { WireWebhook } from '../wire.ts';
+import type { AccountStore, OrderStore } from '../storage/store.ts';
+import type { DueEventRow, EsimRow } from '../storage/tables.ts';
 import * as messages from './messages.ts';
 import type { WebhookSender } from './sender.ts';
 
 const DAY_MS = 86_400_000;
-const LONGEST_SLEEP_MS = 60_000;
-
-export interface WebhookDeskOptions {
-  now: () => number;
-  orders: OrderStore;
-  account: AccountStore;
-  faults: FaultBoard<SupplierFaults>;
-  sender: WebhookSender;
-}
 
 type Kind = DueEventRow['kind'];
 
 interface DueWork {
   now: () => number;
   orders: OrderStore;
-  send: (batch: WireWebhook[]) => void;
+  send: (batch: messages.WireWebhook[]) => void;
   plan: (kind: Kind, target: string, atMs: number) => void;
 }
 
-/** What to do when a planned moment comes: look at the eSIM as it is now, tell or plan anew. */
+/** When a planned moment comes: read the eSIM as it is now, then send, or plan anew. */
 function createDueHandlers({ now, orders, send, plan }: DueWork): Record<Kind, (target: string) => void> {
   const found = (tranNo: string): FoundEsim | undefined => {
     const row = orders.esimByTranNo(tranNo);
@@ -45,9 +32,8 @@ function createDueHandlers({ now, orders, send, plan }: DueWork): Record<Kind, (
       if (order?.allocatedAtMs == null || order.allocatedAtMs > now()) return;
       send([messages.orderStatus(order, now())]);
       for (const row of orders.esimsOfOrder(orderNo)) {
-        const esim = withState(row, now());
         if (row.activatesAtMs !== null) plan('IN_USE', row.esimTranNo, row.activatesAtMs);
-        else plan('EXPIRED', row.esimTranNo, esim.state.expiresAtMs);
+        else plan('EXPIRED', row.esimTranNo, withState(row, now()).state.expiresAtMs);
       }
     },
     IN_USE: (tranNo) => {
@@ -73,8 +59,8 @@ function createDueHandlers({ now, orders, send, plan }: DueWork): Record<Kind, (
   };
 }
 
-/** The messages that a change of one eSIM is worth. */
-function changeMessages(before: EsimRow, after: EsimRow, nowMs: number): WireWebhook[] {
+/** The messages about a change of one eSIM. */
+function changeMessages(before: EsimRow, after: EsimRow, nowMs: number): messages.WireWebhook[] {
   const [was, is] = [withState(before, nowMs).state, withState(after, nowMs)];
   const { smdpStatus, esimStatus } = is.state;
   const batch = messages.dataUsage(is, { usage: before.orderUsage, total: before.totalVolume }, nowMs);
@@ -87,63 +73,61 @@ function changeMessages(before: EsimRow, after: EsimRow, nowMs: number): WireWeb
   return batch;
 }
 
-/** The desk, with `start` to take up what an earlier process left and `stop`. */
-export function createWebhookDesk(
-  options: WebhookDeskOptions,
-): WebhookDesk & { start(): void; stop(): void } {
-  const { now, orders, account, faults, sender } = options;
-  let timer: NodeJS.Timeout | undefined;
-  let isStopped = false;
-  const url = () => {
-    const saved = account.meta.read('webhook');
-    return saved === undefined || saved === '' ? null : saved;
-  };
+export type WebhookScheduler = ReturnType<typeof createWebhookScheduler>;
+
+export function createWebhookScheduler(options: {
+  now: () => number;
+  orders: OrderStore;
+  account: AccountStore;
+  meta: Database['meta'];
+  faults: FaultBoard<SupplierFaults>;
+  sender: WebhookSender;
+}) {
+  const { now, orders, account, meta, faults, sender } = options;
+  const url = () => meta.read('webhook') ?? '';
   /** Leaves once the caller's transaction is over. */
-  const send = (batch: WireWebhook[]) => {
+  const send = (batch: messages.WireWebhook[]) => {
     const target = url();
-    if (target === null || batch.length === 0) return;
+    if (target === '' || batch.length === 0) return;
     setImmediate(() => sender.send(target, batch, faults.current.webhooks));
   };
   const plan = (kind: Kind, target: string, atMs: number) => {
-    account.addEvent(kind, target, atMs);
-    setImmediate(arm);
+    account.addEvent({ kind, target, atMs });
+    alarm.wake();
   };
   const handlers = createDueHandlers({ now, orders, send, plan });
-  const run = () => {
-    if (isStopped) return;
-    for (const event of account.dueEvents(now())) {
-      account.dropEvent(event.id);
-      handlers[event.kind](event.target);
-    }
-    arm();
-  };
-  function arm(): void {
-    if (isStopped) return;
-    clearTimeout(timer);
-    const atMs = account.nextEventAtMs();
-    if (atMs === null) return;
-    timer = setTimeout(run, Math.min(LONGEST_SLEEP_MS, Math.max(1, atMs - now())));
-    timer.unref();
-  }
-  return {
-    url,
-    orderPlanned: (orderNo, allocatedAtMs) => {
-      if (allocatedAtMs !== null && url() !== null) plan('ALLOCATED', orderNo, allocatedAtMs);
+  const alarm = createAlarm({
+    now,
+    nextAtMs: account.nextEventAtMs,
+    run: () => {
+      for (const event of account.dueEvents(now())) {
+        account.dropEvent(event.id);
+        handlers[event.kind](event.target);
+      }
     },
-    esimChanged: (before, after) => {
-      if (url() === null) return;
+  });
+  return {
+    /** Empty when none is saved. */
+    url,
+    /** An order was taken or freed. */
+    orderPlanned: (orderNo: string, allocatedAtMs: number | null): void => {
+      if (allocatedAtMs !== null && url() !== '') plan('ALLOCATED', orderNo, allocatedAtMs);
+    },
+    /** A call or the control interface changed an eSIM. */
+    esimChanged: (before: EsimRow, after: EsimRow): void => {
+      if (url() === '') return;
       send(changeMessages(before, after, now()));
       const startsAtMs = after.activatesAtMs;
       if (startsAtMs !== null && startsAtMs !== before.activatesAtMs && startsAtMs > now()) {
         plan('IN_USE', after.esimTranNo, startsAtMs);
       }
     },
-    checkHealth: (candidate) => sender.post(candidate, messages.checkHealth(now())),
-    saveUrl: (saved) => account.meta.write('webhook', saved),
-    start: arm,
+    /** Posts a health check; resolves to whether the address answered with 2xx. */
+    checkHealth: (candidate: string) => sender.post(candidate, messages.checkHealth(now())),
+    saveUrl: (saved: string): void => meta.write('webhook', saved),
+    start: alarm.wake,
     stop: () => {
-      isStopped = true;
-      clearTimeout(timer);
+      alarm.stop();
       sender.stop();
     },
   };
