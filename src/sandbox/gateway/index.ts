@@ -16,13 +16,7 @@ import type { GatewayContext } from './context.ts';
 import { createGatewayControl } from './control/server.ts';
 import { FAULTS, isUnreachable, type GatewayFaults } from './faults.ts';
 import { CURRENCIES, type Country, type Currency } from './rules.ts';
-import {
-  createAgendaStore,
-  createDomainStore,
-  createRefundStore,
-  createTransactionStore,
-  createWebhookStore,
-} from './storage/store.ts';
+import { createStores } from './storage/store.ts';
 import { TABLES, type TransactionRow } from './storage/tables.ts';
 import { createAgenda, createClock, createTimer, type AgendaHandlers } from './time.ts';
 import { createWebhookEmitter, createWebhookSender } from './webhooks.ts';
@@ -75,8 +69,7 @@ function assemble(options: GatewaySimulatorOptions, database: Database, { url, o
   const { secretKey, seed = 1 } = options;
   const clock = createClock(options.now ?? Date.now, meta);
   const { now } = clock;
-  const agendaStore = createAgendaStore(database);
-  const store = createWebhookStore(database);
+  const { transactions, refunds, domains, agenda, webhooks: store } = createStores(database);
   const wake = () => timer.wake();
   const { refundDelayMs, retries } = options;
   const faults = createFaultBoard({
@@ -96,13 +89,13 @@ function assemble(options: GatewaySimulatorOptions, database: Database, { url, o
       domain: secretKey.startsWith('sk_live_') ? 'live' : 'test',
     },
     database,
-    transactions: createTransactionStore(database),
-    refunds: createRefundStore(database),
-    domains: createDomainStore(database),
+    transactions,
+    refunds,
+    domains,
     faults,
     webhooks: createWebhookEmitter({ now, store, meta, faults, wake }),
     plan: (kind, target, atMs, data = {}) => {
-      agendaStore.insert({ kind, target, atMs, data: JSON.stringify(data) });
+      agenda.insert({ kind, target, atMs, data: JSON.stringify(data) });
       wake();
     },
     scenarioMs: options.scenarioMs ?? 1000,
@@ -110,9 +103,9 @@ function assemble(options: GatewaySimulatorOptions, database: Database, { url, o
     pageUrl: (accessCode) => `${options.publicUrl?.replace(/\/+$/, '') ?? url()}/checkout/${accessCode}`,
   };
   const handlers = agendaHandlers(context);
-  const runDue = createAgenda({ clock, database, store: agendaStore, handlers, onBug });
+  const runDue = createAgenda({ clock, database, store: agenda, handlers, onBug });
   const sender = createWebhookSender({ now, database, store, secretKey, faults, onSettled: wake });
-  const timer = createTimer({ clock, agenda: agendaStore, runDue, sender });
+  const timer = createTimer({ clock, agenda, runDue, sender });
   return { context, clock, store, runDue, sender, timer };
 }
 

@@ -1,6 +1,6 @@
 /** An operation of the API, and how it finds a transaction. */
 import type { GatewayContext } from '../context.ts';
-import { notFound, type GatewayError } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import type { Params } from '../params.ts';
 import type { TransactionRow } from '../storage/tables.ts';
 import { idOf } from '../wire.ts';
@@ -19,21 +19,18 @@ export type Operation = (
 
 /** The transaction with this reference; refused with the status that the faults say. */
 export function requireReference(context: GatewayContext, reference: string): TransactionRow {
-  const row = byReference(context, reference);
-  if (row === undefined) throw referenceNotFound(context);
-  return row;
+  return required(context, byReference(context, reference));
 }
 
 /** The transaction with this reference or id, refused like `requireReference`. */
 export function requireTransaction(context: GatewayContext, referenceOrId: string): TransactionRow {
-  const row = findTransaction(context, referenceOrId);
-  if (row === undefined) throw referenceNotFound(context);
-  return row;
+  return required(context, findTransaction(context, referenceOrId));
 }
 
-function referenceNotFound({ faults }: GatewayContext): GatewayError {
+function required({ faults }: GatewayContext, row: TransactionRow | undefined): TransactionRow {
+  if (row !== undefined) return row;
   const status = faults.current.unknownReference;
-  return notFound('Transaction reference not found', 'transaction_not_found', status);
+  throw notFound('Transaction reference not found', 'transaction_not_found', status);
 }
 
 /** The transaction with this id, if any. */

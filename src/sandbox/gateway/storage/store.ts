@@ -32,7 +32,7 @@ export type AgendaStore = ReturnType<typeof createAgendaStore>;
 export type DomainStore = ReturnType<typeof createDomainStore>;
 
 /** Transactions, what was paid into them, and the statement. */
-export function createTransactionStore(database: Database) {
+function createTransactionStore(database: Database) {
   const { one, all, run } = database;
   return {
     nextId: database.nextId(TRANSACTIONS, FIRST_ID),
@@ -69,7 +69,7 @@ export function createTransactionStore(database: Database) {
   };
 }
 
-export function createRefundStore(database: Database) {
+function createRefundStore(database: Database) {
   const { one, all } = database;
   return {
     nextRefundId: database.nextId(REFUNDS, FIRST_REFUND_ID),
@@ -99,7 +99,7 @@ export function createRefundStore(database: Database) {
 
 export type DueDelivery = DeliveryRow & { body: string };
 
-export function createWebhookStore(database: Database) {
+function createWebhookStore(database: Database) {
   const { one, all, run } = database;
   const due = all<(nowMs: number) => DueDelivery>(
     `SELECT deliveries.*, body FROM deliveries JOIN events ON events.id = eventId
@@ -140,7 +140,7 @@ export function createWebhookStore(database: Database) {
   };
 }
 
-export function createAgendaStore(database: Database) {
+function createAgendaStore(database: Database) {
   const next = database.one<() => { atMs: number | null }>('SELECT min(atMs) AS atMs FROM agenda');
   return {
     insert: database.insert(AGENDA),
@@ -153,10 +153,20 @@ export function createAgendaStore(database: Database) {
 }
 
 /** The domains of Apple Pay. */
-export function createDomainStore({ all, run }: Database) {
+function createDomainStore({ all, run }: Database) {
   return {
     all: all<() => { name: string }>('SELECT name FROM domains ORDER BY name'),
     add: run<(name: string) => void>('INSERT INTO domains (name) VALUES (?) ON CONFLICT DO NOTHING'),
     remove: run<(name: string) => number>('DELETE FROM domains WHERE name = ?'),
+  };
+}
+
+export function createStores(database: Database) {
+  return {
+    transactions: createTransactionStore(database),
+    refunds: createRefundStore(database),
+    webhooks: createWebhookStore(database),
+    agenda: createAgendaStore(database),
+    domains: createDomainStore(database),
   };
 }

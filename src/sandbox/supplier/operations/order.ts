@@ -11,17 +11,7 @@ import {
   type Params,
 } from '../params.ts';
 import type { EsimRow, OrderLine, OrderRow } from '../storage/tables.ts';
-import {
-  charge,
-  LONGEST_TRANSACTION_ID,
-  losesAnswer,
-  periodsOf,
-  refuseByFault,
-  requirePackage,
-  requireTotal,
-  ruleOf,
-  snapshotJson,
-} from './purchase.ts';
+import * as buying from './purchase.ts';
 
 const MOST_ESIMS = 30;
 
@@ -30,9 +20,9 @@ interface WantedLine extends OrderLine {
 }
 
 function readLine(context: SupplierContext, params: Params): WantedLine {
-  const entry = requirePackage(context, params, context.catalogue.findBase);
+  const entry = buying.requirePackage(context, params, context.catalogue.findBase);
   const count = mandatoryInteger(params, 'count', 1, MOST_ESIMS);
-  const periodNum = periodsOf(params, entry);
+  const periodNum = buying.periodsOf(params, entry);
   const price = optionalInteger(params, 'price');
   if (price !== undefined && price !== entry.item.price) throw new SupplierError('200005');
   return { entry, packageCode: entry.item.packageCode, count, periodNum, price: entry.item.price };
@@ -55,7 +45,7 @@ function newEsim(context: SupplierContext, order: OrderRow, line: WantedLine): E
     orderNo: order.orderNo,
     transactionId: order.transactionId,
     iccid: used ?? iccidOf(esimTranNo),
-    plan: snapshotJson(line.entry),
+    plan: buying.snapshotJson(line.entry),
     paid: line.price * line.periodNum,
     createdAtMs,
     allocatedAtMs,
@@ -73,7 +63,7 @@ function newEsim(context: SupplierContext, order: OrderRow, line: WantedLine): E
 /** Charges and writes the order with its eSIMs, in one transaction. */
 function take(context: SupplierContext, order: OrderRow, lines: WantedLine[]): void {
   context.database.transact(() => {
-    charge(context, order.amount);
+    buying.charge(context, order.amount);
     context.orders.insertOrder(order);
     for (const line of lines) {
       for (let i = 0; i < line.count; i += 1) context.orders.insertEsim(newEsim(context, order, line));
@@ -84,12 +74,12 @@ function take(context: SupplierContext, order: OrderRow, lines: WantedLine[]): v
 
 /** `/esim/order`: charges and takes the order; profiles follow, until then `/esim/query` answers 200010. */
 export function placeOrder(context: SupplierContext, params: Params): Outcome {
-  const transactionId = mandatoryText(params, 'transactionId', LONGEST_TRANSACTION_ID);
+  const transactionId = mandatoryText(params, 'transactionId', buying.LONGEST_TRANSACTION_ID);
   const known = context.orders.orderByTransaction(transactionId);
-  if (context.faults.current.refusalsFirst) refuseByFault(context);
+  if (context.faults.current.refusalsFirst) buying.refuseByFault(context);
   if (known !== undefined) {
     context.orders.countOrderRequest(transactionId);
-    return { obj: { orderNo: known.orderNo, transactionId }, loseAnswer: losesAnswer(context) };
+    return { obj: { orderNo: known.orderNo, transactionId }, loseAnswer: buying.losesAnswer(context) };
   }
   if (context.orders.topUpByTransaction(transactionId) !== undefined) {
     throw new SupplierError('200008', 'transactionId belongs to a top-up');
@@ -99,10 +89,10 @@ export function placeOrder(context: SupplierContext, params: Params): Outcome {
     throw new SupplierError('200008', `an order has at most ${MOST_ESIMS} eSIMs`);
   }
   const tries = context.account.tries(transactionId);
-  const rule = ruleOf(lines.map((line) => line.packageCode));
-  refuseByFault(context, rule, tries);
+  const rule = buying.ruleOf(lines.map((line) => line.packageCode));
+  buying.refuseByFault(context, rule, tries);
   const amount = lines.reduce((sum, line) => sum + line.price * line.count * line.periodNum, 0);
-  requireTotal(params, amount);
+  buying.requireTotal(params, amount);
   const heldByFault = context.faults.hits('neverAllocate') ? 'fault' : null;
   const heldBy = rule.neverAllocate === true ? 'magic' : heldByFault;
   const allocationMs = Math.max(rule.slowMs ?? 0, context.faults.current.allocationMs);
@@ -118,7 +108,10 @@ export function placeOrder(context: SupplierContext, params: Params): Outcome {
     requests: tries + 1,
   };
   take(context, order, lines);
-  return { obj: { orderNo: order.orderNo, transactionId }, loseAnswer: losesAnswer(context, rule, tries) };
+  return {
+    obj: { orderNo: order.orderNo, transactionId },
+    loseAnswer: buying.losesAnswer(context, rule, tries),
+  };
 }
 
 /** Releases held orders: their profiles exist from now on. */

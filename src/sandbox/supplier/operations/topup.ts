@@ -7,17 +7,7 @@ import { mandatoryText, type Params } from '../params.ts';
 import type { TopUpRow } from '../storage/tables.ts';
 import { replyTime } from '../wire.ts';
 import { requireEsim } from './find-esim.ts';
-import {
-  charge,
-  LONGEST_TRANSACTION_ID,
-  losesAnswer,
-  periodsOf,
-  refuseByFault,
-  requirePackage,
-  requireTotal,
-  ruleOf,
-  snapshotJson,
-} from './purchase.ts';
+import * as buying from './purchase.ts';
 
 const TOPPABLE: ReadonlySet<string> = new Set(['GOT_RESOURCE', 'IN_USE', 'USED_UP']);
 
@@ -28,7 +18,7 @@ function answer(context: SupplierContext, row: TopUpRow, loseAnswer: boolean): O
 }
 
 function findTopUp(context: SupplierContext, params: Params, esim: FoundEsim): CatalogueEntry {
-  const entry = requirePackage(context, params, context.catalogue.findTopUp);
+  const entry = buying.requirePackage(context, params, context.catalogue.findTopUp);
   if (esim.plan.supportTopUpType === 1) throw new SupplierError('200008', 'the eSIM supports no top-up');
   if (esim.plan.topUpGroup !== entry.topUpGroup) {
     throw new SupplierError('200008', 'the top-up package does not fit the eSIM');
@@ -57,7 +47,7 @@ function apply(
     topUpEsimTranNo,
     esimTranNo: row.esimTranNo,
     amount: purchase.amount,
-    plan: snapshotJson(purchase.entry),
+    plan: buying.snapshotJson(purchase.entry),
     volume: item.volume * purchase.periods,
     duration: item.duration * purchase.periods,
     createdAtMs: nowMs,
@@ -74,7 +64,7 @@ function apply(
     }),
   };
   context.database.transact(() => {
-    charge(context, purchase.amount);
+    buying.charge(context, purchase.amount);
     context.orders.insertTopUp(topUp);
     context.orders.updateEsim(row);
     context.webhooks.esimChanged(before, row);
@@ -84,12 +74,12 @@ function apply(
 
 /** `/esim/topup`: adds a TOPUP package's volume and days to an eSIM that is new, in use or used up. */
 export function topUpEsim(context: SupplierContext, params: Params): Outcome {
-  const transactionId = mandatoryText(params, 'transactionId', LONGEST_TRANSACTION_ID);
+  const transactionId = mandatoryText(params, 'transactionId', buying.LONGEST_TRANSACTION_ID);
   const known = context.orders.topUpByTransaction(transactionId);
-  if (context.faults.current.refusalsFirst) refuseByFault(context);
+  if (context.faults.current.refusalsFirst) buying.refuseByFault(context);
   if (known !== undefined) {
     context.orders.countTopUpRequest(transactionId);
-    return answer(context, known, losesAnswer(context));
+    return answer(context, known, buying.losesAnswer(context));
   }
   if (context.orders.orderByTransaction(transactionId) !== undefined) {
     throw new SupplierError('200008', 'transactionId belongs to an order');
@@ -97,14 +87,14 @@ export function topUpEsim(context: SupplierContext, params: Params): Outcome {
   const esim = requireEsim(context, params);
   const entry = findTopUp(context, params, esim);
   const tries = context.account.tries(transactionId);
-  const rule = ruleOf([entry.item.packageCode]);
-  refuseByFault(context, rule, tries);
+  const rule = buying.ruleOf([entry.item.packageCode]);
+  buying.refuseByFault(context, rule, tries);
   if (rule.neverAllocate === true) throw new SupplierError('900001');
   if (!TOPPABLE.has(esim.state.esimStatus)) throw new SupplierError('200002');
-  const periods = periodsOf(params, entry);
+  const periods = buying.periodsOf(params, entry);
   const total = entry.item.price * periods;
-  requireTotal(params, total);
+  buying.requireTotal(params, total);
   const purchase = { transactionId, entry, periods, amount: total, tries };
   const topUp = apply(context, esim, purchase, rule.slowMs ?? 0);
-  return answer(context, topUp, losesAnswer(context, rule, tries));
+  return answer(context, topUp, buying.losesAnswer(context, rule, tries));
 }
