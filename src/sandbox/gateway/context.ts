@@ -2,18 +2,15 @@ import type { Database } from '../support/database.ts';
 import type { FaultBoard } from '../support/faults.ts';
 import type { GatewayFaults } from './faults.ts';
 import type { Integration } from './rules.ts';
-import type { DomainStore, RefundStore, TransactionStore } from './storage/store.ts';
+import type { Stores } from './storage/store.ts';
 import type { AgendaRow } from './storage/tables.ts';
 import type { WebhookEmitter } from './webhooks.ts';
 
 /** What every operation works with. */
-export interface GatewayContext {
+export interface GatewayContext extends Pick<Stores, 'transactions' | 'refunds' | 'domains'> {
   now: () => number;
   integration: Integration;
   database: Database;
-  transactions: TransactionStore;
-  refunds: RefundStore;
-  domains: DomainStore;
   faults: FaultBoard<GatewayFaults>;
   webhooks: WebhookEmitter;
   /** Has something happen by itself, once the caller's transaction is over. */

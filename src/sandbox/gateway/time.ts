@@ -1,7 +1,7 @@
 /** The simulator's clock, what is planned for later, and skipping time. */
 import type { Database } from '../support/database.ts';
 import { createAlarm } from '../support/sending.ts';
-import type { AgendaStore } from './storage/store.ts';
+import type { Stores } from './storage/store.ts';
 import type { AgendaRow } from './storage/tables.ts';
 import type { WebhookSender } from './webhooks.ts';
 
@@ -44,7 +44,7 @@ export type AgendaHandlers = Record<
 export function createAgenda(options: {
   clock: Clock;
   database: Database;
-  store: AgendaStore;
+  store: Stores['agenda'];
   handlers: AgendaHandlers;
   onBug: (error: unknown) => void;
 }): () => void {
@@ -71,7 +71,7 @@ export function createAgenda(options: {
 /** Runs what is due, from the agenda and of webhooks, and skips time. */
 export function createTimer(options: {
   clock: Clock;
-  agenda: AgendaStore;
+  agenda: Stores['agenda'];
   runDue: () => void;
   sender: WebhookSender;
 }) {

@@ -4,7 +4,7 @@ import type { Database } from '../support/database.ts';
 import type { FaultBoard, WebhookMode } from '../support/faults.ts';
 import { createPool, postJson } from '../support/sending.ts';
 import type { GatewayFaults } from './faults.ts';
-import type { DueDelivery, WebhookStore } from './storage/store.ts';
+import type { DueDelivery, Stores } from './storage/store.ts';
 import type { Attempt } from './storage/tables.ts';
 import { iso, toBytes } from './wire.ts';
 
@@ -19,7 +19,7 @@ export type WebhookEmitter = ReturnType<typeof createWebhookEmitter>;
 /** Writes events, with the deliveries that the faults call for. */
 export function createWebhookEmitter(options: {
   now: () => number;
-  store: WebhookStore;
+  store: Stores['webhooks'];
   meta: Database['meta'];
   faults: FaultBoard<GatewayFaults>;
   /** Something is due. */
@@ -94,7 +94,7 @@ export type WebhookSender = ReturnType<typeof createWebhookSender>;
 export function createWebhookSender(options: {
   now: () => number;
   database: Database;
-  store: WebhookStore;
+  store: Stores['webhooks'];
   secretKey: string;
   faults: FaultBoard<GatewayFaults>;
   /** A delivery was settled, so something else may be due. */

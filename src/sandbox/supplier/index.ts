@@ -35,13 +35,11 @@ export interface SupplierSimulatorOptions extends SimulatorOptions {
   balance?: number;
 }
 
-const DEFAULT_BALANCE = 100_000_000_000;
-
 function buildContext(options: SupplierSimulatorOptions, database: Database, url: () => string) {
   const { now = Date.now, publicHost = 'qr.sandbox.example' } = options;
   const { meta } = database;
   const orders = createOrderStore(database);
-  const account = createAccountStore(database, options.balance ?? DEFAULT_BALANCE);
+  const account = createAccountStore(database, options.balance ?? 100_000_000_000);
   const faults = createFaultBoard({
     defaults: FAULTS.parse({ allocationMs: options.allocationMs }),
     seed: options.seed ?? 1,

@@ -1,11 +1,11 @@
 /** What the gateway really holds, for scripts: charges with their payments, refunds and webhooks. */
 import type { GatewayContext } from '../context.ts';
-import type { WebhookStore } from '../storage/store.ts';
+import type { Stores } from '../storage/store.ts';
 import type { EventRow, RefundRow, TransactionRow, TransferAccount } from '../storage/tables.ts';
 import { iso, isoOrNull } from '../wire.ts';
 
 /** One event with its deliveries; `body` is what was signed, byte by byte. */
-export function eventView(webhooks: WebhookStore, { createdAtMs, ...row }: EventRow) {
+export function eventView(webhooks: Stores['webhooks'], { createdAtMs, ...row }: EventRow) {
   return {
     ...row,
     at: iso(createdAtMs),
@@ -62,7 +62,7 @@ export function chargeSummary(row: TransactionRow) {
 }
 
 /** A charge with all that belongs to it. */
-export function chargeView(context: GatewayContext, webhooks: WebhookStore, row: TransactionRow) {
+export function chargeView(context: GatewayContext, webhooks: Stores['webhooks'], row: TransactionRow) {
   const events = webhooks.recentEvents(row.reference, null, 1000).toReversed();
   return {
     ...chargeSummary(row),

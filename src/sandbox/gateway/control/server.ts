@@ -15,7 +15,7 @@ import type { GatewayContext } from '../context.ts';
 import { GatewayError } from '../errors.ts';
 import { FAULTS } from '../faults.ts';
 import { timeOf } from '../params.ts';
-import type { WebhookStore } from '../storage/store.ts';
+import type { Stores } from '../storage/store.ts';
 import type { Clock } from '../time.ts';
 import { iso } from '../wire.ts';
 import { CHARGE_CHANGES, endRefund, REFUND_ENDS, requireCharge } from './changes.ts';
@@ -27,7 +27,7 @@ const REFERENCE = '([A-Za-z0-9.=-]{1,100})';
 
 interface ControlOptions {
   context: GatewayContext;
-  webhooks: WebhookStore;
+  webhooks: Stores['webhooks'];
   clock: Clock;
   stats: Stats;
   runDue: () => void;

@@ -25,11 +25,7 @@ const FIRST_REFUND_ID = 3_000_000;
 const FIRST_DISPUTE_ID = 350_000;
 const MOST_DELIVERIES_AT_ONCE = 200;
 
-export type TransactionStore = ReturnType<typeof createTransactionStore>;
-export type RefundStore = ReturnType<typeof createRefundStore>;
-export type WebhookStore = ReturnType<typeof createWebhookStore>;
-export type AgendaStore = ReturnType<typeof createAgendaStore>;
-export type DomainStore = ReturnType<typeof createDomainStore>;
+export type Stores = ReturnType<typeof createStores>;
 
 /** Transactions, what was paid into them, and the statement. */
 function createTransactionStore(database: Database) {

@@ -13,15 +13,12 @@ const DAY_MS = 86_400_000;
 
 type Kind = DueEventRow['kind'];
 
-interface DueWork {
-  now: () => number;
-  orders: OrderStore;
-  send: (batch: messages.WireWebhook[]) => void;
-  plan: (kind: Kind, target: string, atMs: number) => void;
-}
-
 /** When a planned moment comes: read the eSIM as it is now, then send, or plan anew. */
-function createDueHandlers({ now, orders, send, plan }: DueWork): Record<Kind, (target: string) => void> {
+function createDueHandlers(
+  { now, orders }: { now: () => number; orders: OrderStore },
+  send: (batch: messages.WireWebhook[]) => void,
+  plan: (kind: Kind, target: string, atMs: number) => void,
+): Record<Kind, (target: string) => void> {
   const found = (tranNo: string): FoundEsim | undefined => {
     const row = orders.esimByTranNo(tranNo);
     return row === undefined ? undefined : withState(row, now());
@@ -95,7 +92,7 @@ export function createWebhookScheduler(options: {
     account.addEvent({ kind, target, atMs });
     alarm.wake();
   };
-  const handlers = createDueHandlers({ now, orders, send, plan });
+  const handlers = createDueHandlers({ now, orders }, send, plan);
   const alarm = createAlarm({
     now,
     nextAtMs: account.nextEventAtMs,
