@@ -4,7 +4,6 @@ import { AMOUNT, checked, ControlError, FLAG } from '../../support/control.ts';
 import type { SupplierContext } from '../context.ts';
 import { withState } from '../esim-state.ts';
 import { releaseOrders } from '../operations/order.ts';
-import type { PackageOverride } from '../storage/store.ts';
 import type { EsimRow } from '../storage/tables.ts';
 import { esimView } from './orders-view.ts';
 
@@ -87,7 +86,7 @@ function requirePackage({ catalogue }: SupplierContext, code: string): string {
 export function changePackage(context: SupplierContext, code: string, body: unknown) {
   const packageCode = requirePackage(context, code);
   const known = context.account.overrides.get(packageCode) ?? { price: null, withdrawn: false };
-  const override = { ...known, ...someOf(PACKAGE, body) } as PackageOverride;
+  const override = { ...known, ...someOf(PACKAGE, body) };
   context.account.setOverride(packageCode, override);
   return { packageCode, ...override };
 }
