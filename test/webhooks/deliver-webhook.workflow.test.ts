@@ -20,7 +20,7 @@ import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.s
 const SPEED = 50_000;
 const WAITS_MS = ATTEMPT_WAITS_MS.map((ms) => Math.trunc(ms / SPEED));
 /** What a step takes beside its wait, on a busy machine. */
-const SLACK_MS = 2_500;
+const SLACK_MS = 10_000;
 
 let stack: Stack;
 let harness: DeliveryHarness;
