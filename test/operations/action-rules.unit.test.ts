@@ -11,7 +11,7 @@ import {
   actionsInSituation,
   availableActions,
   situationOf,
-  REFUSAL_WORDS,
+  REFUSAL_MESSAGES,
   refusalFor,
   requestRefusal,
   amountOf,
@@ -244,7 +244,7 @@ describe('why not', () => {
   });
 
   it('has words for each refusal', () => {
-    for (const refusal of ACTION_REFUSALS) expect(REFUSAL_WORDS[refusal].length).toBeGreaterThan(10);
+    for (const refusal of ACTION_REFUSALS) expect(REFUSAL_MESSAGES[refusal].length).toBeGreaterThan(10);
   });
 });
 

@@ -35,7 +35,7 @@ afterAll(() => door.close());
 beforeEach(() => {
   ops.calls.length = 0;
   ops.refused.length = 0;
-  ops.outcome = { outcome: 'done', moveId: MOVE, did: 'looked at the gateway' };
+  ops.outcome = { outcome: 'done', moveId: MOVE, did: 'checked the gateway' };
 });
 
 function as(who: Role | 'NEW'): Ask {

@@ -36,6 +36,6 @@ export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): O
   return {
     ...moves,
     move: (transactionId, move, more = {}) =>
-      moves.make({ transactionId, move, by: BY, reason: REASON, ...more }),
+      moves.perform({ transactionId, move, by: BY, reason: REASON, ...more }),
   };
 }

@@ -4,7 +4,7 @@ import type { Money } from '../../domain/money.ts';
 import {
   atLockedRate,
   decideBooking,
-  NOTHING,
+  NO_CHANGE,
   type BookedPayment,
   type BookingDecision,
   type ReceivedMoney,
@@ -66,7 +66,7 @@ export async function bookSeen(
 ): Promise<BookingDecision> {
   return db.transaction().execute(async (trx) => {
     const { payment, isAwaited } = await lockPayment(trx, reference);
-    if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NOTHING, isOutdated: true };
+    if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NO_CHANGE, isOutdated: true };
     const facts = await factsOf(trx, payment, isAwaited, seen);
     const decision = decideBooking(facts, seen);
     const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor = 0n } = decision;

@@ -10,7 +10,7 @@ import type { Timeline } from '../../../src/operations/timeline.ts';
 import type { Environment } from '../../../src/domain/account.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
-import { may, mayMove, ROLES, type Role } from '../../../src/accounts/roles.ts';
+import { may, mayPerform, ROLES, type Role } from '../../../src/accounts/roles.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
 import type { Session } from '../../../src/accounts/sessions.ts';
 import type { OneTimePassword, PersonView } from '../../../src/accounts/people.ts';
@@ -65,7 +65,7 @@ export function createMemoryOps({ live = false }: { readonly live?: boolean } = 
   };
 }
 
-const done: ActionOutcome = { outcome: 'done', moveId: MOVE, did: 'looked at the gateway' };
+const done: ActionOutcome = { outcome: 'done', moveId: MOVE, did: 'checked the gateway' };
 
 const byOf = ({ person: { email } }: Session): string => email;
 
@@ -147,7 +147,7 @@ function createWorld(environment: Environment, { calls, refused, state }: Noting
     readTimeline: (id) => known(id, `story ${id}`, story),
     listMoves: (id) => known(id, 'moves', { preview, made: [record] }),
     makeMove: (session, move) => {
-      if (!mayMove(session.person.role, move.move)) {
+      if (!mayPerform(session.person.role, move.move)) {
         refused.push(`${session.person.role} ${move.move}`);
         return Promise.reject(new DomainError('FORBIDDEN', 'Your role may not'));
       }
