@@ -8,7 +8,7 @@ export interface Paid {
   readonly answer: Answer;
 }
 
-export interface HeldCharge {
+interface HeldCharge {
   readonly status: string;
   readonly requested: { readonly amountMinor: number; readonly currency: string };
   readonly received: { readonly amountMinor: number; readonly currency: string };

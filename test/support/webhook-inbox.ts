@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { until } from './until.ts';
 
-export interface Letter {
+interface Letter {
   readonly path: string;
   readonly body: string;
   readonly headers: IncomingHttpHeaders;
 }
 
-export interface InboxAnswer {
+interface InboxAnswer {
   readonly status: number;
   readonly body?: string;
 }

@@ -31,7 +31,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly events?: readonly WebhookEvent[];
   readonly answer?: Answering;
 }
