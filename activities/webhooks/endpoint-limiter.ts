@@ -5,15 +5,6 @@ export interface EndpointLimits {
   readonly perAccount: number;
 }
 
-export interface PermitRequest {
-  readonly endpointId: string;
-  readonly accountId: string;
-  /** Its last recorded attempt failed: an endpoint that this worker does not know starts as slow. */
-  readonly isFailing: boolean;
-  /** In [0, 1). */
-  readonly random: number;
-}
-
 /** How an attempt ended. Any answer within the time limit is `answered`; `unused`: no attempt was made. */
 export type Ending = 'answered' | 'unanswered' | 'unused';
 
@@ -31,7 +22,14 @@ export type Acquired =
  * only itself. Never queues: a refused caller is told when to retry, one after the other, at about the pace at which the endpoint answers.
  */
 export interface EndpointLimiter {
-  acquire(request: PermitRequest): Acquired;
+  acquire(request: {
+    readonly endpointId: string;
+    readonly accountId: string;
+    /** Its last recorded attempt failed: an endpoint that this worker does not know starts as slow. */
+    readonly isFailing: boolean;
+    /** In [0, 1). */
+    readonly random: number;
+  }): Acquired;
 }
 
 /** Slower answers count as slow: receivers should store a message and answer at once. */

@@ -33,8 +33,8 @@ async function sendNotices(deps: ActivityDeps): Promise<string> {
 
 async function sendNotice(deps: ActivityDeps, claimed: ClaimedNotice): Promise<boolean> {
   const { db, events } = deps;
-  const { id, accountId, notice, attempts } = claimed;
-  const fields = { noticeId: id, accountId, kind: notice.kind, about: notice.facts.endpointId, attempts };
+  const { id, accountId, kind, facts, attempts } = claimed;
+  const fields = { noticeId: id, accountId, kind, about: facts.endpointId, attempts };
   const outcome = await mail(deps, claimed);
   if (outcome.outcome === 'done') {
     await markNoticeSent(db, id);
@@ -48,9 +48,10 @@ async function sendNotice(deps: ActivityDeps, claimed: ClaimedNotice): Promise<b
 
 async function mail(
   { notices: { mailer, environment } }: ActivityDeps,
-  { id, email, notice }: ClaimedNotice,
+  notice: ClaimedNotice,
 ): Promise<MailOutcome> {
-  if (email === undefined) return { outcome: 'refused', detail: 'the account has no address' };
+  const { id, email } = notice;
+  if (email === null) return { outcome: 'refused', detail: 'the account has no address' };
   if (!mailer) return { outcome: 'refused', detail: 'no mail server is configured: SIMWAY_SMTP_URL' };
   return mailer.send({ id, to: email, ...noticeText(notice, environment) });
 }

@@ -66,25 +66,15 @@ interface ReadyCondition {
 
 /** Throws when the program cannot be started at all. */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const {
-    name,
-    command,
-    args,
-    cwd,
-    env,
-    uid,
-    gid,
-    stopSignal = 'SIGTERM',
-    stopDeadlineMs = 10_000,
-  } = options;
+  const { name, command, args, stopSignal = 'SIGTERM', stopDeadlineMs = 10_000 } = options;
   const file = options.logFile === undefined ? null : await openLogFile(options.logFile);
   const child = spawn(command, args, {
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(env === undefined ? {} : { env: { ...env } }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(gid === undefined ? {} : { gid }),
+    cwd: options.cwd,
+    env: options.env,
+    uid: options.uid,
+    gid: options.gid,
   });
   const output = collectOutput(child, file);
   const watch: { dog: Watchdog | null } = { dog: null };
@@ -121,6 +111,21 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     stop,
     kill,
   };
+}
+
+/** Starts a child and waits until it is ready; one that does not become ready is stopped. */
+export async function startReadyChild(
+  options: ChildOptions,
+  conditionOf: (child: Child) => ReadyCondition | Promise<ReadyCondition>,
+): Promise<Child> {
+  const child = await startChild(options);
+  try {
+    await child.untilReady(await conditionOf(child));
+    return child;
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
 }
 
 interface Output {
@@ -180,7 +185,11 @@ async function untilReady(waiting: {
         throw new Error(withTail(`${name} ended before it was ready`, output));
       }
       // A probe may hang on another program's port; the child may end meanwhile.
-      if (condition.probe !== undefined && (await Promise.race([ask(condition.probe), exited]))) return '';
+      if (
+        condition.probe !== undefined &&
+        (await Promise.race([condition.probe().catch(() => false), exited]))
+      )
+        return '';
       const now = performance.now();
       if (now - startedAt > condition.deadlineMs) {
         throw new Error(withTail(`${name} was not ready after ${condition.deadlineMs / 1000} s`, output));
@@ -194,10 +203,6 @@ async function untilReady(waiting: {
   } finally {
     output.onLine = null;
   }
-}
-
-async function ask(probe: () => Promise<boolean>): Promise<boolean> {
-  return probe().catch(() => false);
 }
 
 function withTail(message: string, output: Output): string {

@@ -69,10 +69,13 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   const run = await beginRun(settings.dataDir);
   closers.push(() => run.close());
   const port = await freePort(settings.httpPort);
+  const webhookUrl = `http://127.0.0.1:${port}/webhooks/paystack/test`;
+  const supplierArgs = ['--access-code', SANDBOX_ACCESS_CODE, '--public-host', 'self'];
+  const gatewayArgs = ['--secret-key', SANDBOX_SECRET_KEY, '--webhook-url', webhookUrl];
   const [services, supplier, gateway] = await allStarted([
     startServices(settings, closers),
-    startSupplier(settings, closers),
-    startGateway(settings, port, closers),
+    startSimulator('supplier', supplierArgs, settings, closers),
+    startSimulator('gateway', gatewayArgs, settings, closers),
   ]);
   log.info('database: migrating');
   await migrateDatabase(services.databaseUrl, (line) => log.info(line));
@@ -108,15 +111,10 @@ async function bringUp(settings: DevSettings, closers: Closers): Promise<void> {
   printWelcome(info, services.redisUrl, Math.trunc(performance.now() - startedAtMs));
 }
 
-interface Services {
-  readonly databaseUrl: string;
-  readonly temporalAddress: string;
-  readonly temporalUiUrl: string;
-  readonly redisUrl: string | undefined;
-}
+type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** Starts what the environment does not name. */
-async function startServices(settings: DevSettings, closers: Closers): Promise<Services> {
+async function startServices(settings: DevSettings, closers: Closers) {
   const { dataDir, pathEnv, cacheDir, namespaces, databaseUrl, redisUrl } = settings;
   const own = async <S extends RunningServer | null>(name: string, starting: Promise<S>): Promise<S> => {
     const server = await starting;
@@ -166,39 +164,18 @@ function prepareTheirTemporal({ temporalAddress: address, temporalUiUrl, namespa
   return prepared.then(() => ({ address, uiUrl: temporalUiUrl ?? '' }));
 }
 
-interface Simulator {
-  readonly url: string;
-  readonly controlUrl: string;
-}
-
-function startSupplier(settings: DevSettings, closers: Closers): Promise<Simulator> {
-  const { supplier, supplierControl } = PREFERRED_PORTS;
-  const own = ['--access-code', SANDBOX_ACCESS_CODE, '--public-host', 'self'];
-  return startSimulator('supplier', [supplier, supplierControl], own, settings, closers);
-}
-
-function startGateway(settings: DevSettings, apiPort: number, closers: Closers): Promise<Simulator> {
-  const { gateway, gatewayControl } = PREFERRED_PORTS;
-  const webhookUrl = `http://127.0.0.1:${apiPort}/webhooks/paystack/test`;
-  const own = ['--secret-key', SANDBOX_SECRET_KEY, '--webhook-url', webhookUrl];
-  return startSimulator('gateway', [gateway, gatewayControl], own, settings, closers);
-}
-
 async function startSimulator(
   name: 'supplier' | 'gateway',
-  [preferredPort, preferredControlPort]: readonly [number, number],
   own: readonly string[],
   settings: DevSettings,
   closers: Closers,
-): Promise<Simulator> {
-  const ports = [
-    String(await freePort(preferredPort)),
-    '--control-port',
-    String(await freePort(preferredControlPort)),
-  ];
+): Promise<{ url: string; controlUrl: string }> {
+  const port = String(await freePort(PREFERRED_PORTS[name]));
+  const controlPort = String(await freePort(PREFERRED_PORTS[`${name}Control`]));
+  const ports = ['--port', port, '--control-port', controlPort];
   const simulator = await startOurProcess({
     name: `${name} simulator`,
-    args: [`src/sandbox/${name}/main.ts`, '--data', join(settings.dataDir, name), ...own, '--port', ...ports],
+    args: [`src/sandbox/${name}/main.ts`, '--data', join(settings.dataDir, name), ...own, ...ports],
     env: settings.inherited,
     log,
     logFile: join(settings.dataDir, `${name}.log`),

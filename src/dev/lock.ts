@@ -26,11 +26,12 @@ export class LockHeldError extends Error {
 /** Throws LockHeldError when another process, or this one, holds it. `what` is for the message. */
 export function takeLock(file: string, what: string): Lock {
   const holderFile = `${file}.pid`;
-  const database = openDatabase(file);
+  let database: DatabaseSync | undefined;
   try {
+    database = new DatabaseSync(file);
     database.exec('PRAGMA busy_timeout = 0; BEGIN EXCLUSIVE');
   } catch (error) {
-    database.close();
+    database?.close();
     if (!isBusy(error)) throw unwritable(file, error);
     const pid = readHolder(holderFile);
     const holder = pid === null ? 'another process' : `process ${pid}`;
@@ -68,14 +69,6 @@ export async function waitForLock(
       }
       await sleep(POLL_INTERVAL_MS);
     }
-  }
-}
-
-function openDatabase(file: string): DatabaseSync {
-  try {
-    return new DatabaseSync(file);
-  } catch (error) {
-    throw unwritable(file, error);
   }
 }
 

@@ -2,11 +2,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startChild, type Child, type ExitReport, type ServiceLog } from './child.ts';
 
-interface OurProcess {
-  readonly ready: Readonly<Record<string, unknown>>;
-  stop(): Promise<void>;
-}
-
 interface OurProcessOptions {
   readonly name: string;
   /** Script and arguments, relative to the checkout. */
@@ -24,7 +19,7 @@ const RESTART_PAUSE_MS = 1_000;
 const STOP_DEADLINE_MS = 40_000;
 
 /** Waits for its ready line, and restarts it when it dies. Rejects when it does not become ready the first time. */
-export async function startOurProcess(options: OurProcessOptions): Promise<OurProcess> {
+export async function startOurProcess(options: OurProcessOptions) {
   const stopAsked = new AbortController();
   let child = await spawnOnce(options);
   const ready = await readyOf(child);

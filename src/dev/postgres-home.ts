@@ -1,6 +1,7 @@
 // Where the embedded Postgres keeps its programs and data, and as which user it runs. Postgres refuses to run as root, so under root it gets a
 // system user, and programs and data are put where that user can reach them. Reachability is tried, not guessed from file modes.
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, chown, cp, lstat, mkdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -48,9 +49,10 @@ export async function preparePostgresHome(options: {
   }
   const spillDir = options.spillDir ?? join(PERSISTENT_TEMPORARY_DIR, `simway-${shortHash(dataDir)}`);
   const runAs = (await ownerOfCluster(dataDir)) ?? (await systemUser(options.log));
-  const dir = await reachableDataDir({ dataDir, spillDir, runAs, log: options.log });
+  const reach = { spillDir, runAs, log: options.log };
+  const dir = await reachableDataDir(dataDir, reach);
   await hydrateLinks(native);
-  const programsDir = await reachablePrograms({ native, spillDir, runAs, log: options.log });
+  const programsDir = await reachablePrograms(native, reach);
   const spilled = dir !== dataDir || programsDir !== native;
   return { programsDir, dir, runAs, createdDirs: spilled ? [dataDir, spillDir] : [dataDir] };
 }
@@ -83,11 +85,8 @@ async function hydrateLinks(native: string): Promise<void> {
   const listed = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(listed) as { source: string; target: string }[]) {
     const link = join(native, '..', target);
-    const exists = await lstat(link).then(
-      () => true,
-      () => false,
-    );
-    if (!exists) await symlink(relative(dirname(target), source), link).catch(() => undefined);
+    const found = await lstat(link).catch(() => null);
+    if (found === null) await symlink(relative(dirname(target), source), link).catch(() => undefined);
   }
 }
 
@@ -167,16 +166,16 @@ async function lookUpUser(nameOrUid: string): Promise<RunAs | null> {
   }
 }
 
-async function reachableDataDir(options: {
-  dataDir: string;
-  spillDir: string;
-  runAs: RunAs;
-  log: ServiceLog;
-}): Promise<string> {
-  const { dataDir, spillDir, runAs, log } = options;
+interface Reach {
+  readonly spillDir: string;
+  readonly runAs: RunAs;
+  readonly log: ServiceLog;
+}
+
+async function reachableDataDir(dataDir: string, { spillDir, runAs, log }: Reach): Promise<string> {
   const spilledDir = join(spillDir, 'postgres');
-  const hasCluster = (dir: string): Promise<boolean> => exists(join(dir, CLUSTER_DIR_NAME));
-  const stayWithSpilled = !(await hasCluster(dataDir)) && (await hasCluster(spilledDir));
+  const hasCluster = (dir: string) => existsSync(join(dir, CLUSTER_DIR_NAME));
+  const stayWithSpilled = !hasCluster(dataDir) && hasCluster(spilledDir);
   if (!stayWithSpilled && (await giveTo(dataDir, runAs))) return dataDir;
   await makeSpillDir(spillDir);
   await mkdir(spilledDir, { recursive: true });
@@ -191,19 +190,13 @@ async function reachableDataDir(options: {
   return spilledDir;
 }
 
-async function reachablePrograms(options: {
-  native: string;
-  spillDir: string;
-  runAs: RunAs;
-  log: ServiceLog;
-}): Promise<string> {
-  const { native, spillDir, runAs, log } = options;
+async function reachablePrograms(native: string, { spillDir, runAs, log }: Reach): Promise<string> {
   if ((await runs(native, runAs)) === null) return native;
   const packageJson = await readFile(join(native, '..', 'package.json'), 'utf8');
   const { version } = JSON.parse(packageJson) as { version: string };
   const copy = join(spillDir, `postgres-${version}`);
   await makeSpillDir(spillDir);
-  if (!(await exists(copy))) {
+  if (!existsSync(copy)) {
     log.info(`user ${runAs.name} cannot enter ${native}: copying the Postgres programs to ${copy}`);
     const partial = `${copy}.partial-${process.pid}`;
     await cp(native, partial, { recursive: true, verbatimSymlinks: true });
@@ -234,13 +227,6 @@ async function makeSpillDir(spillDir: string): Promise<void> {
     throw new Error(`${spillDir} exists already and is not a folder of root's: remove it`);
   }
   await chmod(spillDir, 0o755);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }
 
 function shortHash(text: string): string {

@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { startChild, type Child, type ServiceLog } from './child.ts';
+import { startReadyChild, type Child, type ServiceLog } from './child.ts';
 import { takeLock, type Lock } from './lock.ts';
 import { freePort, retryTakenPort } from './ports.ts';
 import { asUser, CLUSTER_DIR_NAME, preparePostgresHome, type PostgresHome } from './postgres-home.ts';
@@ -102,28 +102,23 @@ async function startOn(context: Context, port: number): Promise<Child> {
   }
 }
 
-async function startOnce(context: Context, port: number): Promise<Child> {
+function startOnce(context: Context, port: number): Promise<Child> {
   const { options, home, cluster, password } = context;
-  const child = await startChild({
-    name: 'Postgres',
-    command: join(home.programsDir, 'bin', 'postgres'),
-    args: ['-D', cluster, ...settings(port, options.durability ?? 'on')],
-    log: options.log,
-    cwd: home.dir,
-    env: ENVIRONMENT,
-    logFile: join(options.dataDir, 'postgres.log'),
-    stopSignal: 'SIGINT',
-    stopDeadlineMs: STOP_DEADLINE_MS,
-    ...asUser(home.runAs),
-  });
-  try {
-    await child.untilReady({ probe: () => answers(port, password), deadlineMs: START_DEADLINE_MS });
-    await ensureDatabase(port, password);
-    return child;
-  } catch (error) {
-    await child.stop();
-    throw error;
-  }
+  return startReadyChild(
+    {
+      name: 'Postgres',
+      command: join(home.programsDir, 'bin', 'postgres'),
+      args: ['-D', cluster, ...settings(port, options.durability ?? 'on')],
+      log: options.log,
+      cwd: home.dir,
+      env: ENVIRONMENT,
+      logFile: join(options.dataDir, 'postgres.log'),
+      stopSignal: 'SIGINT',
+      stopDeadlineMs: STOP_DEADLINE_MS,
+      ...asUser(home.runAs),
+    },
+    () => ({ probe: () => ensureDatabase(port, password), deadlineMs: START_DEADLINE_MS }),
+  );
 }
 
 function settings(port: number, durability: 'on' | 'off'): string[] {
@@ -198,22 +193,10 @@ async function endLeftover(cluster: string, log: ServiceLog): Promise<void> {
   await rm(pidFile, { force: true });
 }
 
-async function answers(port: number, password: string): Promise<boolean> {
-  return withClient(urlOf(port, password, 'postgres'), async (client) => {
-    await client.query('SELECT 1');
-    return true;
-  });
-}
-
-async function ensureDatabase(port: number, password: string): Promise<void> {
-  await withClient(urlOf(port, password, 'postgres'), async (client) => {
-    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
-    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
-  });
-}
-
-async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+/** Throws while Postgres does not answer. */
+async function ensureDatabase(port: number, password: string): Promise<true> {
+  const connectionString = urlOf(port, password, 'postgres');
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: 2_000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -223,7 +206,9 @@ async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>
     throw error;
   }
   try {
-    return await use(client);
+    const found = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [DATABASE]);
+    if (found.rowCount === 0) await client.query(`CREATE DATABASE ${DATABASE}`);
+    return true;
   } finally {
     await client.end();
   }

@@ -1,10 +1,9 @@
 // A process id alone is no identity, since systems use the numbers again. Id and start time together are.
-import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import type { ServiceLog } from './child.ts';
+import { runCommand } from './programs.ts';
 
 /** Also for a process of another user. */
 export function isAlive(pid: number): boolean {
@@ -36,7 +35,7 @@ export async function commandLineOf(pid: number): Promise<string | null> {
 }
 
 async function ps(pid: number, column: string): Promise<string | null> {
-  const answer = await run('ps', ['-o', column, '-p', String(pid)]).catch(() => null);
+  const answer = await runCommand('ps', ['-o', column, '-p', String(pid)]).catch(() => null);
   return answer?.stdout.trim() ?? null;
 }
 
@@ -57,5 +56,45 @@ export async function endProcess(options: {
     process.kill(pid, signal);
     const endsAtMs = performance.now() + deadlineMs;
     while ((await isExpected()) && performance.now() < endsAtMs) await sleep(POLL_MS);
+  }
+}
+
+// A server that a killed run left behind on a data folder. Only for the holder of the folder's lock.
+const PID_FILE = 'server.pid';
+const END_DEADLINE_MS = 15_000;
+
+interface ServerIdentity {
+  readonly pid: number;
+  readonly startTime: string | null;
+}
+
+export async function writeServerPid(dataDir: string, pid: number): Promise<void> {
+  const identity: ServerIdentity = { pid, startTime: await startTimeOf(pid) };
+  await writeFile(join(dataDir, PID_FILE), JSON.stringify(identity));
+}
+
+export async function endLeftoverServer(options: {
+  name: string;
+  dataDir: string;
+  log: ServiceLog;
+}): Promise<void> {
+  const { name, dataDir, log } = options;
+  const file = join(dataDir, PID_FILE);
+  const { pid, startTime } = await readIdentity(file);
+  await endProcess({
+    pid,
+    isExpected: async () => startTime !== null && (await startTimeOf(pid)) === startTime,
+    signals: ['SIGTERM', 'SIGKILL'],
+    deadlineMs: END_DEADLINE_MS,
+    onSignal: () => log.info(`stopping the ${name} that an earlier run left behind (process ${pid})`),
+  });
+  await rm(file, { force: true });
+}
+
+async function readIdentity(file: string): Promise<ServerIdentity> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as ServerIdentity;
+  } catch {
+    return { pid: 0, startTime: null };
   }
 }

@@ -2,7 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { startChild, type Child, type ServiceLog } from './child.ts';
+import { startReadyChild, type Child, type ServiceLog } from './child.ts';
 import { freePort, retryTakenPort } from './ports.ts';
 import { findProgram } from './programs.ts';
 import { restartable, type RunningServer } from './restartable.ts';
@@ -42,27 +42,23 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis | 
   return Object.assign(server, { url: `redis://${HOST}:${port}` });
 }
 
-async function startOn(program: string, options: RedisOptions, port: number): Promise<Child> {
-  const child = await startChild({
-    name: 'Redis',
-    command: program,
-    // prettier-ignore
-    args: [
-      '--bind', HOST, '--port', String(port), '--save', '', '--appendonly', 'no', '--daemonize', 'no',
-      '--dir', options.dataDir,
-    ],
-    log: options.log,
-    cwd: options.dataDir,
-    logFile: join(options.dataDir, 'redis.log'),
-    stopDeadlineMs: STOP_DEADLINE_MS,
-  });
-  try {
-    await child.untilReady({ probe: () => answersWithPid(port, child.pid), deadlineMs: START_DEADLINE_MS });
-    return child;
-  } catch (error) {
-    await child.stop();
-    throw error;
-  }
+function startOn(program: string, options: RedisOptions, port: number): Promise<Child> {
+  return startReadyChild(
+    {
+      name: 'Redis',
+      command: program,
+      // prettier-ignore
+      args: [
+        '--bind', HOST, '--port', String(port), '--save', '', '--appendonly', 'no', '--daemonize', 'no',
+        '--dir', options.dataDir,
+      ],
+      log: options.log,
+      cwd: options.dataDir,
+      logFile: join(options.dataDir, 'redis.log'),
+      stopDeadlineMs: STOP_DEADLINE_MS,
+    },
+    ({ pid }) => ({ probe: () => answersWithPid(port, pid), deadlineMs: START_DEADLINE_MS }),
+  );
 }
 
 /** Another Redis may hold the port, so the process id is compared. */

@@ -4,10 +4,10 @@ import { connect as connectSocket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { SEARCH_ATTRIBUTES } from '../../workflows/search-attributes.ts';
-import { startChild, type Child, type ServiceLog } from './child.ts';
+import { startReadyChild, type Child, type ServiceLog } from './child.ts';
 import { takeLock, type Lock } from './lock.ts';
 import { freePort, retryTakenPort } from './ports.ts';
-import { endLeftoverServer, writeServerPid } from './leftover.ts';
+import { endLeftoverServer, writeServerPid } from './process-identity.ts';
 import { restartable, type RunningServer } from './restartable.ts';
 import { findTemporalProgram } from './temporal-program.ts';
 
@@ -105,61 +105,49 @@ interface Ports {
 async function startOn(program: string, options: TemporalOptions, ports: Ports): Promise<Child> {
   const { dataDir, log, namespaces } = options;
   if (dataDir !== null) await endLeftoverServer({ name: 'Temporal', dataDir, log });
-  const child = await startChild({
-    name: 'Temporal',
-    command: program,
-    args: serverArguments(options, ports),
-    log,
-    cwd: dataDir ?? '/',
-    // TEMPORAL_* variables would change what it does. Without a home it neither reads nor writes settings there.
-    env: { PATH: '/usr/bin:/bin' },
-    logFile: dataDir === null ? options.logFile : join(dataDir, 'temporal.log'),
-    stopDeadlineMs: STOP_DEADLINE_MS,
-  });
-  try {
-    if (dataDir !== null) await writeServerPid(dataDir, child.pid);
-    await child.untilReady({
-      probe: async () => (await serves(ports, namespaces)) && (await listens(ports.uiPort)),
-      deadlineMs: START_DEADLINE_MS,
-    });
-    return child;
-  } catch (error) {
-    await child.stop();
-    throw error;
-  }
+  return startReadyChild(
+    {
+      name: 'Temporal',
+      command: program,
+      args: serverArguments(options, ports),
+      log,
+      cwd: dataDir ?? '/',
+      // TEMPORAL_* variables would change what it does. Without a home it neither reads nor writes settings there.
+      env: { PATH: '/usr/bin:/bin' },
+      logFile: dataDir === null ? options.logFile : join(dataDir, 'temporal.log'),
+      stopDeadlineMs: STOP_DEADLINE_MS,
+    },
+    async ({ pid }) => {
+      if (dataDir !== null) await writeServerPid(dataDir, pid);
+      return {
+        probe: async () => (await serves(ports, namespaces)) && (await listens(ports.uiPort)),
+        deadlineMs: START_DEADLINE_MS,
+      };
+    },
+  );
 }
 
 function serverArguments(options: TemporalOptions, ports: Ports): string[] {
   const { dataDir, namespaces } = options;
+  // These pragmas: a sixth less latency; only a power failure can lose the last moments.
+  const storedIn = (dir: string) => [
+    ...['--db-filename', join(resolve(dir), 'temporal.db')],
+    ...['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'],
+  ];
   return [
     ...['server', 'start-dev', '--ip', HOST, '--port', String(ports.port), '--ui-port', String(ports.uiPort)],
     ...['--log-level', 'warn', '--log-format', 'json'],
-    ...(dataDir === null ? [] : ['--db-filename', join(resolve(dataDir), 'temporal.db')]),
-    // A sixth less latency; only a power failure can lose the last moments.
-    ...(dataDir === null
-      ? []
-      : ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL']),
+    ...(dataDir === null ? [] : storedIn(dataDir)),
     ...namespaces.flatMap((namespace) => ['--namespace', namespace]),
     ...SEARCH_ATTRIBUTES.flatMap(({ name, type }) => [
       '--search-attribute',
       `${name}=${type.charAt(0)}${type.slice(1).toLowerCase()}`,
     ]),
-    ...Object.entries(dynamicConfig(options)).flatMap(([key, value]) => [
-      '--dynamic-config-value',
-      `${key}=${value}`,
-    ]),
+    ...Object.entries({
+      ...DYNAMIC_CONFIG,
+      'limit.historyCount.suggestContinueAsNew': options.freshHistoryAfterEvents,
+    }).flatMap(([key, value]) => (value === undefined ? [] : ['--dynamic-config-value', `${key}=${value}`])),
   ];
-}
-
-function dynamicConfig({
-  freshHistoryAfterEvents,
-}: TemporalOptions): Record<string, string | number | boolean> {
-  return {
-    ...DYNAMIC_CONFIG,
-    ...(freshHistoryAfterEvents === undefined
-      ? {}
-      : { 'limit.historyCount.suggestContinueAsNew': freshHistoryAfterEvents }),
-  };
 }
 
 /** Every namespace can be described and knows our search attributes. */

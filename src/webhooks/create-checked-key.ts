@@ -1,45 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { DomainError } from '../domain/errors.ts';
 import { makeId } from '../domain/ids.ts';
-import { DEFAULT_EVENTS, MAX_ENDPOINTS, type WebhookEvent } from './rules.ts';
-import type { Clock } from '../domain/clock.ts';
-import type { SecretBox } from '../platform/secret-box-port.ts';
-import type { UrlGuard, UrlVerdict } from '../platform/outbound/url-guard.ts';
+import { DEFAULT_EVENTS, MAX_ENDPOINTS } from './rules.ts';
+import type { UrlVerdict } from '../platform/outbound/url-guard.ts';
+import type { WebhookDeps } from './deps.ts';
 import { findAccount } from '../accounts/store/accounts.ts';
 import { findOrCreateEndpoint } from './store/endpoints.ts';
 import type { AccountsDb, WorldDb } from '../platform/database/tables.ts';
 import { newEndpointSecret } from './endpoint-secrets.ts';
 import { createKey, type CreateKey } from '../accounts/manage-accounts.ts';
 
-export interface CheckedKeyDeps {
+type CheckedKeyDeps = Pick<WebhookDeps, 'urlGuard' | 'secretBox' | 'clock'> & {
   readonly accounts: AccountsDb;
   /** Of the key's environment; undefined while that is switched off, and then endpoints are refused. */
   readonly db: WorldDb | undefined;
-  readonly urlGuard: UrlGuard;
-  readonly secretBox: SecretBox;
-  readonly clock: Clock;
-}
+};
 
-export interface ReusedEndpoint {
-  readonly endpointId: string;
-  readonly url: string;
-  readonly reused: true;
-  readonly enabled: boolean;
-  readonly events: readonly WebhookEvent[];
-}
-
-export interface MadeEndpoint {
-  readonly endpointId: string;
-  readonly url: string;
-  readonly secret: string;
-}
-
-export interface CheckedKey {
-  readonly keyId: string;
-  readonly apiKey: string;
+type KeyAndEndpoint = Awaited<ReturnType<typeof createKey>> & {
   /** Present when the request has a webhook URL. */
-  readonly webhook?: MadeEndpoint | ReusedEndpoint;
-}
+  readonly webhook?: Awaited<ReturnType<typeof endpointAt>>;
+};
 
 /**
  * Makes an API key, and an endpoint for the webhook URL. The website must answer, and the URL must be allowed. An existing endpoint with this
@@ -49,7 +29,7 @@ export async function createCheckedKey(
   deps: CheckedKeyDeps,
   request: CreateKey & { readonly webhookUrl?: string },
   actor: string,
-): Promise<CheckedKey> {
+): Promise<KeyAndEndpoint> {
   const { accounts, db, urlGuard } = deps;
   const { accountId, webhookUrl } = request;
   if (!(await findAccount(accounts, accountId)))
@@ -70,7 +50,7 @@ async function endpointAt(
   trx: WorldDb,
   accountId: string,
   url: string,
-): Promise<MadeEndpoint | ReusedEndpoint> {
+) {
   const endpointId = makeId('endpoint', randomBytes(16).toString('hex'));
   const secret = newEndpointSecret();
   const found = await findOrCreateEndpoint(trx, {
@@ -86,7 +66,7 @@ async function endpointAt(
   if (found === 'too-many')
     throw new DomainError('WEBHOOK_ENDPOINT_LIMIT', `An account has at most ${MAX_ENDPOINTS} endpoints`);
   const { id, enabled, events } = found;
-  return { endpointId: id, url: found.url, reused: true, enabled, events };
+  return { endpointId: id, url: found.url, reused: true as const, enabled, events };
 }
 
 function requireAllowed(what: string, verdict: UrlVerdict): void {

@@ -12,3 +12,6 @@ export interface WebhookDeps {
   readonly secretBox: SecretBox;
   readonly urlGuard: UrlGuard;
 }
+
+/** For reads, also inside a transaction. */
+export type WithDb = Pick<WebhookDeps, 'db'>;

@@ -15,7 +15,7 @@ import type { PageQuery } from './store/messages.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
-import type { WebhookDeps } from './deps.ts';
+import type { WebhookDeps, WithDb } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 
 export interface CreateEndpointCommand {
@@ -60,19 +60,14 @@ export async function createEndpoint(
 }
 
 export async function listEndpoints(
-  deps: Pick<WebhookDeps, 'db'>,
+  deps: WithDb,
   principal: Principal,
   query: PageQuery,
 ): Promise<Page<Endpoint>> {
-  const found = await store.listEndpoints(deps.db, principal.account.id, query);
-  return { ...found, page: query.page, limit: query.limit };
+  return store.listEndpoints(deps.db, principal.account.id, query);
 }
 
-export async function getEndpoint(
-  deps: Pick<WebhookDeps, 'db'>,
-  principal: Principal,
-  endpointId: string,
-): Promise<Endpoint> {
+export async function getEndpoint(deps: WithDb, principal: Principal, endpointId: string): Promise<Endpoint> {
   return requireFound(await store.findEndpoint(deps.db, principal.account.id, endpointId));
 }
 

@@ -7,7 +7,7 @@ import type { Attempt, Message, MessageQuery, PageQuery } from './store/messages
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
 import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
 import { getEndpoint } from './endpoints.ts';
-import type { WebhookDeps } from './deps.ts';
+import type { WebhookDeps, WithDb } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 
 export interface SampleCommand {
@@ -28,7 +28,7 @@ export interface RecoverCommand {
 const RANGE_SLACK_MS = 60_000;
 
 export async function listMessages(
-  deps: Pick<WebhookDeps, 'db'>,
+  deps: WithDb,
   principal: Principal,
   query: MessageQuery,
 ): Promise<Page<Message>> {
@@ -37,27 +37,21 @@ export async function listMessages(
     (endpointId === undefined || isId('endpoint', endpointId)) &&
     (transactionId === undefined || isId('transaction', transactionId));
   if (!isPossible) return { items: [], total: 0, page, limit };
-  const found = await store.listMessages(deps.db, principal.account.id, query);
-  return { ...found, page, limit };
+  return store.listMessages(deps.db, principal.account.id, query);
 }
 
-export async function getMessage(
-  deps: Pick<WebhookDeps, 'db'>,
-  principal: Principal,
-  messageId: string,
-): Promise<Message> {
+export async function getMessage(deps: WithDb, principal: Principal, messageId: string): Promise<Message> {
   return requireFound(await store.findMessage(deps.db, principal.account.id, messageId));
 }
 
 export async function listAttempts(
-  deps: Pick<WebhookDeps, 'db'>,
+  deps: WithDb,
   principal: Principal,
   messageId: string,
   query: PageQuery,
 ): Promise<Page<Attempt>> {
   const { id } = await getMessage(deps, principal, messageId);
-  const found = await store.listAttempts(deps.db, id, query);
-  return { ...found, page: query.page, limit: query.limit };
+  return store.listAttempts(deps.db, id, query);
 }
 
 export async function sendSample(
@@ -123,11 +117,7 @@ export async function recoverMessages(
 }
 
 /** Throws WEBHOOK_ENDPOINT_NOT_FOUND or WEBHOOK_ENDPOINT_DISABLED. */
-async function requireEnabled(
-  deps: Pick<WebhookDeps, 'db'>,
-  principal: Principal,
-  endpointId: string,
-): Promise<void> {
+async function requireEnabled(deps: WithDb, principal: Principal, endpointId: string): Promise<void> {
   if ((await getEndpoint(deps, principal, endpointId)).enabled) return;
   throw new DomainError('WEBHOOK_ENDPOINT_DISABLED', 'The endpoint is disabled: enable it first');
 }

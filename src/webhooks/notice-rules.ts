@@ -13,11 +13,11 @@ export function noticeWaitMs(attempts: number): number {
 }
 
 /**
- * Facts of each e-mail to account owners; times are ISO 8601. They must hold no secret and nothing that may contain one: of a URL only its
- * host.
+ * An e-mail to an account's owner; times are ISO 8601. The facts must hold no secret and nothing that may contain one: of a URL only its host.
  */
-export interface NoticeFacts {
-  'endpoint-disabled': {
+export interface Notice {
+  readonly kind: 'endpoint-disabled';
+  readonly facts: {
     readonly endpointId: string;
     readonly host: string;
     readonly reason: 'GONE' | 'FAILING';
@@ -27,31 +27,8 @@ export interface NoticeFacts {
   };
 }
 
-export type NoticeKind = keyof NoticeFacts;
-
-export type NoticeOf = {
-  readonly [Kind in NoticeKind]: { readonly kind: Kind; readonly facts: NoticeFacts[Kind] };
-}[NoticeKind];
-
-export interface NoticeText {
-  readonly subject: string;
-  readonly text: string;
-}
-
-const WORDS: {
-  readonly [Kind in NoticeKind]: (facts: NoticeFacts[Kind], environment: Environment) => NoticeText;
-} = {
-  'endpoint-disabled': endpointDisabled,
-};
-
-export function noticeText({ kind, facts }: NoticeOf, environment: Environment): NoticeText {
-  return WORDS[kind](facts, environment);
-}
-
-function endpointDisabled(
-  { endpointId, host, reason, failingSince, disabledAt }: NoticeFacts['endpoint-disabled'],
-  environment: Environment,
-): NoticeText {
+export function noticeText({ facts }: Notice, environment: Environment): { subject: string; text: string } {
+  const { endpointId, host, reason, failingSince, disabledAt } = facts;
   const path = `/api/webhooks/endpoints/${endpointId}`;
   const why =
     reason === 'GONE'

@@ -75,7 +75,7 @@ export function isFailingForGood(
   return attempts >= CONVINCING_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
 }
 
-/** A new event is an entry here and in EVENTS. */
+/** A new event is an entry here and in SAMPLES. */
 export interface WebhookFacts {
   'esim.purchased': {
     readonly transactionId: string;
@@ -115,68 +115,51 @@ export interface WebhookFacts {
 
 export type WebhookEvent = keyof WebhookFacts;
 
-interface EventRule<Facts> {
-  /** Sent to endpoints that name no events. */
-  readonly byDefault: boolean;
-  /** The real shape with values that are clearly not real. Its order is the order of the body's fields. */
-  readonly sample: Facts;
-}
-
 const SAMPLE_TRANSACTION = `txn-${'0'.repeat(32)}`;
 const SAMPLE_REFERENCE = `${SAMPLE_TRANSACTION}-1`;
 
-const EVENTS: { readonly [Event in WebhookEvent]: EventRule<WebhookFacts[Event]> } = {
+/** The real shape with values that are clearly not real. The order of fields is that of the body. */
+const SAMPLES: { readonly [Event in WebhookEvent]: WebhookFacts[Event] } = {
   'esim.purchased': {
-    byDefault: true,
-    sample: {
-      transactionId: SAMPLE_TRANSACTION,
-      // Stryker disable next-line StringLiteral: sampleBody replaces it
-      status: 'SUCCESS',
-      esimId: `esim-${'0'.repeat(32)}`,
-      iccid: '8900000000000000000',
-      qrCodeUrl: 'https://example.com/qr/sample.png',
-    },
+    transactionId: SAMPLE_TRANSACTION,
+    // Stryker disable next-line StringLiteral: sampleBody replaces it
+    status: 'SUCCESS',
+    esimId: `esim-${'0'.repeat(32)}`,
+    iccid: '8900000000000000000',
+    qrCodeUrl: 'https://example.com/qr/sample.png',
   },
   'payment.received': {
-    byDefault: false,
-    sample: {
-      transactionId: SAMPLE_TRANSACTION,
-      purpose: 'purchase',
-      paymentMethod: 'CARD',
-      reference: SAMPLE_REFERENCE,
-      amountMinor: 1_534_25n,
-      currency: 'NGN',
-    },
+    transactionId: SAMPLE_TRANSACTION,
+    purpose: 'purchase',
+    paymentMethod: 'CARD',
+    reference: SAMPLE_REFERENCE,
+    amountMinor: 1_534_25n,
+    currency: 'NGN',
   },
   'payment.refunded': {
-    byDefault: false,
-    sample: {
-      transactionId: SAMPLE_TRANSACTION,
-      reference: SAMPLE_REFERENCE,
-      amountMinor: 1_534_25n,
-      currency: 'NGN',
-      refundedTo: 'SOURCE',
-    },
+    transactionId: SAMPLE_TRANSACTION,
+    reference: SAMPLE_REFERENCE,
+    amountMinor: 1_534_25n,
+    currency: 'NGN',
+    refundedTo: 'SOURCE',
   },
-  'wallet.low_balance': {
-    byDefault: false,
-    sample: { balanceMinor: 4_20n, thresholdMinor: 10_00n, currency: 'USD' },
-  },
+  'wallet.low_balance': { balanceMinor: 4_20n, thresholdMinor: 10_00n, currency: 'USD' },
   'endpoint.disabled': {
-    byDefault: false,
-    sample: { endpointId: `ep-${'0'.repeat(32)}`, url: 'https://example.com/webhooks', reason: 'FAILING' },
+    endpointId: `ep-${'0'.repeat(32)}`,
+    url: 'https://example.com/webhooks',
+    reason: 'FAILING',
   },
 };
 
-export const WEBHOOK_EVENTS = Object.keys(EVENTS) as readonly WebhookEvent[];
+export const WEBHOOK_EVENTS = Object.keys(SAMPLES) as readonly WebhookEvent[];
 
-/** `esim.purchased`, the only event of the specification. */
-export const DEFAULT_EVENTS: readonly WebhookEvent[] = WEBHOOK_EVENTS.filter(
-  (event) => EVENTS[event].byDefault,
-);
+export const PURCHASE_EVENT = 'esim.purchased' satisfies WebhookEvent;
+
+/** Sent to endpoints that name no events: the only event of the specification. */
+export const DEFAULT_EVENTS: readonly WebhookEvent[] = [PURCHASE_EVENT];
 
 export function isWebhookEvent(text: string): text is WebhookEvent {
-  return Object.hasOwn(EVENTS, text);
+  return Object.hasOwn(SAMPLES, text);
 }
 
 /** The body of a message, byte for byte as it is signed, stored and sent. */
@@ -186,7 +169,7 @@ export function webhookBody<Event extends WebhookEvent>(
   at: Date,
 ): string {
   const values = facts as Readonly<Record<string, string | bigint | null>>;
-  const fields = Object.keys(EVENTS[event].sample).map((name) => jsonField(name, values[name] ?? ''));
+  const fields = Object.keys(SAMPLES[event]).map((name) => jsonField(name, values[name] ?? ''));
   return `{"event":${JSON.stringify(event)},"data":{${fields.join(',')}},"timestamp":"${at.toISOString()}"}`;
 }
 
@@ -203,8 +186,6 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 export const DISABLED_REASONS = ['BY_OWNER', 'GONE', 'FAILING'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
-export const PURCHASE_EVENT = 'esim.purchased' satisfies WebhookEvent;
-
 /** Opening a purchase sends no event. */
 export const PURCHASE_EVENT_STATUSES = [
   'PROCESSING',
@@ -216,8 +197,7 @@ export type PurchaseEventStatus = (typeof PURCHASE_EVENT_STATUSES)[number];
 /** `status` applies to `esim.purchased` only. */
 export function sampleBody(event: WebhookEvent, at: Date, status: PurchaseEventStatus = 'SUCCESS'): string {
   // Stryker disable next-line ConditionalExpression: other events ignore a status
-  if (event !== PURCHASE_EVENT) return webhookBody(event, EVENTS[event].sample, at);
-  const { sample } = EVENTS[event];
+  if (event !== PURCHASE_EVENT) return webhookBody(event, SAMPLES[event], at);
   const undelivered = status === 'SUCCESS' ? {} : { esimId: null, iccid: null, qrCodeUrl: null };
-  return webhookBody(event, { ...sample, status, ...undelivered }, at);
+  return webhookBody(event, { ...SAMPLES[event], status, ...undelivered }, at);
 }

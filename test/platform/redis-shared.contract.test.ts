@@ -143,9 +143,10 @@ describe.each(pacers)('pacer %s', (_name, create) => {
     expect(await pacer.takeSlot(0)).toBe(true);
     const startedAt = performance.now();
     for (let i = 0; i < 10; i += 1) expect(await pacer.takeSlot(500)).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(500);
+    // Waiting for each would take five seconds.
+    expect(performance.now() - startedAt).toBeLessThan(2_500);
     expect(await pacer.takeSlot(1500)).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(1500);
+    expect(performance.now() - startedAt).toBeLessThan(5_000);
   });
 
   it('knows paces slower than one a second', async () => {

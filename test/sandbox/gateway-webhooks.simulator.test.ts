@@ -3,7 +3,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import { retryDelayMs } from '../../src/sandbox/gateway/webhooks/schedule.ts';
+import { retryDelayMs } from '../../src/sandbox/gateway/webhooks.ts';
 import {
   HOUR_MS,
   messagesOf,

@@ -5,8 +5,8 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCatalogue } from '../../src/sandbox/supplier/catalogue/catalogue.ts';
-import type { WireLocation, WirePackage } from '../../src/sandbox/supplier/wire.ts';
+import { createCatalogue, type WireLocation } from '../../src/sandbox/supplier/catalogue/catalogue.ts';
+import type { WirePackage } from '../../src/sandbox/supplier/catalogue/plans.ts';
 import { GIGABYTE, startSimulator, stopAll, type TestSimulator } from './supplier-simulator.support.ts';
 
 const catalogue = createCatalogue();

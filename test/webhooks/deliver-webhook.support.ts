@@ -26,7 +26,7 @@ export interface DeliveryHarness {
     status: Message['status'],
     options?: UntilOptions,
   ): Promise<Message>;
-  attempts(messageId: string): Promise<Attempt[]>;
+  attempts(messageId: string): Promise<readonly Attempt[]>;
   close(): Promise<void>;
 }
 

@@ -91,6 +91,8 @@ describe('an attempt', () => {
     expect(await listAttempts(books.world, one.messageId, { page: 1, limit: 10 })).toEqual({
       items: [{ attempt: 1, at: NOW, ms: 20, outcome: 'answered', status: 200, answerStart: 'ok' }],
       total: 1,
+      page: 1,
+      limit: 10,
     });
   });
 

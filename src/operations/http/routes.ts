@@ -64,7 +64,7 @@ const stuckRoute = defineOpsRoute({
   },
 });
 
-const storyRoute = defineOpsRoute({
+const timelineRoute = defineOpsRoute({
   method: 'GET',
   path: ONE,
   permission: 'see',
@@ -81,9 +81,9 @@ const storyRoute = defineOpsRoute({
       'or PUK is in it.',
   },
   async handle({ ops, params }) {
-    const story = await ops.world.tellStory(params['transactionId'] ?? '');
-    noteTransaction(story.transactionId);
-    return okAnswer(presentPurchaseTimeline(story));
+    const timeline = await ops.world.readTimeline(params['transactionId'] ?? '');
+    noteTransaction(timeline.transactionId);
+    return okAnswer(presentPurchaseTimeline(timeline));
   },
 });
 
@@ -235,7 +235,7 @@ const decisionRoute = (verb: 'approve' | 'decline', description: string): Route 
 
 export const purchaseRoutes = (): Route[] => [
   stuckRoute,
-  storyRoute,
+  timelineRoute,
   movesRoute,
   moveRoute,
   replayRoute,

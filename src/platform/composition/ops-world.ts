@@ -61,7 +61,7 @@ export function createOpsWorld(deps: OpsWorldDeps) {
   return {
     ...bindAll(deps, {
       listStuck,
-      tellStory,
+      readTimeline,
       listMoves,
       makeMove,
       replay: replayPurchase,
@@ -92,7 +92,7 @@ async function listStuck(
 }
 
 /** By our id or anything that leads to it. TRANSACTION_NOT_FOUND. */
-async function tellStory({ stuck, actions }: OpsWorldDeps, id: string): Promise<Timeline> {
+async function readTimeline({ stuck, actions }: OpsWorldDeps, id: string): Promise<Timeline> {
   return (await purchaseTimeline({ ...stuck, actions }, id)) ?? notFound();
 }
 

@@ -77,21 +77,21 @@ export function createRedis(options: {
 
 /** One line when it goes and one when it comes back, not one for every attempt in between, and none when we close it. */
 function reportOutages(client: Redis, logger: Pick<Logger, 'info' | 'warn'> | undefined): { mute(): void } {
-  let told = true;
+  let isReported = true;
   let connected = true;
   const gone = (reason: string): void => {
-    if (connected && told) logger?.warn({ reason }, 'Redis is out of reach: going on without it');
+    if (connected && isReported) logger?.warn({ reason }, 'Redis is out of reach: going on without it');
     connected = false;
   };
   client.on('error', (error: NodeJS.ErrnoException) => gone(error.code ?? error.message.slice(0, 100)));
   client.on('close', () => gone('connection closed'));
   client.on('ready', () => {
-    if (!connected && told) logger?.info({}, 'Redis is within reach again');
+    if (!connected && isReported) logger?.info({}, 'Redis is within reach again');
     connected = true;
   });
   return {
     mute: () => {
-      told = false;
+      isReported = false;
     },
   };
 }

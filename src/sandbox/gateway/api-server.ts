@@ -1,23 +1,24 @@
-/**
- * The gateway's API over HTTP: faults, authentication, JSON, operation, envelope, in this order. Guarantee: every answer is an envelope,
- * unless a fault says otherwise. Must not log bodies.
- */
+/** The gateway's API over HTTP. Every answer is an envelope, unless a fault says otherwise. Must not log bodies. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isObject } from '../support/checks.ts';
-import { BodyTooLargeError, readBody, sendJson, targetOf, type Handler } from '../support/http.ts';
-import type { Stats } from '../support/stats.ts';
-import { authenticate } from './auth.ts';
+import {
+  BodyTooLargeError,
+  parseObject,
+  readBody,
+  sendJson,
+  targetOf,
+  type Handler,
+  type Stats,
+} from '../support/http.ts';
 import type { GatewayContext } from './context.ts';
-import { GatewayError, invalid, notFound, refusalBody, serverError } from './errors.ts';
-import { isDone, takeNetworkFault } from './faults.ts';
-import { sendInTrouble, type Answered } from './network-answers.ts';
+import { GatewayError, invalid, notFound, refusalJson, serverError } from './errors.ts';
+import { isDone, takeNetworkFault, type OperationName } from './faults.ts';
+import { sendInTrouble } from './network-answers.ts';
 import { checkCharge, createCharge, submitOtp } from './operations/charge.ts';
 import { initialize } from './operations/initialize.ts';
-import type { OperationName } from './operations/names.ts';
-import type { ApiAnswer, Operation } from './operations/operation.ts';
-import { listDisputes } from './operations/disputes.ts';
-import { createRefund, fetchRefund, listRefunds, retryRefund } from './operations/refunds.ts';
+import type { Operation } from './operations/operation.ts';
+import { createRefund, fetchRefund, listDisputes, listRefunds, retryRefund } from './operations/refunds.ts';
 import {
   fetchTimeout,
   listDomains,
@@ -55,6 +56,32 @@ const OPERATIONS: readonly Row[] = [
   ['timeout/update', 'PUT', /^\/integration\/payment_session_timeout$/, updateTimeout],
 ];
 
+function unauthorized(message: string, code: string): GatewayError {
+  const nextStep = 'Provide the secret key of this integration as Authorization: Bearer SECRET_KEY';
+  return new GatewayError(message, { code, status: 401, nextStep });
+}
+
+/** Checks the bearer token, in the same time for any key; throws the documented 401. */
+function authenticate(header: string | undefined, secretKey: string): void {
+  if (header === undefined || header === '') {
+    throw unauthorized('No Authorization Header was found', 'missing_key');
+  }
+  const key = /^Bearer +(\S+)$/.exec(header)?.[1];
+  if (key === undefined) {
+    throw unauthorized('Format is Authorization: Bearer [secret key]', 'invalid_Key');
+  }
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  if (!timingSafeEqual(digest(key), digest(secretKey))) throw unauthorized('Invalid key', 'invalid_Key');
+}
+
+interface Call {
+  row: Row | undefined;
+  target: URL;
+  id: string;
+  /** An error where it could not be read. */
+  body: Params | Error;
+}
+
 /** The reference that a call names, in its path or its body. */
 function referenceOf({ id, body }: Call): string | null {
   if (id !== '') return id;
@@ -62,33 +89,9 @@ function referenceOf({ id, body }: Call): string | null {
   return typeof named === 'string' ? named : null;
 }
 
-export interface ApiOptions {
-  context: GatewayContext;
-  secretKey: string;
-  stats: Stats;
-  /** Does what is due before anything is answered. */
-  runDue: () => void;
-  /** Tells of a fault of the simulator itself; gets no request data. */
-  onBug: (error: unknown) => void;
-  /** Answers what lies under /checkout/. */
-  checkout: (request: IncomingMessage, response: ServerResponse, target: URL) => Promise<void>;
-}
-
-/** A call that came in; `body` is an error where it could not be read. */
-interface Call {
-  row: Row | undefined;
-  target: URL;
-  id: string;
-  body: Params | Error;
-}
-
-/** An empty body counts as {}; anything but an object is refused. */
 async function bodyOf(request: IncomingMessage): Promise<Params | Error> {
   try {
-    const body = await readBody(request, BODY_LIMIT_BYTES);
-    if (body.length === 0) return {};
-    const parsed = JSON.parse(body.toString('utf8')) as unknown;
-    return isObject(parsed) ? parsed : invalid('Invalid JSON body');
+    return parseObject(await readBody(request, BODY_LIMIT_BYTES)) ?? invalid('Invalid JSON body');
   } catch (error) {
     return error instanceof BodyTooLargeError ? error : invalid('Invalid JSON body');
   }
@@ -102,22 +105,18 @@ function decoded(text: string): string {
   }
 }
 
-function envelope({ message, data, meta }: ApiAnswer): string {
-  return toJson({ status: true, message, data, meta });
-}
-
-/** How an error goes out. */
-function answerTo(error: unknown, onBug: (error: unknown) => void): { status: number; json: string } {
-  if (error instanceof GatewayError) return { status: error.status, json: toJson(refusalBody(error)) };
-  if (error instanceof BodyTooLargeError) {
-    return { status: 413, json: toJson(refusalBody(invalid(error.message, 'body_too_large'))) };
-  }
-  onBug(error);
-  return { status: 500, json: toJson(refusalBody(serverError())) };
-}
-
 /** The request handler of the gateway's API and of the hosted page. */
-export function createApiHandler(options: ApiOptions): Handler {
+export function createApiHandler(options: {
+  context: GatewayContext;
+  secretKey: string;
+  stats: Stats;
+  /** Does what is due before anything is answered. */
+  runDue: () => void;
+  /** Reports a fault of the simulator itself; gets no request data. */
+  onBug: (error: unknown) => void;
+  /** Answers what lies under /checkout/. */
+  checkout: (request: IncomingMessage, response: ServerResponse, target: URL) => Promise<void>;
+}): Handler {
   const { context, stats } = options;
 
   const perform = (request: IncomingMessage, { row, id, body, target }: Call): string => {
@@ -126,17 +125,22 @@ export function createApiHandler(options: ApiOptions): Handler {
     if (row === undefined) throw notFound();
     if (body instanceof Error) throw body;
     options.runDue();
-    return envelope(row[3](context, { id: decoded(id), query: target.searchParams, body }));
+    const { message, data, meta } = row[3](context, { id: decoded(id), query: target.searchParams, body });
+    return toJson({ status: true, message, data, meta });
   };
 
-  /** Does the work and says how it went. */
-  const answer = async (request: IncomingMessage, call: Call) => {
+  const answer = async (request: IncomingMessage, call: Call): Promise<{ status: number; json: string }> => {
     const { latencyMs } = context.faults.current;
     if (latencyMs > 0) await sleep(latencyMs);
     try {
       return { status: 200, json: perform(request, call) };
     } catch (error) {
-      return answerTo(error, options.onBug);
+      if (error instanceof GatewayError) return { status: error.status, json: refusalJson(error) };
+      if (error instanceof BodyTooLargeError) {
+        return { status: 413, json: refusalJson(invalid(error.message, 'body_too_large')) };
+      }
+      options.onBug(error);
+      return { status: 500, json: refusalJson(serverError()) };
     }
   };
 
@@ -144,44 +148,29 @@ export function createApiHandler(options: ApiOptions): Handler {
     const { pathname } = target;
     const row = OPERATIONS.find(([, method, path]) => method === request.method && path.test(pathname));
     const operation = row?.[0];
-    const call: Call = {
-      row,
-      target,
-      id: row?.[2].exec(pathname)?.[1] ?? '',
-      body: await bodyOf(request),
-    };
+    const id = row?.[2].exec(pathname)?.[1] ?? '';
+    const call: Call = { row, target, id, body: await bodyOf(request) };
     const fault = takeNetworkFault(context.faults, operation);
-    const isAsked = fault === null || isDone(fault);
-    const result = isAsked ? await answer(request, call) : { status: 0, json: '' };
+    const result = fault === null || isDone(fault) ? await answer(request, call) : { status: 0, json: '' };
     stats.count(operation ?? 'unknown', fault === null ? String(result.status) : fault.kind);
     if (fault !== null) {
-      const answered: Answered = { operation, reference: referenceOf(call), ...result };
-      return sendInTrouble(response, fault, answered);
+      return sendInTrouble(response, fault, { operation, reference: referenceOf(call), ...result });
     }
     const isEffect = request.method !== 'GET' && result.status === 200;
-    if (isEffect && context.faults.hits('loseAnswer')) {
-      stats.countLostAnswer();
-      request.socket.destroy();
-      return;
-    }
-    sendJson(response, result.status, result.json);
+    if (isEffect && context.faults.hits('loseAnswer')) stats.loseAnswer(request);
+    else sendJson(response, result.status, result.json);
   };
 
   return async (request, response) => {
     const target = targetOf(request);
     if (target === undefined) {
-      sendJson(response, 400, toJson(refusalBody(invalid('The path is malformed'))));
+      sendJson(response, 400, refusalJson(invalid('The path is malformed')));
       return;
     }
     if (target.pathname.startsWith('/checkout/')) {
       options.runDue();
       return options.checkout(request, response, target);
     }
-    stats.begin();
-    try {
-      await respond(request, response, target);
-    } finally {
-      stats.end();
-    }
+    await stats.during(() => respond(request, response, target));
   };
 }

@@ -1,30 +1,22 @@
-/**
- * The gateway's refusals: HTTP status, message, type, code and what to do next, as its documentation has them. Guarantee: an operation
- * that refuses throws a GatewayError. Must not carry secrets in a message.
- */
-export type ErrorType = 'validation_error' | 'api_error' | 'processor_error';
+import { toJson } from './wire.ts';
 
-export interface Refusal {
+interface Refusal {
   code: string;
   status?: number;
-  type?: ErrorType;
+  type?: 'validation_error' | 'api_error' | 'processor_error';
   nextStep?: string;
 }
 
-/** A refusal by the gateway. */
+/** A refusal by the gateway, as its documentation has it. Must not carry secrets in a message. */
 export class GatewayError extends Error {
   readonly status: number;
-  readonly code: string;
-  readonly type: ErrorType;
-  readonly nextStep: string;
+  readonly refusal: Refusal;
 
-  constructor(message: string, { code, status, type, nextStep }: Refusal) {
+  constructor(message: string, refusal: Refusal) {
     super(message);
     this.name = 'GatewayError';
-    this.status = status ?? 400;
-    this.code = code;
-    this.type = type ?? 'validation_error';
-    this.nextStep = nextStep ?? 'Check the request and try again';
+    this.status = refusal.status ?? 400;
+    this.refusal = refusal;
   }
 }
 
@@ -33,12 +25,11 @@ export function missing(message: string): GatewayError {
   return new GatewayError(message, { code: 'missing_params', nextStep: 'Provide all required params' });
 }
 
-/** A parameter has a value that cannot be. */
+/** A parameter has an impossible value. */
 export function invalid(message: string, code = 'invalid_params'): GatewayError {
   return new GatewayError(message, { code, nextStep: 'Provide valid params' });
 }
 
-/** A reference is one-shot. */
 export function duplicateReference(): GatewayError {
   return new GatewayError('Duplicate Transaction Reference', {
     code: 'duplicate_reference',
@@ -46,7 +37,7 @@ export function duplicateReference(): GatewayError {
   });
 }
 
-/** What is not there at all; `status` because answers differ about transactions. */
+/** `status` because answers differ about transactions. */
 export function notFound(message = 'Entity not found', code = 'not_found', status = 404): GatewayError {
   return new GatewayError(message, { code, status, nextStep: 'Check that it exists on this integration' });
 }
@@ -61,8 +52,7 @@ export function serverError(): GatewayError {
   });
 }
 
-/** The body of a refusal. */
-export function refusalBody(error: GatewayError): Record<string, unknown> {
-  const { message, nextStep, type, code } = error;
-  return { status: false, message, meta: { nextStep }, type, code };
+export function refusalJson({ message, refusal }: GatewayError): string {
+  const { nextStep = 'Check the request and try again', type = 'validation_error', code } = refusal;
+  return toJson({ status: false, message, meta: { nextStep }, type, code });
 }

@@ -1,37 +1,25 @@
-/**
- * The gateway simulator: composes storage, faults, agenda, webhooks, the hosted page and the two HTTP servers.
- * Guarantee: what it answered and what it owes survives a restart on the same data folder. Must not import anything of the product.
- */
-import { createMeta, openDatabase, type Database } from '../support/database.ts';
-import { createFaultBoard } from '../support/fault-board.ts';
-import type { RunningServer } from '../support/http.ts';
+/** The gateway simulator. What it answered and what it owes survives a restart on the same data folder. */
+import { openDatabase, type Database } from '../support/database.ts';
+import { createFaultBoard } from '../support/faults.ts';
+import { createStats, type RunningServer } from '../support/http.ts';
 import {
   createSimulator,
   type Simulator,
   type SimulatorFrame,
   type SimulatorOptions,
 } from '../support/simulator.ts';
-import { createStats } from '../support/stats.ts';
-import { createAgenda, type AgendaDeeds } from './agenda.ts';
+import { expire, decline, receive, reverse } from './actions/charge.ts';
+import { openDispute, releaseRefunds, stepRefund } from './actions/refund.ts';
 import { createApiHandler } from './api-server.ts';
 import { createCheckout } from './checkout/server.ts';
-import { createClock } from './clock.ts';
 import type { GatewayContext } from './context.ts';
 import { createGatewayControl } from './control/server.ts';
-import { decline, expire, receive, reverse } from './deeds/charge.ts';
-import { openDispute, releaseRefunds, stepRefund } from './deeds/refund.ts';
-import { isUnreachable, noFaults } from './faults.ts';
-import { createPulse, type Pulse } from './pulse.ts';
-import { CURRENCIES, type Country, type Currency, type Integration } from './rules.ts';
-import { SCHEMA } from './storage/schema.ts';
-import { createAgendaStore, createDomainStore } from './storage/agenda.ts';
-import { createRefundStore } from './storage/refunds.ts';
-import type { TransactionRow } from './storage/rows.ts';
-import { createTransactionStore } from './storage/transactions.ts';
-import { createWebhookStore } from './storage/webhooks.ts';
-import { createCourier } from './webhooks/courier.ts';
-import { createWebhookDesk } from './webhooks/desk.ts';
-import type { RetrySchedule } from './webhooks/schedule.ts';
+import { FAULTS, isUnreachable, type GatewayFaults } from './faults.ts';
+import { CURRENCIES, type Country, type Currency } from './rules.ts';
+import { createStores } from './storage/store.ts';
+import { TABLES, type TransactionRow } from './storage/tables.ts';
+import { createAgenda, createClock, createTimer, type AgendaHandlers } from './time.ts';
+import { createWebhookEmitter, createWebhookSender } from './webhooks.ts';
 
 export interface GatewaySimulatorOptions extends SimulatorOptions {
   /** The key of API calls and of webhook signatures; `sk_live_` in front makes the domain live. */
@@ -40,7 +28,7 @@ export interface GatewaySimulatorOptions extends SimulatorOptions {
   webhookUrls?: readonly string[];
   /** Where browsers reach the API's server; absent: its own address. */
   publicUrl?: string;
-  /** Where the integration is at home: NG has transfer accounts in NGN, KE in KES. */
+  /** Home of the integration: NG has transfer accounts in NGN, KE in KES. */
   bankCountry?: Country;
   /** What it may charge in, the default first. */
   currencies?: readonly Currency[];
@@ -49,24 +37,15 @@ export interface GatewaySimulatorOptions extends SimulatorOptions {
   refundDelayMs?: number;
   /** The pace of scenarios. */
   scenarioMs?: number;
-  retries?: RetrySchedule;
-}
-
-function integrationOf(options: GatewaySimulatorOptions): Integration {
-  return {
-    country: options.bankCountry ?? 'NG',
-    currencies: options.currencies ?? CURRENCIES,
-    merchant: options.merchant ?? 'Sandbox Merchant',
-    domain: options.secretKey.startsWith('sk_live_') ? 'live' : 'test',
-  };
+  retries?: GatewayFaults['retries'];
 }
 
 /** What the agenda does; nothing to a charge that is gone or whose money was given back. */
-function deedsOf(context: GatewayContext): AgendaDeeds {
-  const toCharge = (deed: (row: TransactionRow, data: Record<string, unknown>) => unknown) => {
+function agendaHandlers(context: GatewayContext): AgendaHandlers {
+  const toCharge = (act: (row: TransactionRow, data: Record<string, unknown>) => unknown) => {
     return (target: number, data: Record<string, unknown>) => {
       const row = context.transactions.byId(target);
-      if (row !== undefined && row.status !== 'reversed') deed(row, data);
+      if (row !== undefined && row.status !== 'reversed') act(row, data);
     };
   };
   return {
@@ -85,106 +64,80 @@ function deedsOf(context: GatewayContext): AgendaDeeds {
   };
 }
 
-function assemble(options: GatewaySimulatorOptions, database: Database, frame: SimulatorFrame) {
-  const meta = createMeta(database);
+function assemble(options: GatewaySimulatorOptions, database: Database, { url, onBug }: SimulatorFrame) {
+  const { meta } = database;
+  const { secretKey, seed = 1 } = options;
   const clock = createClock(options.now ?? Date.now, meta);
-  const agendaStore = createAgendaStore(database);
-  const webhooks = createWebhookStore(database);
-  const seed = options.seed ?? 1;
-  const wake = () => pulse.wake();
+  const { now } = clock;
+  const { transactions, refunds, domains, agenda, webhooks: store } = createStores(database);
+  const wake = () => timer.wake();
+  const { refundDelayMs, retries } = options;
   const faults = createFaultBoard({
-    defaults: noFaults({
-      refundDelayMs: options.refundDelayMs ?? 300,
-      retries: options.retries ?? 'test',
-    }),
+    defaults: FAULTS.parse({ refundDelayMs, retries }),
     seed,
-    load: () => meta.read('faults'),
-    save: (json) => meta.write('faults', json),
+    meta,
     onSet: ({ refund }) => {
       if (refund !== undefined && refund !== 'pending') releaseRefunds(context);
     },
   });
-  const desk = createWebhookDesk({ now: clock.now, store: webhooks, meta, faults, wake });
   const context: GatewayContext = {
-    now: clock.now,
-    integration: integrationOf(options),
+    now,
+    integration: {
+      country: options.bankCountry ?? 'NG',
+      currencies: options.currencies ?? CURRENCIES,
+      merchant: options.merchant ?? 'Sandbox Merchant',
+      domain: secretKey.startsWith('sk_live_') ? 'live' : 'test',
+    },
     database,
-    meta,
-    transactions: createTransactionStore(database),
-    refunds: createRefundStore(database),
-    domains: createDomainStore(database),
+    transactions,
+    refunds,
+    domains,
     faults,
-    webhooks: desk,
+    webhooks: createWebhookEmitter({ now, store, meta, faults, wake }),
     plan: (kind, target, atMs, data = {}) => {
-      agendaStore.insert(kind, target, atMs, data);
+      agenda.insert({ kind, target, atMs, data: JSON.stringify(data) });
       wake();
     },
     scenarioMs: options.scenarioMs ?? 1000,
     seed,
-    pageUrl: (accessCode) =>
-      `${options.publicUrl?.replace(/\/+$/, '') ?? frame.url()}/checkout/${accessCode}`,
+    pageUrl: (accessCode) => `${options.publicUrl?.replace(/\/+$/, '') ?? url()}/checkout/${accessCode}`,
   };
-  const agenda = createAgenda({
-    clock,
-    database,
-    store: agendaStore,
-    deeds: deedsOf(context),
-    onBug: frame.onBug,
-  });
-  const courier = createCourier({
-    now: clock.now,
-    database,
-    store: webhooks,
-    secretKey: options.secretKey,
-    schedule: () => faults.current.retries,
-    onSettled: wake,
-  });
-  const pulse: Pulse = createPulse({ clock, agenda, courier });
-  return { context, clock, webhooks, desk, agenda, courier, pulse };
+  const handlers = agendaHandlers(context);
+  const runDue = createAgenda({ clock, database, store: agenda, handlers, onBug });
+  const sender = createWebhookSender({ now, database, store, secretKey, faults, onSettled: wake });
+  const timer = createTimer({ clock, agenda, runDue, sender });
+  return { context, clock, store, runDue, sender, timer };
 }
 
 /** A simulator that has not been started. */
 export function createGatewaySimulator(options: GatewaySimulatorOptions): Simulator {
   return createSimulator(options, (frame) => {
-    const { onBug } = frame;
-    const database = openDatabase(options.dataDir, 'gateway.sqlite', SCHEMA);
-    const { context, clock, webhooks, desk, agenda, courier, pulse } = assemble(options, database, frame);
-    const { webhookUrls = [] } = options;
-    if (webhookUrls.length > 0) desk.saveUrls(webhookUrls);
+    const database = openDatabase(options.dataDir, 'gateway.sqlite', TABLES);
+    const { context, clock, store, runDue, sender, timer } = assemble(options, database, frame);
+    const { webhookUrls = [], secretKey } = options;
+    if (webhookUrls.length > 0) context.webhooks.saveUrls(webhookUrls);
     const stats = createStats();
-    const { runDue } = agenda;
     let server: RunningServer | undefined;
     const applyReach = async () => server?.setListening(!isUnreachable(context.faults.current));
-    const checkout = createCheckout(context);
+    const shared = { context, stats, runDue, onBug: frame.onBug };
     return {
-      api: createApiHandler({
-        context,
-        secretKey: options.secretKey,
-        stats,
-        runDue,
-        onBug,
-        checkout,
-      }),
+      api: createApiHandler({ ...shared, secretKey, checkout: createCheckout(context) }),
       control: createGatewayControl({
-        context,
-        webhooks,
-        desk,
+        ...shared,
+        webhooks: store,
         clock,
-        stats,
-        runDue,
-        advance: pulse.advance,
+        advance: timer.advance,
         applyReach,
-        onBug,
       }),
       onListening: async (api) => {
         server = api;
-        courier.start();
-        pulse.wake();
+        store.takeBack();
+        timer.wake();
         await applyReach();
       },
       close: () => {
-        pulse.stop();
-        courier.stop();
+        timer.stop();
+        sender.stop();
         database.close();
       },
     };

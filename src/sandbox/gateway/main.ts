@@ -1,11 +1,9 @@
-/**
- * The gateway simulator as a process. Prints its seed on stderr, so that a run can be repeated.
- */
-import { parseArgs } from 'node:util';
-import { COMMON_FLAGS, commonOptions, runSimulator, wholeNumber } from '../support/process.ts';
+/** The gateway simulator as a process. Prints its seed on stderr, so that a run can be repeated. */
+import { needed, runSimulator, wholeNumber } from '../support/process.ts';
+import { RETRY_SCHEDULES } from './faults.ts';
 import { createGatewaySimulator } from './index.ts';
+import { isWebAddress } from './params.ts';
 import { COUNTRIES, CURRENCIES } from './rules.ts';
-import { RETRY_SCHEDULES } from './webhooks/schedule.ts';
 
 const USAGE = `usage: node src/sandbox/gateway/main.ts --data <dir> --secret-key <key>
   [--host 127.0.0.1] [--port 0] [--control-port 0] [--public-url <url>]
@@ -13,27 +11,18 @@ const USAGE = `usage: node src/sandbox/gateway/main.ts --data <dir> --secret-key
   [--bank-country NG|GH|KE|CI|ZA] [--currency NGN]... [--merchant "Sandbox Merchant"]
   [--refund-delay-ms 300] [--scenario-ms 1000] [--seed 1] [--exit-with-parent]
 `;
+const FLAGS = {
+  'secret-key': { type: 'string' },
+  'public-url': { type: 'string' },
+  'webhook-url': { type: 'string', multiple: true, default: [] as string[] },
+  retries: { type: 'string', default: 'test' },
+  'bank-country': { type: 'string', default: 'NG' },
+  currency: { type: 'string', multiple: true, default: [...CURRENCIES] as string[] },
+  merchant: { type: 'string', default: 'Sandbox Merchant' },
+  'refund-delay-ms': { type: 'string', default: '300' },
+  'scenario-ms': { type: 'string', default: '1000' },
+} as const;
 
-function parse(args: string[]) {
-  return parseArgs({
-    args,
-    strict: true,
-    options: {
-      ...COMMON_FLAGS,
-      'secret-key': { type: 'string' },
-      'public-url': { type: 'string' },
-      'webhook-url': { type: 'string', multiple: true, default: [] },
-      retries: { type: 'string', default: 'test' },
-      'bank-country': { type: 'string', default: 'NG' },
-      currency: { type: 'string', multiple: true, default: [...CURRENCIES] },
-      merchant: { type: 'string', default: 'Sandbox Merchant' },
-      'refund-delay-ms': { type: 'string', default: '300' },
-      'scenario-ms': { type: 'string', default: '1000' },
-    },
-  }).values;
-}
-
-/** The word among those that a flag may have. */
 function wordOf<Word extends string>(text: string, words: readonly Word[], flag: string): Word {
   const word = words.find((each) => each === text);
   if (word === undefined) throw new Error(`--${flag} must be one of ${words.join(', ')}`);
@@ -41,18 +30,15 @@ function wordOf<Word extends string>(text: string, words: readonly Word[], flag:
 }
 
 function addressOf(text: string, flag: string): string {
-  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`--${flag} must be an address`);
+  if (!isWebAddress(text)) throw new Error(`--${flag} must be an address`);
   return text;
 }
 
-runSimulator(USAGE, (args) => {
-  const flags = parse(args);
-  const common = commonOptions(flags);
+runSimulator(USAGE, FLAGS, (flags, common) => {
   const publicUrl = flags['public-url'];
-  if (flags['secret-key'] === undefined) throw new Error('--secret-key is needed');
   const simulator = createGatewaySimulator({
     ...common,
-    secretKey: flags['secret-key'],
+    secretKey: needed(flags['secret-key'], 'secret-key'),
     webhookUrls: flags['webhook-url'].map((url) => addressOf(url, 'webhook-url')),
     ...(publicUrl === undefined ? {} : { publicUrl: addressOf(publicUrl, 'public-url') }),
     retries: wordOf(flags.retries, RETRY_SCHEDULES, 'retries'),
@@ -63,5 +49,5 @@ runSimulator(USAGE, (args) => {
     scenarioMs: wholeNumber(flags['scenario-ms'], 'scenario-ms'),
   });
   common.log(JSON.stringify({ level: 'info', msg: 'gateway simulator', seed: common.seed }));
-  return { simulator, exitWithParent: flags['exit-with-parent'] };
+  return simulator;
 });

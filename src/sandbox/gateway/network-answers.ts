@@ -1,12 +1,9 @@
-/**
- * Answers that go wrong on the way. Guarantee: what goes out is what the fault's name says; nothing is decided here about what was done.
- */
+/** Answers that go wrong on the way, as the fault's name says. Whether the work was done is decided elsewhere. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendJson, sendText } from '../support/http.ts';
-import { duplicateReference, GatewayError, refusalBody, serverError } from './errors.ts';
-import type { NetworkFault, NetworkKind } from './faults.ts';
-import type { OperationName } from './operations/names.ts';
+import { duplicateReference, GatewayError, refusalJson, serverError } from './errors.ts';
+import type { NetworkFault, NetworkKind, OperationName } from './faults.ts';
 import { toJson } from './wire.ts';
 
 const TRICKLE_MS = 30_000;
@@ -16,8 +13,7 @@ const TRUNCATED_SHARE = 0.6;
 const BAD_GATEWAY =
   '<html><head><title>502 Bad Gateway</title></head><body><h1>502 Bad Gateway</h1></body></html>\n';
 
-/** What is being answered. */
-export interface Answered {
+interface Answered {
   operation: OperationName | undefined;
   /** The reference of the request, where it named one. */
   reference: string | null;
@@ -33,27 +29,25 @@ function leaveHanging(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Begins the answer and cuts it in the middle. */
-async function cutInside(response: ServerResponse, { status, json }: Answered): Promise<void> {
+function begin(response: ServerResponse, { status, json }: Answered): Buffer {
   const body = Buffer.from(json);
-  const headers = { 'content-type': 'application/json;charset=UTF-8', 'content-length': body.length };
-  response.writeHead(status, headers);
+  response.writeHead(status, {
+    'content-type': 'application/json;charset=UTF-8',
+    'content-length': body.length,
+  });
+  return body;
+}
+
+async function cutInside(response: ServerResponse, answered: Answered): Promise<void> {
+  const body = begin(response, answered);
   const half = body.subarray(0, Math.floor(body.length / 2));
   await new Promise<void>((resolve) => response.write(half, () => resolve()));
   response.destroy();
 }
 
 /** Sends the answer in small pieces over a long time. */
-async function trickle(
-  response: ServerResponse,
-  { status, json }: Answered,
-  lastingMs: number,
-): Promise<void> {
-  const body = Buffer.from(json);
-  response.writeHead(status, {
-    'content-type': 'application/json;charset=UTF-8',
-    'content-length': body.length,
-  });
+async function trickle(response: ServerResponse, answered: Answered, lastingMs: number): Promise<void> {
+  const body = begin(response, answered);
   const size = Math.ceil(body.length / TRICKLE_STEPS);
   for (let at = 0; at < body.length; at += size) {
     if (response.destroyed) return;
@@ -63,7 +57,7 @@ async function trickle(
   response.end();
 }
 
-/** HTTP 200 that says no: in `data.status` where a charge is asked about, in `status` elsewhere. */
+/** HTTP 200 that says no: in `data.status` of a charge or verify, in `status` elsewhere. */
 function failed({ operation, reference }: Answered): string {
   const message = 'Declined';
   const isCharge = operation?.startsWith('charge') === true || operation === 'transaction/verify';
@@ -78,15 +72,21 @@ const LIMITED = new GatewayError('Please wait a few minutes and try again.', {
   type: 'api_error',
 });
 
-/** The answers that are over at once. */
-const AT_ONCE: Partial<Record<NetworkKind, (response: ServerResponse, answered: Answered) => void>> = {
-  'connect-refused': (response) => response.destroy(),
-  '429': (response) => sendJson(response, 429, toJson(refusalBody(LIMITED))),
-  '500': (response) => sendJson(response, 500, toJson(refusalBody(serverError()))),
+const ANSWERS: Record<
+  NetworkKind,
+  (response: ServerResponse, answered: Answered, fault: NetworkFault) => void | Promise<void>
+> = {
+  'connect-refused': (response) => void response.destroy(),
+  'timeout-before': leaveHanging,
+  'timeout-after': leaveHanging,
+  reset: cutInside,
+  '429': (response) => sendJson(response, 429, refusalJson(LIMITED)),
+  '500': (response) => sendJson(response, 500, refusalJson(serverError())),
   'html-502': (response) => sendText(response, 502, 'text/html', BAD_GATEWAY),
   'bad-json': (response, { json }) => sendJson(response, 200, json.slice(0, json.length * TRUNCATED_SHARE)),
   'failed-200': (response, answered) => sendJson(response, 200, failed(answered)),
-  'duplicate-reference': (response) => sendJson(response, 400, toJson(refusalBody(duplicateReference()))),
+  'duplicate-reference': (response) => sendJson(response, 400, refusalJson(duplicateReference())),
+  trickle: (response, answered, { trickleMs = TRICKLE_MS }) => trickle(response, answered, trickleMs),
 };
 
 /** Answers in the way of the fault. */
@@ -95,8 +95,5 @@ export async function sendInTrouble(
   fault: NetworkFault,
   answered: Answered,
 ): Promise<void> {
-  if (fault.kind === 'reset') await cutInside(response, answered);
-  else if (fault.kind === 'trickle') await trickle(response, answered, fault.trickleMs ?? TRICKLE_MS);
-  else if (fault.kind === 'timeout-before' || fault.kind === 'timeout-after') await leaveHanging(response);
-  else AT_ONCE[fault.kind]?.(response, answered);
+  await ANSWERS[fault.kind](response, answered, fault);
 }

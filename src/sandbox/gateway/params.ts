@@ -1,7 +1,5 @@
-/**
- * Reading a request's parameters with the gateway's messages. Guarantee: pure; null and "" count as absent.
- */
-import { isObject } from '../support/checks.ts';
+/** Reading a request's parameters with the gateway's messages. null and "" count as absent. */
+import { isObject, parseObject } from '../support/http.ts';
 import { invalid, missing } from './errors.ts';
 
 export type Params = Record<string, unknown>;
@@ -14,7 +12,6 @@ function given(params: Params, name: string): unknown {
   return value === null || value === '' ? undefined : value;
 }
 
-/** An optional text. */
 export function optionalText(params: Params, name: string): string | undefined {
   const value = given(params, name);
   if (value === undefined) return undefined;
@@ -29,7 +26,6 @@ export function requiredText(params: Params, name: string, message = `${name} is
   return value;
 }
 
-/** The customer's address. */
 export function emailOf(params: Params, absent: string): string {
   const email = requiredText(params, 'email', absent);
   if (!/^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}$/.test(email)) throw invalid('Invalid Email Address Passed');
@@ -46,7 +42,6 @@ export function optionalAmount(params: Params, name: string): number | undefined
   return amount as number;
 }
 
-/** Mandatory subunits. */
 export function requiredAmount(params: Params): number {
   const amount = optionalAmount(params, 'amount');
   if (amount === undefined) throw missing('Amount is required');
@@ -62,13 +57,15 @@ export function referenceOf(params: Params): string | undefined {
   return reference;
 }
 
+/** Whether a browser may be sent there. */
+export function isWebAddress(text: string): boolean {
+  return /^https?:$/.test(URL.parse(text)?.protocol ?? '');
+}
+
 /** An address that a browser may be sent to. */
 export function optionalUrl(params: Params, name: string): string | undefined {
   const text = optionalText(params, name);
-  if (text === undefined) return undefined;
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw invalid(`${name} must be a fully qualified URL`);
-  }
+  if (text !== undefined && !isWebAddress(text)) throw invalid(`${name} must be a fully qualified URL`);
   return text;
 }
 
@@ -84,26 +81,18 @@ export function metadataOf(params: Params): unknown {
 /** Metadata as an object, parsed from a string where it is one; empty when there is none. */
 export function metadataObject(metadata: unknown): Params {
   if (isObject(metadata)) return metadata;
-  if (typeof metadata !== 'string') return {};
-  try {
-    const parsed = JSON.parse(metadata) as unknown;
-    return isObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+  return (typeof metadata === 'string' ? parseObject(Buffer.from(metadata)) : undefined) ?? {};
 }
 
-/** An object inside the body. */
 export function objectIn(params: Params, name: string): Params | undefined {
-  const value = params[name];
-  if (value === undefined || value === null) return undefined;
-  if (!isObject(value)) throw invalid(`${name} must be an object`);
+  const value = params[name] ?? undefined;
+  if (value !== undefined && !isObject(value)) throw invalid(`${name} must be an object`);
   return value;
 }
 
 /** A time as ISO 8601 or a date; undefined when absent. */
 export function timeOf(text: string | null | undefined, name: string): number | undefined {
-  if (text === null || text === undefined || text === '') return undefined;
+  if (!text) return undefined;
   const isTime = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/.test(text);
   const zoned = /[Z]$|[+-]\d\d:?\d\d$/.test(text.slice(10)) || text.length === 10 ? text : `${text}Z`;
   const atMs = isTime ? Date.parse(zoned.replace(' ', 'T')) : Number.NaN;
@@ -114,7 +103,7 @@ export function timeOf(text: string | null | undefined, name: string): number | 
 /** A number of a query: `fallback` when absent. */
 export function pageNumber(query: URLSearchParams, name: string, fallback: number, most: number): number {
   const text = query.get(name);
-  if (text === null || text === '') return fallback;
+  if (!text) return fallback;
   const number = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   if (number < 1) throw invalid(`${name} must be a whole number from 1`);
   return Math.min(number, most);

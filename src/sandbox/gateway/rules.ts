@@ -1,7 +1,4 @@
-/**
- * What can be charged how: currencies with their minimums, channels, mobile money providers, limits of a transfer account.
- * Guarantee: pure; all amounts are subunits (hundredths).
- */
+/** What can be charged how. All amounts are subunits (hundredths). */
 import { GatewayError, invalid } from './errors.ts';
 
 export const COUNTRIES = ['NG', 'GH', 'KE', 'CI', 'ZA'] as const;
@@ -30,6 +27,7 @@ interface CurrencyRule {
   providers: readonly string[];
 }
 
+const MOBILE: readonly Channel[] = ['card', 'apple_pay', 'mobile_money'];
 const RULES = {
   NGN: {
     leastMinor: 5000,
@@ -37,21 +35,13 @@ const RULES = {
     providers: [],
   },
   USD: { leastMinor: 200, channels: ['card', 'apple_pay'], countries: ['NG', 'KE'], providers: [] },
-  GHS: {
-    leastMinor: 10,
-    channels: ['card', 'apple_pay', 'mobile_money'],
-    providers: ['mtn', 'atl', 'vod'],
-  },
+  GHS: { leastMinor: 10, channels: MOBILE, providers: ['mtn', 'atl', 'vod'] },
   KES: {
     leastMinor: 300,
-    channels: ['card', 'apple_pay', 'mobile_money', 'bank_transfer'],
+    channels: [...MOBILE, 'bank_transfer'],
     providers: ['mpesa', 'mpesa_offline', 'mptill', 'atl'],
   },
-  XOF: {
-    leastMinor: 100,
-    channels: ['card', 'apple_pay', 'mobile_money'],
-    providers: ['mtn', 'orange', 'wave'],
-  },
+  XOF: { leastMinor: 100, channels: MOBILE, providers: ['mtn', 'orange', 'wave'] },
   ZAR: { leastMinor: 100, channels: ['card', 'qr', 'eft', 'capitec_pay'], providers: [] },
 } as const satisfies Record<string, CurrencyRule>;
 

@@ -1,11 +1,7 @@
-/**
- * How values become the gateway's bytes: times, ids of 64 bits, and the ways in which a webhook's JSON may be written.
- * Guarantee: every way parses to the same value; bigint goes out as a plain JSON number, however large.
- */
-import { isObject } from '../support/checks.ts';
+/** How values become the gateway's bytes: times, ids of 64 bits, and the ways in which a webhook's JSON may be written. */
+import { isObject } from '../support/http.ts';
 
 export const WEBHOOK_BYTES = ['compact', 'pretty', 'escaped', 'reordered'] as const;
-export type WebhookBytes = (typeof WEBHOOK_BYTES)[number];
 
 /** Added to ids while shapes drift: above 2^53 and above 2^63. */
 const DRIFT_OFFSET = 2n ** 63n;
@@ -13,6 +9,7 @@ const DRIFT_OFFSET = 2n ** 63n;
 // Not yet in TypeScript's library.
 const { rawJSON } = JSON as unknown as { rawJSON: (text: string) => unknown };
 
+/** bigint goes out as a plain JSON number, however large. */
 function exact(_key: string, value: unknown): unknown {
   return typeof value === 'bigint' ? rawJSON(String(value)) : value;
 }
@@ -38,8 +35,8 @@ function escaped(json: string): string {
     .replaceAll(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** JSON in one of the ways that are all valid. */
-export function toBytes(value: unknown, way: WebhookBytes): string {
+/** JSON in one of several ways that parse to the same value. */
+export function toBytes(value: unknown, way: (typeof WEBHOOK_BYTES)[number]): string {
   switch (way) {
     case 'compact':
       return toJson(value);
@@ -68,7 +65,6 @@ export function iso(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** The same, or null. */
 export function isoOrNull(atMs: number | null): string | null {
   return atMs === null ? null : iso(atMs);
 }

@@ -1,25 +1,29 @@
-/**
- * The vendor's API over HTTP: method, limit, authentication, JSON, faults, operation, envelope, in this order.
- * Guarantee: every answer is an envelope; business errors go out with HTTP 200, as the vendor's do. Must not log bodies.
- */
+/** The vendor's API over HTTP. Every answer is an envelope; business errors go out with HTTP 200, as the vendor's do. Must not log bodies. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  BodyTooLargeError,
+  parseObject,
+  readBody,
+  sendJson,
+  type Handler,
+  type Stats,
+} from '../support/http.ts';
 import { authenticate, type AuthOptions } from './auth.ts';
-import { BodyTooLargeError, readBody, sendJson } from '../support/http.ts';
-import type { Stats } from '../support/stats.ts';
 import type { Operation, Outcome, SupplierContext } from './context.ts';
 import { SupplierError, type ErrorCode } from './errors.ts';
 import { queryBalance, queryWebhook, saveWebhook } from './operations/account.ts';
 import { cancelEsim, revokeEsim, sendSms, suspendEsim, unsuspendEsim } from './operations/change.ts';
-import { LONGEST_TRANSACTION_ID, placeOrder } from './operations/order.ts';
+import { placeOrder } from './operations/order.ts';
 import { listLocations, listPackages } from './operations/package-list.ts';
+import { LONGEST_TRANSACTION_ID } from './operations/purchase.ts';
 import { queryEsims, queryUsage } from './operations/query.ts';
 import { topUpEsim } from './operations/topup.ts';
 import type { Params } from './params.ts';
-import { createRateLimit } from './rate-limit.ts';
 
-export const API_PREFIX = '/api/v1/open';
+const API_PREFIX = '/api/v1/open/';
 const BODY_LIMIT_BYTES = 1_048_576;
+const REQUESTS_PER_SECOND = 8;
 
 const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['package/list', listPackages],
@@ -37,16 +41,6 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ['esim/sendSms', sendSms],
   ['esim/usage/query', queryUsage],
 ]);
-
-export interface ApiOptions {
-  context: SupplierContext;
-  auth: AuthOptions;
-  stats: Stats;
-  /** Tells of a fault of the simulator itself; gets no request data. */
-  onBug: (error: unknown) => void;
-  /** Answers GET outside the API (QR pictures); false when it is not for it. */
-  serveFile: (path: string, response: ServerResponse) => Promise<boolean>;
-}
 
 interface Answer {
   status: number;
@@ -67,19 +61,11 @@ function success(context: SupplierContext, outcome: Outcome): Answer {
   return { status: 200, code: '0', json, outcome };
 }
 
-/** An empty body counts as {}; anything but an object is 000104. */
+/** An empty body, or an empty string in JSON, counts as {}; anything but an object is 000104. */
 function parseBody(body: Buffer): Params {
-  if (body.length === 0) return {};
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new SupplierError('000104');
-  }
-  if (parsed === '') return {};
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
-    throw new SupplierError('000104');
-  return parsed as Params;
+  const params = body.toString('utf8') === '""' ? {} : parseObject(body);
+  if (params === undefined) throw new SupplierError('000104');
+  return params;
 }
 
 function isPurchase(operation: string): boolean {
@@ -87,31 +73,46 @@ function isPurchase(operation: string): boolean {
 }
 
 /** A purchase that was refused still counts as a request with its transactionId. */
-function countRefusal(context: SupplierContext, name: string, params: Params): void {
-  const { transactionId } = params;
-  if (!isPurchase(name)) return;
-  if (typeof transactionId !== 'string' || transactionId === '') return;
-  if (transactionId.length > LONGEST_TRANSACTION_ID) return;
-  const order = context.orders.orderByTransaction(transactionId);
-  if (order !== undefined) context.orders.countOrderRequest(order.orderNo);
-  else if (context.orders.topUpByTransaction(transactionId) !== undefined) {
-    context.orders.countTopUpRequest(transactionId);
-  } else context.account.addTry(transactionId);
+function countRefusal({ orders, account }: SupplierContext, name: string, { transactionId }: Params): void {
+  if (!isPurchase(name) || typeof transactionId !== 'string') return;
+  if (transactionId === '' || transactionId.length > LONGEST_TRANSACTION_ID) return;
+  const known = [orders.countOrderRequest, orders.countTopUpRequest].some(
+    (count) => count(transactionId) > 0,
+  );
+  if (!known) account.addTry(transactionId);
+}
+
+/** Answers whether a call is within the vendor's limit over a sliding second, and counts it when it is. */
+function createRateLimit(): (nowMs: number) => boolean {
+  let recent: number[] = [];
+  return (nowMs) => {
+    recent = recent.filter((atMs) => nowMs - atMs < 1000);
+    if (recent.length >= REQUESTS_PER_SECOND) return false;
+    recent.push(nowMs);
+    return true;
+  };
 }
 
 /** The request handler of the supplier's API. */
-export function createApiHandler(options: ApiOptions) {
+export function createApiHandler(options: {
+  context: SupplierContext;
+  auth: AuthOptions;
+  stats: Stats;
+  /** Reports a fault of the simulator itself; gets no request data. */
+  onBug: (error: unknown) => void;
+  /** Answers GET outside the API (QR pictures); false when it is not for it. */
+  serveFile: (path: string, response: ServerResponse) => Promise<boolean>;
+}): Handler {
   const { context, auth, stats } = options;
   const withinLimit = createRateLimit();
 
   const perform = async (name: string, operation: Operation, params: Params): Promise<Answer> => {
     try {
-      const { latencyMs } = context.faults.current;
+      const { latencyMs, lateCommitMs } = context.faults.current;
       if (latencyMs > 0) await sleep(latencyMs);
       if (context.faults.hits('wrongSignature')) throw new SupplierError('101003');
       if (context.faults.hits('busy')) throw new SupplierError('900001');
-      if (isPurchase(name) && context.faults.hits('commitLate'))
-        await sleep(context.faults.current.lateCommitMs);
+      if (isPurchase(name) && context.faults.hits('commitLate')) await sleep(lateCommitMs);
       return success(context, await operation(context, params));
     } catch (error) {
       if (error instanceof SupplierError) countRefusal(context, name, params);
@@ -144,29 +145,20 @@ export function createApiHandler(options: ApiOptions) {
   };
 
   const respond = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
-    const name = path.startsWith(`${API_PREFIX}/`) ? path.slice(API_PREFIX.length + 1) : '';
-    const result = await answerOrRefuse(request, name);
-    stats.count(OPERATIONS.has(name) ? name : 'unknown', result.code);
-    const waitMs = (result.outcome?.answersAtMs ?? 0) - context.now();
+    const name = path.startsWith(API_PREFIX) ? path.slice(API_PREFIX.length) : '';
+    const { status, json, code, outcome } = await answerOrRefuse(request, name);
+    stats.count(OPERATIONS.has(name) ? name : 'unknown', code);
+    const waitMs = (outcome?.answersAtMs ?? 0) - context.now();
     if (waitMs > 0) await sleep(waitMs);
-    if (result.outcome?.loseAnswer === true) {
-      stats.countLostAnswer();
-      request.socket.destroy();
-      return;
-    }
-    sendJson(response, result.status, result.json);
+    if (outcome?.loseAnswer === true) stats.loseAnswer(request);
+    else sendJson(response, status, json);
   };
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (request, response) => {
     const path = (request.url ?? '/').split('?')[0] ?? '/';
     if (request.method === 'GET' && !path.startsWith(API_PREFIX)) {
       if (await options.serveFile(path, response)) return;
     }
-    stats.begin();
-    try {
-      await respond(request, response, path);
-    } finally {
-      stats.end();
-    }
+    await stats.during(() => respond(request, response, path));
   };
 }

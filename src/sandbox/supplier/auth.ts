@@ -1,7 +1,4 @@
-/**
- * Who is calling: the access code alone, or with a signature. Guarantee: every recipe but the vendor's is refused; comparison takes
- * the same time for any signature. Must not log or echo keys.
- */
+/** Who is calling: the access code alone, or with a signature. */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { SupplierError } from './errors.ts';
@@ -16,7 +13,7 @@ export interface AuthOptions {
 }
 
 /** How far RT-Timestamp may be off. */
-export const TIMESTAMP_SKEW_MS = 300_000;
+const TIMESTAMP_SKEW_MS = 300_000;
 
 /** The vendor's recipe: hex(HMAC-SHA256(key, timestamp + requestId + accessCode + rawBody)), lower case. */
 export function signatureOf(
@@ -64,14 +61,13 @@ export function authenticate(
     throw new SupplierError('000102', 'RT-AccessCode has a wrong format');
   if (!sameText(accessCode, options.accessCode))
     throw new SupplierError('101003', 'access code is not known');
-  const timestamp = header(headers, 'RT-Timestamp');
-  const requestId = header(headers, 'RT-RequestID');
-  const signature = header(headers, 'RT-Signature');
-  const isSigned = timestamp !== undefined || requestId !== undefined || signature !== undefined;
-  if (!isSigned && !options.requireSignature) return;
-  if (timestamp === undefined) throw new SupplierError('000101', 'RT-Timestamp is missing');
-  if (requestId === undefined) throw new SupplierError('000101', 'RT-RequestID is missing');
-  if (signature === undefined) throw new SupplierError('000101', 'RT-Signature is missing');
+  const names = ['RT-Timestamp', 'RT-RequestID', 'RT-Signature'];
+  const given = names.map((name) => header(headers, name));
+  if (!options.requireSignature && given.every((value) => value === undefined)) return;
+  const [timestamp = '', requestId = '', signature = ''] = given.map((value, index) => {
+    if (value === undefined) throw new SupplierError('000101', `${names[index]} is missing`);
+    return value;
+  });
   const sentAtMs = timestampMs(timestamp);
   if (!UUID.test(requestId)) throw new SupplierError('000102', 'RT-RequestID is not a UUID v4');
   if (Math.abs(nowMs - sentAtMs) > TIMESTAMP_SKEW_MS) throw new SupplierError('101001');

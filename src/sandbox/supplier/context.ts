@@ -1,16 +1,12 @@
-/**
- * What every operation of the simulator works with. Guarantee: everything is handed in; no state besides storage, faults and
- * number series.
- */
 import type { Database } from '../support/database.ts';
-import type { FaultBoard } from '../support/fault-board.ts';
+import type { FaultBoard } from '../support/faults.ts';
 import type { Catalogue, CatalogueEntry } from './catalogue/catalogue.ts';
 import type { SupplierFaults } from './faults.ts';
 import type { Params } from './params.ts';
-import type { AccountStore } from './storage/account.ts';
-import type { OrderStore } from './storage/orders.ts';
-import type { EsimRow } from './storage/rows.ts';
+import type { AccountStore, OrderStore } from './storage/store.ts';
+import type { WebhookScheduler } from './webhooks/scheduler.ts';
 
+/** What every operation works with. */
 export interface SupplierContext {
   now: () => number;
   catalogue: Catalogue;
@@ -25,19 +21,7 @@ export interface SupplierContext {
   smdpHost: string;
   /** Prefix of QR picture addresses, without a slash at its end. */
   qrBaseUrl: () => string;
-  webhooks: WebhookDesk;
-}
-
-/** Where operations report what happened; knows whether anybody listens. */
-export interface WebhookDesk {
-  /** An order was taken or freed; its allocation will be told. */
-  orderPlanned(orderNo: string, allocatedAtMs: number | null): void;
-  /** An eSIM changed by a call or the control interface. */
-  esimChanged(before: EsimRow, after: EsimRow): void;
-  /** Posts a health check; resolves to whether the address answered with 2xx. */
-  checkHealth(url: string): Promise<boolean>;
-  saveUrl(url: string): void;
-  url(): string | null;
+  webhooks: WebhookScheduler;
 }
 
 /** What an operation answers. */

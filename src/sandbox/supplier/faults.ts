@@ -1,90 +1,27 @@
-/**
- * The supplier's fault switches: what the control interface may set. Guarantee: a bad request changes nothing. Must not touch orders
- * itself.
- */
-import { CHANCE, DURATION_MS, FLAG, oneOf, type Chance, type Check } from '../support/checks.ts';
-import { checked } from '../support/control.ts';
-import { WEBHOOK_MODES, type WebhookMode } from '../support/fault-board.ts';
+/** The supplier's faults, with their defaults. docs/SANDBOX.md describes each. */
+import { z } from 'zod';
+import { CHANCE, DURATION_MS, FLAG } from '../support/control.ts';
+import { WEBHOOK_MODE } from '../support/faults.ts';
 
-export interface SupplierFaults {
-  latencyMs: number;
-  allocationMs: number;
-  outOfStock: Chance;
-  priceChanged: Chance;
-  lowBalance: Chance;
-  busy: Chance;
-  loseAnswer: Chance;
-  /** Orders and top-ups are carried out `lateCommitMs` after they came, also where the caller has gone. */
-  commitLate: Chance;
-  lateCommitMs: number;
-  /** Stock, price and balance are checked before a repeated transactionId is recognised. */
-  refusalsFirst: boolean;
-  /** A cancellation is answered with a code that the vendor's table does not have; nothing is done. */
-  cancelUnseen: Chance;
-  neverAllocate: Chance;
-  wrongSignature: Chance;
-  /** The vendor's 8 requests a second. */
-  rateLimit: boolean;
-  /** A new eSIM gets the ICCID of a cancelled or revoked one. */
-  reuseIccid: Chance;
-  /** Usage reports stay behind by this much. */
-  usageLagMs: number;
-  /** Success with errorCode null, as some of the vendor's examples have it. */
-  nullErrorCode: boolean;
-  /** Top-up answers without topUpEsimTranNo. */
-  omitTopUpEsimTranNo: boolean;
-  /** What happens to webhooks. */
-  webhooks: WebhookMode;
-}
-
-const CHECKS: Record<keyof SupplierFaults, Check> = {
-  latencyMs: DURATION_MS,
-  allocationMs: DURATION_MS,
-  outOfStock: CHANCE,
-  priceChanged: CHANCE,
-  lowBalance: CHANCE,
-  busy: CHANCE,
-  loseAnswer: CHANCE,
-  commitLate: CHANCE,
-  lateCommitMs: DURATION_MS,
-  refusalsFirst: FLAG,
-  cancelUnseen: CHANCE,
-  neverAllocate: CHANCE,
-  wrongSignature: CHANCE,
-  rateLimit: FLAG,
-  reuseIccid: CHANCE,
-  usageLagMs: DURATION_MS,
-  nullErrorCode: FLAG,
-  omitTopUpEsimTranNo: FLAG,
-  webhooks: oneOf(WEBHOOK_MODES),
-};
-
-/** Checks a request body against the table above; throws a ControlError naming every wrong field. */
-export function parseFaults(body: unknown): Partial<SupplierFaults> {
-  return checked(body, CHECKS, 'fault');
-}
-
-/** Nothing goes wrong. */
-export function noFaults(allocationMs: number): SupplierFaults {
-  return {
-    latencyMs: 0,
-    allocationMs,
-    outOfStock: 0,
-    priceChanged: 0,
-    lowBalance: 0,
-    busy: 0,
-    loseAnswer: 0,
-    commitLate: 0,
-    lateCommitMs: 10_000,
-    refusalsFirst: false,
-    cancelUnseen: 0,
-    neverAllocate: 0,
-    wrongSignature: 0,
-    rateLimit: false,
-    reuseIccid: 0,
-    usageLagMs: 0,
-    nullErrorCode: false,
-    omitTopUpEsimTranNo: false,
-    webhooks: 'deliver',
-  };
-}
+export const FAULTS = z.strictObject({
+  latencyMs: DURATION_MS.default(0),
+  allocationMs: DURATION_MS.default(0),
+  outOfStock: CHANCE.default(0),
+  priceChanged: CHANCE.default(0),
+  lowBalance: CHANCE.default(0),
+  busy: CHANCE.default(0),
+  loseAnswer: CHANCE.default(0),
+  commitLate: CHANCE.default(0),
+  lateCommitMs: DURATION_MS.default(10_000),
+  refusalsFirst: FLAG.default(false),
+  cancelUnseen: CHANCE.default(0),
+  neverAllocate: CHANCE.default(0),
+  wrongSignature: CHANCE.default(0),
+  rateLimit: FLAG.default(false),
+  reuseIccid: CHANCE.default(0),
+  usageLagMs: DURATION_MS.default(0),
+  nullErrorCode: FLAG.default(false),
+  omitTopUpEsimTranNo: FLAG.default(false),
+  webhooks: WEBHOOK_MODE.default('deliver'),
+});
+export type SupplierFaults = z.output<typeof FAULTS>;

@@ -1,8 +1,5 @@
-/**
- * The supplier simulator as a process.
- */
-import { parseArgs } from 'node:util';
-import { COMMON_FLAGS, commonOptions, runSimulator, wholeNumber } from '../support/process.ts';
+/** The supplier simulator as a process. */
+import { needed, runSimulator, wholeNumber } from '../support/process.ts';
 import { createSupplierSimulator } from './index.ts';
 
 const USAGE = `usage: node src/sandbox/supplier/main.ts --data <dir> --access-code <code>
@@ -11,34 +8,23 @@ const USAGE = `usage: node src/sandbox/supplier/main.ts --data <dir> --access-co
   [--allocation-ms 0] [--activate-after-ms 5000|never] [--balance 100000000000] [--seed 1]
   [--public-host qr.sandbox.example|self] [--smdp-host rsp.sandbox.example] [--exit-with-parent]
 `;
+const FLAGS = {
+  'access-code': { type: 'string' },
+  'secret-key': { type: 'string' },
+  'accept-either-key': { type: 'boolean', default: false },
+  'require-signature': { type: 'boolean', default: false },
+  'allocation-ms': { type: 'string', default: '0' },
+  'activate-after-ms': { type: 'string', default: '5000' },
+  balance: { type: 'string', default: '100000000000' },
+  'public-host': { type: 'string', default: 'qr.sandbox.example' },
+  'smdp-host': { type: 'string', default: 'rsp.sandbox.example' },
+} as const;
 
-function parse(args: string[]) {
-  return parseArgs({
-    args,
-    strict: true,
-    options: {
-      ...COMMON_FLAGS,
-      'access-code': { type: 'string' },
-      'secret-key': { type: 'string' },
-      'accept-either-key': { type: 'boolean', default: false },
-      'require-signature': { type: 'boolean', default: false },
-      'allocation-ms': { type: 'string', default: '0' },
-      'activate-after-ms': { type: 'string', default: '5000' },
-      balance: { type: 'string', default: '100000000000' },
-      'public-host': { type: 'string', default: 'qr.sandbox.example' },
-      'smdp-host': { type: 'string', default: 'rsp.sandbox.example' },
-    },
-  }).values;
-}
-
-runSimulator(USAGE, (args) => {
-  const flags = parse(args);
-  const common = commonOptions(flags);
-  if (flags['access-code'] === undefined) throw new Error('--access-code is needed');
+runSimulator(USAGE, FLAGS, (flags, common) => {
   const activate = flags['activate-after-ms'];
-  const simulator = createSupplierSimulator({
+  return createSupplierSimulator({
     ...common,
-    accessCode: flags['access-code'],
+    accessCode: needed(flags['access-code'], 'access-code'),
     secretKey: flags['secret-key'] ?? null,
     acceptEitherKey: flags['accept-either-key'],
     requireSignature: flags['require-signature'],
@@ -48,5 +34,4 @@ runSimulator(USAGE, (args) => {
     publicHost: flags['public-host'],
     smdpHost: flags['smdp-host'],
   });
-  return { simulator, exitWithParent: flags['exit-with-parent'] };
 });

@@ -1,6 +1,6 @@
 /**
- * Order numbers and the identifiers of a profile. Guarantee: right lengths and check digits, unique per supplier account; the ranges
- * used (ICCID and IMSI 999, EID of nines) belong to no operator. Must not look like anybody's real profile.
+ * Order numbers and the identifiers of a profile, with the right lengths and check digits. The ranges used (ICCID and IMSI 999, EID of
+ * nines) belong to no operator.
  */
 import { digestHex } from '../support/seeded.ts';
 
@@ -18,7 +18,7 @@ export function createNumberSeries(last: string | undefined, offset: number): (n
     const within = Math.floor(((nowMs % MINUTE_MS) / MINUTE_MS) * (SLOTS_PER_MINUTE - 1000)) + offset;
     lastSlot = Math.max(lastSlot + 1, minute * SLOTS_PER_MINUTE + within);
     const stamp = new Date(Math.floor(lastSlot / SLOTS_PER_MINUTE) * MINUTE_MS).toISOString();
-    const digits = `${stamp.slice(2, 4)}${stamp.slice(5, 7)}${stamp.slice(8, 10)}${stamp.slice(11, 13)}${stamp.slice(14, 16)}`;
+    const digits = stamp.replaceAll(/\D/g, '').slice(2, 12);
     return `${digits}${String(lastSlot % SLOTS_PER_MINUTE).padStart(4, '0')}`;
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Reading a request's parameters with the vendor's error codes: 000105 absent, 000106 null, 000107 wrong length, 200008 wrong type.
- * Guarantee: pure; an empty string counts as absent where a parameter is optional, as clients send it.
+ * Reading a request's parameters with the vendor's error codes: 000105 absent, 000106 null, 000107 wrong length, 200008 wrong type. An empty
+ * string counts as absent where a parameter is optional, as clients send it.
  */
+import { isObject } from '../support/http.ts';
 import { SupplierError } from './errors.ts';
 
 export type Params = Record<string, unknown>;
@@ -56,24 +57,18 @@ export function mandatoryInteger(params: Params, name: string, least: number, mo
   return value;
 }
 
-/** A mandatory list of objects. */
 export function mandatoryObjects(params: Params, name: string): Params[] {
   const value = mandatory(params, name);
   if (!Array.isArray(value)) throw wrongType(name, 'a list');
   if (value.length === 0) throw new SupplierError('000107', `parameter [${name}] is empty`);
-  for (const each of value as unknown[]) {
-    if (typeof each !== 'object' || each === null || Array.isArray(each)) {
-      throw wrongType(name, 'a list of objects');
-    }
-  }
-  return value as Params[];
+  if (!value.every(isObject)) throw wrongType(name, 'a list of objects');
+  return value;
 }
 
-/** A mandatory object. */
 export function mandatoryObject(params: Params, name: string): Params {
   const value = mandatory(params, name);
-  if (typeof value !== 'object' || Array.isArray(value)) throw wrongType(name, 'an object');
-  return value as Params;
+  if (!isObject(value)) throw wrongType(name, 'an object');
+  return value;
 }
 
 /** An optional ISO time (with offset), in milliseconds. */

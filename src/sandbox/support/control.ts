@@ -1,23 +1,22 @@
 /**
- * A simulator's control interface: JSON over HTTP on a port of its own, for scripts and tests. Guarantee: bad input is 400 with every
- * problem named, never a crash. Must not be reachable from outside the machine: it has no authentication and listens on loopback by default.
+ * A simulator's control interface: JSON over HTTP on a port of its own, for scripts and tests. Bad input is 400 with every problem named. It
+ * has no authentication, so it must not be reachable from outside the machine.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Check } from './checks.ts';
-import { BodyTooLargeError, readBody, sendJson, sendText, targetOf, type Handler } from './http.ts';
+import { z } from 'zod';
+import { BodyTooLargeError, isObject, readBody, sendJson, sendText, targetOf, type Handler } from './http.ts';
 
 const BODY_LIMIT_BYTES = 65_536;
 const DEFAULT_LIMIT = 100;
 const MOST_LISTED = 10_000;
-
-type RefusalStatus = 400 | 404 | 405 | 409 | 413;
+const LONGEST_MS = 86_400_000;
 
 /** A refused control request; `status` is the HTTP status. */
 export class ControlError extends Error {
-  readonly status: RefusalStatus;
+  readonly status: 400 | 404 | 405 | 409 | 413;
   readonly problems: string[];
 
-  constructor(status: RefusalStatus, problems: string[]) {
+  constructor(status: ControlError['status'], problems: string[]) {
     super(problems.join('; '));
     this.name = 'ControlError';
     this.status = status;
@@ -25,18 +24,66 @@ export class ControlError extends Error {
   }
 }
 
-export interface ControlRequest {
+/** A whole number in a range. */
+export function whole(least: number, most: number, message: string) {
+  return z.int(message).min(least, message).max(most, message);
+}
+
+export const FLAG = z.boolean('must be true or false');
+export const AMOUNT = whole(0, Number.MAX_SAFE_INTEGER, 'must be a whole number from 0');
+export const DURATION_MS = whole(0, LONGEST_MS, `must be whole milliseconds from 0 to ${LONGEST_MS}`);
+const A_SHARE = 'must be a share from 0 to 1';
+export const SHARE = z.number(A_SHARE).min(0, A_SHARE).max(1, A_SHARE);
+/** A share of the calls (1: every call), or the next n calls it could apply to. */
+export const CHANCE = z.union(
+  [SHARE, z.strictObject({ next: AMOUNT })],
+  'must be a share from 0 to 1 or {"next": n} with a whole number n',
+);
+export type Chance = z.output<typeof CHANCE>;
+
+export function oneOf<const Word extends string | number>(words: readonly Word[]) {
+  return z.literal([...words], `must be one of ${words.join(', ')}`);
+}
+
+/** The body, if the schema allows it; `noun` names a field in messages. Throws a ControlError that names every problem. */
+export function checked<Schema extends z.ZodObject>(
+  schema: Schema,
+  body: unknown,
+  noun = 'field',
+): z.output<Schema> {
+  if (!isObject(body)) throw new ControlError(400, ['the body must be a JSON object']);
+  const result = schema.safeParse(body);
+  if (result.success) return result.data;
+  const problems = result.error.issues.flatMap((issue) => {
+    const where = issue.path.join('.');
+    if (issue.code !== 'unrecognized_keys') return [`${where} ${issue.message}`];
+    const known = where === '' ? `, known: ${Object.keys(schema.shape).join(', ')}` : '';
+    const what = where === '' ? noun : `field of ${where}`;
+    return issue.keys.map((name) => `unknown ${what} "${name.slice(0, 60)}"${known}`);
+  });
+  throw new ControlError(400, [...new Set(problems)]);
+}
+
+/** `limit` of a listing: 1 to 10,000. */
+export function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit');
+  if (text === null) return DEFAULT_LIMIT;
+  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (limit < 1 || limit > MOST_LISTED)
+    throw new ControlError(400, [`limit must be from 1 to ${MOST_LISTED}`]);
+  return limit;
+}
+
+interface ControlRequest {
   /** The path's own part, as in /esims/{id}; empty where there is none. */
   id: string;
   query: URLSearchParams;
-  /** The body as JSON. */
-  body: () => Promise<unknown>;
-  /** The body as JSON, `{}` when there is none. */
-  bodyIfAny: () => Promise<unknown>;
+  /** The body as JSON; of an empty body `empty`, which is refused when it is absent. */
+  body: (empty?: object) => Promise<unknown>;
 }
 
 /** Answers what is sent as JSON, or a ControlText. */
-export type Route = (request: ControlRequest) => unknown;
+type Route = (request: ControlRequest) => unknown;
 export type RouteRow = [method: string, path: RegExp, route: Route];
 
 /** An answer that is not JSON. */
@@ -50,36 +97,7 @@ export class ControlText {
   }
 }
 
-/** The body as an object with known, well-typed fields only. `noun` names a field in messages. */
-export function checked(
-  body: unknown,
-  checks: Readonly<Record<string, Check>>,
-  noun = 'field',
-): Record<string, unknown> {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new ControlError(400, ['the body must be a JSON object']);
-  }
-  const known = Object.keys(checks).join(', ');
-  const problems = Object.entries(body).flatMap(([name, value]) => {
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (check === undefined) return [`unknown ${noun} "${name.slice(0, 60)}", known: ${known}`];
-    return check.ok(value) ? [] : [`${name} must be ${check.wants}`];
-  });
-  if (problems.length > 0) throw new ControlError(400, problems);
-  return body as Record<string, unknown>;
-}
-
-/** `limit` of a listing: 1 to 10,000. */
-export function readLimit(query: URLSearchParams): number {
-  const text = query.get('limit');
-  if (text === null) return DEFAULT_LIMIT;
-  const limit = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (limit < 1 || limit > MOST_LISTED)
-    throw new ControlError(400, [`limit must be from 1 to ${MOST_LISTED}`]);
-  return limit;
-}
-
-async function readJson(request: IncomingMessage, empty?: unknown): Promise<unknown> {
+async function readJson(request: IncomingMessage, empty?: object): Promise<unknown> {
   const body = await readBody(request, BODY_LIMIT_BYTES);
   if (body.length === 0 && empty !== undefined) return empty;
   try {
@@ -94,7 +112,7 @@ function refusalOf(error: unknown): ControlError | undefined {
   return error instanceof BodyTooLargeError ? new ControlError(413, [error.message]) : undefined;
 }
 
-/** The request handler over these routes. `onBug` is told of failures of the simulator itself. */
+/** The request handler over these routes. `onBug` gets failures of the simulator itself. */
 export function createControlHandler(routes: readonly RouteRow[], onBug: (error: unknown) => void): Handler {
   const answer = (request: IncomingMessage): unknown => {
     const target = targetOf(request);
@@ -107,8 +125,7 @@ export function createControlHandler(routes: readonly RouteRow[], onBug: (error:
       throw new ControlError(404, ['no such path']);
     }
     const id = found[1].exec(target.pathname)?.[1] ?? '';
-    const query = target.searchParams;
-    return found[2]({ id, query, body: () => readJson(request), bodyIfAny: () => readJson(request, {}) });
+    return found[2]({ id, query: target.searchParams, body: (empty) => readJson(request, empty) });
   };
   return async (request, response) => {
     try {

@@ -1,7 +1,4 @@
-/**
- * What both servers of a simulator share: listening, reading a bounded body, closing with a deadline. Guarantee: a body over the limit is
- * refused before it is buffered; `close` always ends.
- */
+/** What both servers of a simulator share: listening, reading a bounded body, closing with a deadline, counting calls. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -36,18 +33,28 @@ export function targetOf(request: IncomingMessage): URL | undefined {
   return URL.canParse(target) ? new URL(target) : undefined;
 }
 
-/** Sends text with its length; whose body was too large has to connect anew, since the rest of it is not read. */
-export function sendText(
-  response: ServerResponse,
-  status: number,
-  contentType: string,
-  text: string | Buffer,
-): void {
+/** Sends text with its length. After a body that was too large the connection closes, since the rest of it is not read. */
+export function sendText(response: ServerResponse, status: number, contentType: string, text: string): void {
   if (response.destroyed || response.headersSent) return;
   const body = Buffer.from(text);
   if (status === 413) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': contentType, 'content-length': body.length });
   response.end(body);
+}
+
+/** The JSON object of a body, {} of an empty one; undefined for anything else. */
+export function parseObject(body: Buffer): Record<string, unknown> | undefined {
+  try {
+    const parsed = body.length === 0 ? {} : (JSON.parse(body.toString('utf8')) as unknown);
+    return isObject(parsed) ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether this is a JSON object. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Sends JSON that is already text. */
@@ -90,12 +97,10 @@ export async function listen(
   handler: Handler,
   address: { host: string; port: number },
 ): Promise<RunningServer> {
-  const server: Server = createServer((request, response) => {
-    handler(request, response).catch(() => response.destroy());
-  });
-  server.keepAliveTimeout = KEEP_ALIVE_MS;
-  server.headersTimeout = 10_000;
-  server.requestTimeout = 30_000;
+  const server = createServer(
+    { keepAliveTimeout: KEEP_ALIVE_MS, headersTimeout: 10_000, requestTimeout: 30_000 },
+    (request, response) => void handler(request, response).catch(() => response.destroy()),
+  );
   await listenOn(server, address.port, address.host);
   const { port } = server.address() as AddressInfo;
   const host = address.host.includes(':') ? `[${address.host}]` : address.host;
@@ -106,5 +111,38 @@ export async function listen(
       await (isListening ? listenOn(server, port, address.host) : closeWithin(server, 0));
     },
     close: (drainMs) => closeWithin(server, drainMs),
+  };
+}
+
+export type Stats = ReturnType<typeof createStats>;
+
+/** How often each operation was called and how it ended, since the process began. */
+export function createStats() {
+  const calls: Record<string, number> = {};
+  /** By operation and error code, HTTP status or network fault. */
+  const codes: Record<string, Record<string, number>> = {};
+  let lostAnswers = 0;
+  let inFlight = 0;
+  return {
+    /** Counts a request until it has been answered. */
+    during: async (work: () => Promise<void>): Promise<void> => {
+      inFlight += 1;
+      try {
+        await work();
+      } finally {
+        inFlight -= 1;
+      }
+    },
+    count: (operation: string, code: string) => {
+      calls[operation] = (calls[operation] ?? 0) + 1;
+      const ofOperation = (codes[operation] ??= {});
+      ofOperation[code] = (ofOperation[code] ?? 0) + 1;
+    },
+    /** Cuts the connection in place of an answer. */
+    loseAnswer: (request: IncomingMessage) => {
+      lostAnswers += 1;
+      request.socket.destroy();
+    },
+    snapshot: () => ({ calls, codes, lostAnswers, inFlight }),
   };
 }

@@ -1,13 +1,13 @@
 /**
- * A simulator as a process: flags in, one JSON line out when both ports listen, a drained stop on SIGTERM and SIGINT.
- * Guarantee: exits within the hard deadline; with --exit-with-parent it never outlives whoever holds its stdin.
+ * A simulator as a process: flags in, one JSON line out when both ports listen, a drained stop on SIGTERM and SIGINT. With
+ * --exit-with-parent it also stops when stdin closes.
  */
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Simulator } from './simulator.ts';
 
 const HARD_DEADLINE_MS = 5000;
 
-/** Flags that every simulator has, for parseArgs. */
-export const COMMON_FLAGS = {
+const COMMON_FLAGS = {
   data: { type: 'string' },
   host: { type: 'string', default: '127.0.0.1' },
   port: { type: 'string', default: '0' },
@@ -15,6 +15,16 @@ export const COMMON_FLAGS = {
   seed: { type: 'string', default: '1' },
   'exit-with-parent': { type: 'boolean', default: false },
 } as const;
+
+type Flags<Options extends ParseArgsOptionsConfig> = ReturnType<
+  typeof parseArgs<{ args: string[]; options: Options }>
+>['values'];
+
+/** The value of a mandatory flag. */
+export function needed(text: string | undefined, flag: string): string {
+  if (text === undefined) throw new Error(`--${flag} is needed`);
+  return text;
+}
 
 /** The value of a flag as a whole number. */
 export function wholeNumber(text: string, flag: string): number {
@@ -28,17 +38,10 @@ function portNumber(text: string, flag: string): number {
   return port;
 }
 
-/** The options behind the common flags. */
-export function commonOptions(flags: {
-  data?: string | undefined;
-  host: string;
-  port: string;
-  'control-port': string;
-  seed: string;
-}) {
-  if (flags.data === undefined) throw new Error('--data is needed');
+/** The options behind the flags that every simulator has. */
+function commonOptions(flags: Flags<typeof COMMON_FLAGS>) {
   return {
-    dataDir: flags.data,
+    dataDir: needed(flags.data, 'data'),
     host: flags.host,
     port: portNumber(flags.port, 'port'),
     controlPort: portNumber(flags['control-port'], 'control-port'),
@@ -68,14 +71,16 @@ async function run(simulator: Simulator, exitWithParent: boolean): Promise<void>
   process.stdout.write(`${JSON.stringify({ ready: true, url, controlUrl })}\n`);
 }
 
-/** Runs the simulator that `read` makes of this process's arguments; says what is wrong, with the usage, and exits 1. */
-export function runSimulator(
+/** Runs the simulator that `create` makes of this process's flags; says what is wrong, with the usage, and exits 1. */
+export function runSimulator<const Options extends ParseArgsOptionsConfig>(
   usage: string,
-  read: (args: string[]) => { simulator: Simulator; exitWithParent: boolean },
+  options: Options,
+  create: (flags: Flags<Options>, common: ReturnType<typeof commonOptions>) => Simulator,
 ): void {
   const start = async () => {
-    const { simulator, exitWithParent } = read(process.argv.slice(2));
-    await run(simulator, exitWithParent);
+    const { values } = parseArgs({ strict: true, options: { ...COMMON_FLAGS, ...options } });
+    const common = values as Flags<typeof COMMON_FLAGS>;
+    await run(create(values, commonOptions(common)), common['exit-with-parent']);
   };
   start().catch((error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : 'failed'}\n${usage}`);

@@ -1,7 +1,4 @@
-/**
- * A simulator as a thing that starts and stops: two servers over one storage. Guarantee: a start that fails leaves nothing open; the
- * storage closes after the last request. Must not know which vendor is played.
- */
+/** Starts and stops a simulator: two servers over one storage. A start that fails leaves nothing open. */
 import { listen, type Handler, type RunningServer } from './http.ts';
 
 export interface Simulator {
@@ -26,7 +23,7 @@ export interface SimulatorOptions {
 }
 
 /** What runs between start and stop. */
-export interface SimulatorParts {
+interface SimulatorParts {
   api: Handler;
   control: Handler;
   /** Both ports listen. */
@@ -38,7 +35,7 @@ export interface SimulatorParts {
 export interface SimulatorFrame {
   /** The API's address; empty until it listens. */
   url: () => string;
-  /** Tells of a bug of the simulator itself; gets no request data. */
+  /** Reports a bug of the simulator itself; gets no request data. */
   onBug: (error: unknown) => void;
 }
 

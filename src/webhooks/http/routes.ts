@@ -39,13 +39,12 @@ const endpointId: PathParameter = {
   notFound: { code: 'WEBHOOK_ENDPOINT_NOT_FOUND', message: 'Webhook endpoint not found' },
 };
 
-const ONE_ENDPOINT = { key: 'required', shapes: ['general'], params: { endpointId } } as const;
-const READING = { scope: 'read', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
-const CHANGING = { scope: 'purchase', errors: ['WEBHOOK_ENDPOINT_NOT_FOUND'] } as const;
-const SENDING = {
-  scope: 'purchase',
-  errors: ['WEBHOOK_ENDPOINT_NOT_FOUND', 'WEBHOOK_ENDPOINT_DISABLED'],
-} as const;
+const OWN = { key: 'required', shapes: ['general'] } as const;
+const LISTING = { ...OWN, scope: 'read', method: 'GET', errors: [] } as const;
+const ENDPOINT_ERRORS = ['WEBHOOK_ENDPOINT_NOT_FOUND'] as const;
+const READING = { ...OWN, params: { endpointId }, scope: 'read', errors: ENDPOINT_ERRORS } as const;
+const CHANGING = { ...READING, scope: 'purchase' } as const;
+const SENDING = { ...CHANGING, errors: [...ENDPOINT_ERRORS, 'WEBHOOK_ENDPOINT_DISABLED'] } as const;
 
 const messageId: PathParameter = {
   description: 'The `id` of a message',
@@ -54,16 +53,19 @@ const messageId: PathParameter = {
   notFound: { code: 'WEBHOOK_MESSAGE_NOT_FOUND', message: 'Webhook message not found' },
 };
 
-const ONE_MESSAGE = { key: 'required', shapes: ['general'], params: { messageId } } as const;
-const READING_MESSAGE = { scope: 'read', errors: ['WEBHOOK_MESSAGE_NOT_FOUND'] } as const;
+const READING_MESSAGE = {
+  ...OWN,
+  params: { messageId },
+  scope: 'read',
+  errors: ['WEBHOOK_MESSAGE_NOT_FOUND'],
+} as const;
 
 export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   defineRoute({
+    ...OWN,
     method: 'POST',
     path: ENDPOINTS,
-    key: 'required',
     scope: 'purchase',
-    shapes: ['general'],
     body: createEndpointBody,
     errors: ['WEBHOOK_ENDPOINT_LIMIT'],
     responses: { 201: { description: 'The endpoint, with its secret', schema: newEndpointSchema } },
@@ -82,13 +84,9 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    method: 'GET',
+    ...LISTING,
     path: ENDPOINTS,
-    key: 'required',
-    scope: 'read',
-    shapes: ['general'],
     query: pageQuery,
-    errors: [],
     responses: { 200: { description: 'One page, oldest first', schema: endpointPageSchema } },
     docs: {
       operationId: 'listWebhookEndpoints',
@@ -103,7 +101,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_ENDPOINT,
     ...READING,
     method: 'GET',
     path: ENDPOINT,
@@ -121,7 +118,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'PATCH',
     path: ENDPOINT,
@@ -142,7 +138,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'DELETE',
     path: ENDPOINT,
@@ -161,7 +156,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_ENDPOINT,
     ...CHANGING,
     method: 'POST',
     path: `${ENDPOINT}/rotate-secret`,
@@ -182,7 +176,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_ENDPOINT,
     ...SENDING,
     method: 'POST',
     path: `${ENDPOINT}/sample`,
@@ -204,7 +197,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_ENDPOINT,
     ...SENDING,
     method: 'POST',
     path: `${ENDPOINT}/recover`,
@@ -226,13 +218,9 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    method: 'GET',
+    ...LISTING,
     path: MESSAGES,
-    key: 'required',
-    scope: 'read',
-    shapes: ['general'],
     query: messagesQuery,
-    errors: [],
     responses: { 200: { description: 'One page, newest first', schema: messagePageSchema } },
     docs: {
       operationId: 'listWebhookMessages',
@@ -247,7 +235,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_MESSAGE,
     ...READING_MESSAGE,
     method: 'GET',
     path: MESSAGE,
@@ -265,7 +252,6 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_MESSAGE,
     ...READING_MESSAGE,
     method: 'GET',
     path: `${MESSAGE}/attempts`,
@@ -284,7 +270,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
   }),
 
   defineRoute({
-    ...ONE_MESSAGE,
+    ...READING_MESSAGE,
     method: 'POST',
     path: `${MESSAGE}/resend`,
     scope: 'purchase',

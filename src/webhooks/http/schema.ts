@@ -9,8 +9,7 @@ import {
   type WebhookEvent,
 } from '../rules.ts';
 import type { EndpointWithSecret } from '../endpoints.ts';
-import type { Endpoint } from '../store/endpoints.ts';
-import type { Attempt, Message } from '../store/messages.ts';
+import type { Attempt } from '../store/messages.ts';
 import { isoTime } from '../../platform/http/answer-fields.ts';
 import { choiceField, textField, timeField } from '../../platform/http/fields.ts';
 import type { Wire } from '../../platform/http/json.ts';
@@ -170,30 +169,22 @@ const attemptSchema = z
 
 export const attemptPageSchema = pageSchema(attemptSchema, 'WebhookAttemptPage');
 
-/** The documented fields and no others; JSON turns dates into ISO 8601 text. */
-function pick<Shape extends z.ZodRawShape>(
-  { shape }: z.ZodObject<Shape>,
-  value: { readonly [Key in keyof Shape]: Wire<z.output<Shape[Key]>> | Date },
-): object {
-  return Object.fromEntries(Object.keys(shape).map((key) => [key, value[key]]));
+/** Presents the documented fields and no others; JSON turns dates into ISO 8601 text. */
+function presenter<Shape extends z.ZodRawShape>({ shape }: z.ZodObject<Shape>) {
+  return (value: { readonly [Key in keyof Shape]: Wire<z.output<Shape[Key]>> | Date }): object =>
+    Object.fromEntries(Object.keys(shape).map((key) => [key, value[key]]));
 }
 
-export function presentEndpoint(endpoint: Endpoint): object {
-  return pick(endpointSchema, endpoint);
-}
+export const presentEndpoint = presenter(endpointSchema);
+export const presentMessage = presenter(messageSchema);
+export const presentMessageDetail = presenter(messageDetailSchema);
+const presentSecret = presenter(newEndpointSchema);
+const presentAttemptFields = presenter(attemptSchema);
 
 export function presentNewSecret({ endpoint, secret }: EndpointWithSecret): object {
-  return pick(newEndpointSchema, { ...endpoint, secret });
-}
-
-export function presentMessage(message: Message): object {
-  return pick(messageSchema, message);
-}
-
-export function presentMessageDetail(message: Message): object {
-  return pick(messageDetailSchema, message);
+  return presentSecret({ ...endpoint, secret });
 }
 
 export function presentAttempt(attempt: Attempt): object {
-  return pick(attemptSchema, { ...attempt, milliseconds: attempt.ms, answer: attempt.answerStart });
+  return presentAttemptFields({ ...attempt, milliseconds: attempt.ms, answer: attempt.answerStart });
 }

@@ -1,33 +1,11 @@
 import { sql, type RawBuilder } from 'kysely';
-import type { MessageStatus, WebhookEvent } from '../rules.ts';
+import type { WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import { disableEndpoint, signingSecrets, type DisablingReason } from './endpoints.ts';
 import type { PendingMessages } from './messages.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
-export interface WebhookDelivery {
-  readonly messageId: string;
-  readonly accountId: string;
-  readonly event: WebhookEvent;
-  readonly body: string;
-  readonly status: MessageStatus;
-  /** Recorded attempts: all, and those since the message was last reopened. */
-  readonly attempts: number;
-  readonly attemptsInSeries: number;
-  /** Permission to send now; null: not now. */
-  readonly claim: string | null;
-  /** Without a claim: the wait before the next try. */
-  readonly dueInMs: number;
-  readonly endpoint: {
-    readonly id: string;
-    readonly url: string;
-    /** Enabled and not deleted. */
-    readonly isOpen: boolean;
-    readonly failingSince: Date | null;
-    /** Newest first. */
-    readonly secretsSealed: readonly Buffer[];
-  };
-}
+export type WebhookDelivery = NonNullable<Awaited<ReturnType<typeof claimDelivery>>>;
 
 /** Longer than an attempt and its database writes take. */
 const CLAIM_MS = 20_000;
@@ -37,11 +15,7 @@ const CLAIM_MS = 20_000;
  * expires. Due times are compared on the database's clock, so that workers' clocks do not matter. `claim` is a claim passed on by another
  * step; it counts as due. undefined: the message was deleted.
  */
-export async function claimDelivery(
-  db: WorldDb,
-  messageId: string,
-  claim: string | null = null,
-): Promise<WebhookDelivery | undefined> {
+export async function claimDelivery(db: WorldDb, messageId: string, claim: string | null = null) {
   const row = await db
     .with('found', () => messageAtEndpoint(db, messageId))
     .with('claimed', (qb) =>
@@ -75,16 +49,21 @@ export async function claimDelivery(
       event: row.event,
       body: row.body,
       status: row.status,
+      /** Recorded attempts: all, and those since the message was last reopened. */
       attempts: row.attempts,
       attemptsInSeries: row.attempts - row.series_from,
+      /** Permission to send now; null: not now. */
       claim: row.claim,
+      /** Without a claim: the wait before the next try. */
       // Due and not claimed: another worker has claimed it at this moment.
       dueInMs: row.claim === null && row.due_in_ms === 0 ? CLAIM_MS : row.due_in_ms,
       endpoint: {
         id: row.endpoint_id,
         url: row.url,
+        /** Enabled and not deleted. */
         isOpen: row.is_open,
         failingSince: row.failing_since,
+        /** Newest first. */
         secretsSealed: row.secrets_sealed,
       },
     }

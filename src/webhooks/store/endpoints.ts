@@ -2,21 +2,11 @@ import { sql, type RawBuilder } from 'kysely';
 import type { DisabledReason, WebhookEvent } from '../rules.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { enqueueWebhook, subscribers, type PageQuery, type PendingMessages } from './messages.ts';
+import { enqueueWebhook, readPage, subscribers, type PageQuery, type PendingMessages } from './messages.ts';
+import type { Page } from '../../domain/page.ts';
 import { writeNotice } from './notices.ts';
 
-export interface Endpoint {
-  readonly id: string;
-  readonly accountId: string;
-  readonly url: string;
-  readonly events: readonly WebhookEvent[];
-  readonly enabled: boolean;
-  readonly disabledReason: DisabledReason | null;
-  /** The first failure since the last success. */
-  readonly failingSince: Date | null;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-}
+export type Endpoint = NonNullable<Awaited<ReturnType<typeof findEndpoint>>>;
 
 export interface NewEndpoint {
   readonly id: string;
@@ -77,11 +67,7 @@ async function lockEndpointsOf(trx: WorldDb, accountId: string): Promise<void> {
   );
 }
 
-export async function findEndpoint(
-  db: WorldDb,
-  accountId: string,
-  id: string,
-): Promise<Endpoint | undefined> {
+export async function findEndpoint(db: WorldDb, accountId: string, id: string) {
   return selectOwned(db, accountId).where('id', '=', id).select(COLUMNS).executeTakeFirst();
 }
 
@@ -89,21 +75,10 @@ export async function findEndpoint(
 export async function listEndpoints(
   db: WorldDb,
   accountId: string,
-  { page, limit }: PageQuery,
-): Promise<{ items: Endpoint[]; total: number }> {
-  const [rows, counted] = await Promise.all([
-    selectOwned(db, accountId)
-      .select(COLUMNS)
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(limit)
-      .offset((page - 1) * limit)
-      .execute(),
-    selectOwned(db, accountId)
-      .select((eb) => eb.fn.countAll<bigint>().as('total'))
-      .executeTakeFirstOrThrow(),
-  ]);
-  return { items: rows, total: Number(counted.total) };
+  query: PageQuery,
+): Promise<Page<Endpoint>> {
+  const rows = selectOwned(db, accountId).select(COLUMNS).orderBy('created_at').orderBy('id');
+  return readPage(rows, query);
 }
 
 export interface EndpointChange {
@@ -322,18 +297,16 @@ export interface NextSecret {
   readonly now: Date;
 }
 
-/** The limit is reached; nothing was changed. */
-export interface TooManySecrets {
-  readonly firstEndsAt: Date;
-}
-
-/** Replaces the secret; earlier ones sign until they expire. undefined: the account has no such endpoint. */
+/**
+ * Replaces the secret; earlier ones sign until they expire. `firstEndsAt`: the limit is reached, and nothing was changed. undefined: the account
+ * has no such endpoint.
+ */
 export async function rotateSecret(
   db: WorldDb,
   accountId: string,
   endpointId: string,
   next: NextSecret,
-): Promise<Endpoint | TooManySecrets | undefined> {
+): Promise<Endpoint | { readonly firstEndsAt: Date } | undefined> {
   return inTransaction(db, async (trx) => {
     const endpoint = await selectOwned(trx, accountId)
       .select('id')

@@ -1,4 +1,5 @@
-import { sql, type RawBuilder } from 'kysely';
+import { sql, type RawBuilder, type SelectQueryBuilder } from 'kysely';
+import type { Page } from '../../domain/page.ts';
 import { webhookBody, type MessageStatus, type WebhookEvent, type WebhookFacts } from '../rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
@@ -93,26 +94,9 @@ export async function addSample(
   return row.id;
 }
 
-export interface Message {
-  readonly id: string;
-  readonly endpointId: string;
-  readonly event: WebhookEvent;
-  /** Null for events without a transaction. */
-  readonly transactionId: string | null;
-  readonly status: MessageStatus;
-  readonly attempts: number;
-  /** Null unless PENDING. */
-  readonly nextAttemptAt: Date | null;
-  readonly createdAt: Date;
-  readonly closedAt: Date | null;
-  /** Signed and sent byte for byte. */
-  readonly body: string;
-}
+export type Message = NonNullable<Awaited<ReturnType<typeof findMessage>>>;
 
-export interface PageQuery {
-  readonly page: number;
-  readonly limit: number;
-}
+export type PageQuery = Pick<Page<unknown>, 'page' | 'limit'>;
 
 export interface MessageQuery extends PageQuery {
   readonly endpointId?: string | undefined;
@@ -129,7 +113,7 @@ export async function listMessages(
   db: WorldDb,
   accountId: string,
   query: MessageQuery,
-): Promise<{ items: Message[]; total: number }> {
+): Promise<Page<Message>> {
   const { endpointId, status, event, transactionId, from, to } = query;
   let matching = db.selectFrom('webhook_messages').where('account_id', '=', accountId);
   if (endpointId !== undefined) matching = matching.where('endpoint_id', '=', endpointId);
@@ -138,20 +122,29 @@ export async function listMessages(
   if (transactionId !== undefined) matching = matching.where('subject', '=', transactionId);
   if (from !== undefined) matching = matching.where('created_at', '>=', from);
   if (to !== undefined) matching = matching.where('created_at', '<', to);
-  const [rows, counted] = await Promise.all([
-    matching
-      .select(COLUMNS)
-      .orderBy('created_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(query.limit)
-      .offset((query.page - 1) * query.limit)
-      .execute(),
-    matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
-  ]);
-  return { items: rows, total: Number(counted.total) };
+  return readPage(matching.select(COLUMNS).orderBy('created_at', 'desc').orderBy('id', 'desc'), query);
 }
 
-export async function findMessage(db: WorldDb, accountId: string, id: string): Promise<Message | undefined> {
+/** One page of ordered rows, and how many there are. */
+export async function readPage<Tables, Name extends keyof Tables, Row>(
+  rows: SelectQueryBuilder<Tables, Name, Row>,
+  { page, limit }: PageQuery,
+): Promise<Page<Row>> {
+  const count = rows.clearSelect().clearOrderBy();
+  const [items, { total }] = await Promise.all([
+    rows
+      .limit(limit)
+      .offset((page - 1) * limit)
+      .execute(),
+    count
+      .select((eb) => eb.fn.countAll<bigint>().as('total'))
+      .$castTo<{ total: bigint }>()
+      .executeTakeFirstOrThrow(),
+  ]);
+  return { items: items, total: Number(total), page, limit };
+}
+
+export async function findMessage(db: WorldDb, accountId: string, id: string) {
   return db
     .selectFrom('webhook_messages')
     .select(COLUMNS)
@@ -236,32 +229,14 @@ const COLUMNS = [
   'body',
 ] as const;
 
-export interface Attempt {
-  readonly attempt: number;
-  readonly at: Date;
-  readonly ms: number;
-  /** `answered`, or why there was no complete answer. */
-  readonly outcome: string;
-  readonly status: number | null;
-  /** The first kibibyte of the answer. */
-  readonly answerStart: string;
-}
+export type Attempt = Awaited<ReturnType<typeof listAttempts>>['items'][number];
 
 /** Oldest first. The caller has checked that the message belongs to the account. */
-export async function listAttempts(
-  db: WorldDb,
-  messageId: string,
-  { page, limit }: PageQuery,
-): Promise<{ items: Attempt[]; total: number }> {
-  const matching = db.selectFrom('webhook_attempts').where('message_id', '=', messageId);
-  const [items, counted] = await Promise.all([
-    matching
-      .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start as answerStart'])
-      .orderBy('attempt')
-      .limit(limit)
-      .offset((page - 1) * limit)
-      .execute(),
-    matching.select((eb) => eb.fn.countAll<bigint>().as('total')).executeTakeFirstOrThrow(),
-  ]);
-  return { items, total: Number(counted.total) };
+export async function listAttempts(db: WorldDb, messageId: string, query: PageQuery) {
+  const rows = db
+    .selectFrom('webhook_attempts')
+    .select(['attempt', 'at', 'ms', 'outcome', 'status', 'answer_start as answerStart'])
+    .where('message_id', '=', messageId)
+    .orderBy('attempt');
+  return readPage(rows, query);
 }

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import type { NoticeOf } from '../notice-rules.ts';
+import type { Notice } from '../notice-rules.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 
 /** Call in the transaction of the change that it reports. */
 export async function writeNotice(
   trx: WorldDb,
   accountId: string,
-  { kind, facts }: NoticeOf,
+  { kind, facts }: Notice,
   at: Date,
 ): Promise<void> {
   await sql`
@@ -16,49 +16,32 @@ export async function writeNotice(
   );
 }
 
-export interface ClaimedNotice {
+export type ClaimedNotice = Notice & {
   readonly id: string;
   readonly accountId: string;
-  /** undefined: the account does not exist. */
-  readonly email: string | undefined;
-  readonly notice: NoticeOf;
+  /** null: the account does not exist. */
+  readonly email: string | null;
   /** Including this one. */
   readonly attempts: number;
-}
+};
 
 /**
  * Claims the notice that has been due longest for `leaseMs`. A sender that dies after sending causes a second mail with the same id.
  * undefined: none is due.
  */
 export async function claimNotice(db: WorldDb, leaseMs: number): Promise<ClaimedNotice | undefined> {
-  const { rows } = await sql<{
-    id: string;
-    account_id: string;
-    email: string | null;
-    kind: NoticeOf['kind'];
-    facts: NoticeOf['facts'];
-    attempts: number;
-  }>`
+  const { rows } = await sql<ClaimedNotice>`
     with claimed as (
       update notices set attempts = attempts + 1, next_attempt_at = now() + ${leaseMs}::float8 * interval '1 ms'
        where id in (
          select id from notices where sent_at is null and next_attempt_at <= now()
           order by next_attempt_at limit 1 for update skip locked)
-      returning id, account_id, kind, facts, attempts
+      returning id, account_id as "accountId", kind, facts, attempts
     )
-    select claimed.*, account.email from claimed left join accounts.accounts account on account.id = claimed.account_id`.execute(
+    select claimed.*, account.email from claimed left join accounts.accounts account on account.id = claimed."accountId"`.execute(
     db,
   );
-  const [row] = rows;
-  return (
-    row && {
-      id: row.id,
-      accountId: row.account_id,
-      email: row.email ?? undefined,
-      notice: { kind: row.kind, facts: row.facts },
-      attempts: row.attempts,
-    }
-  );
+  return rows[0];
 }
 
 export async function markNoticeSent(db: WorldDb, id: string): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { NoticeKind } from '../notice-rules.ts';
+import type { Notice } from '../notice-rules.ts';
 import type { DisabledReason, MessageStatus, WebhookEvent } from '../rules.ts';
 
 export interface WebhookEndpointsTable {
@@ -59,6 +59,7 @@ export interface WebhookAttemptsTable {
   /** `answered`, or why there was no complete answer. */
   outcome: string;
   status: number | null;
+  /** The first kibibyte of the answer. */
   answer_start: string;
 }
 
@@ -72,7 +73,7 @@ export interface LowBalanceThresholdsTable {
 export interface NoticesTable {
   id: string;
   account_id: string;
-  kind: NoticeKind;
+  kind: Notice['kind'];
   /** JSON of the kind's facts. */
   facts: string;
   attempts: Generated<number>;

@@ -144,7 +144,7 @@ function createWorld(environment: Environment, { calls, refused, state }: Noting
   return {
     listStuck: ({ page, limit }) =>
       note('stuck', { items: [stuck], total: 11, page, limit, isCut: false, temporalAsked: true }),
-    tellStory: (id) => known(id, `story ${id}`, story),
+    readTimeline: (id) => known(id, `story ${id}`, story),
     listMoves: (id) => known(id, 'moves', { preview, made: [record] }),
     makeMove: (session, move) => {
       if (!mayMove(session.person.role, move.move)) {

@@ -1,7 +1,4 @@
-/**
- * The hosted checkout page as HTML: one small document that works without scripts. Guarantee: everything that came from outside is
- * escaped; the policy lets it load nothing, and post only to itself.
- */
+/** The hosted checkout page as HTML. It works without scripts; the policy lets it load nothing, and post only to itself. */
 import { createHash } from 'node:crypto';
 
 const STYLE = `
@@ -16,20 +13,14 @@ button { border: 1px solid; border-radius: .5rem; font: inherit; margin: 0 .5rem
 .note { border-left: .3rem solid; padding-left: .75rem; }
 `;
 
-/** A way to pay that the page offers. */
-export interface Way {
-  value: string;
-  label: string;
-}
-
 export interface Page {
   title: string;
   /** What happened, if anything did. */
   notice?: string | undefined;
   isTrouble?: boolean;
   facts: readonly (readonly [name: string, value: string])[];
-  /** Empty: nothing can be paid any more. */
-  ways: readonly Way[];
+  /** Ways to pay. Empty: nothing can be paid any more. */
+  methods: readonly { value: string; label: string }[];
   /** Where "return to the merchant" leads. */
   returnUrl?: string | undefined;
 }
@@ -63,10 +54,10 @@ export function policyOf(urls: readonly (string | null | undefined)[]): string {
   ].join('; ');
 }
 
-/** Posts to where the page was looked at, whatever stands in front of this server. */
-function formOf({ ways }: Page): string {
-  if (ways.length === 0) return '';
-  const choices = ways.map(({ value, label }, index) => {
+/** Posts to the page's own address, whatever stands in front of this server. */
+function formOf({ methods }: Page): string {
+  if (methods.length === 0) return '';
+  const choices = methods.map(({ value, label }, index) => {
     const checked = index === 0 ? ' checked' : '';
     return `<label><input type="radio" name="way" value="${escapeHtml(value)}"${checked}> ${escapeHtml(label)}</label>`;
   });
@@ -80,11 +71,10 @@ ${choices.join('\n')}
 </form>`;
 }
 
-/** The whole document. */
 export function renderPage(page: Page): string {
   const { title, notice, isTrouble, facts, returnUrl } = page;
   const role = isTrouble === true ? 'alert' : 'status';
-  const said = notice === undefined ? '' : `<p class="note" role="${role}">${escapeHtml(notice)}</p>`;
+  const note = notice === undefined ? '' : `<p class="note" role="${role}">${escapeHtml(notice)}</p>`;
   const list = facts.map(([name, value]) => `<dt>${escapeHtml(name)}</dt><dd>${escapeHtml(value)}</dd>`);
   const back =
     returnUrl === undefined ? '' : `<p><a href="${escapeHtml(returnUrl)}">Return to the merchant</a></p>`;
@@ -100,7 +90,7 @@ export function renderPage(page: Page): string {
 <main>
 <h1>${escapeHtml(title)}</h1>
 <p>This is a sandbox: no money moves.</p>
-${said}
+${note}
 <dl>
 ${list.join('\n')}
 </dl>

@@ -1,22 +1,22 @@
 /**
- * The hosted checkout page over HTTP: GET shows it, POST pays, fails or leaves, and the browser goes back to the merchant.
- * Guarantee: only addresses that came with the charge are redirected to; what is over stays over. Must not need scripts.
+ * The hosted checkout page over HTTP: GET shows it, POST pays, fails or leaves, and the browser goes back to the merchant. Redirects only to
+ * addresses that came with the charge.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { BodyTooLargeError, readBody, sendText } from '../../support/http.ts';
 import type { GatewayContext } from '../context.ts';
-import { abandon, decline, receive, remembered } from '../deeds/charge.ts';
+import { abandon, decline, receive, withMoment } from '../actions/charge.ts';
 import { sessionTimeoutS } from '../operations/settings.ts';
-import { metadataObject } from '../params.ts';
+import { isWebAddress, metadataObject } from '../params.ts';
 import { HOSTED_TRANSFER_MS } from '../rules.ts';
-import type { TransactionRow } from '../storage/rows.ts';
+import type { TransactionRow } from '../storage/tables.ts';
 import { policyOf, renderPage, type Page } from './page.ts';
-import { channelWords, effectOf, waysOf, type Effect } from './ways.ts';
+import { channelWords, chosenMethod, methodsOf, type PayMethod } from './pay-methods.ts';
 
 const FORM_LIMIT_BYTES = 10_000;
 
 /** `NGN 1,234.50`. */
-export function amountWords(amountMinor: number, currency: string): string {
+function amountWords(amountMinor: number, currency: string): string {
   const whole = String(Math.floor(amountMinor / 100)).replaceAll(/\B(?=(\d{3})+$)/g, ',');
   return `${currency} ${whole}.${String(amountMinor % 100).padStart(2, '0')}`;
 }
@@ -30,13 +30,11 @@ function callbackOf(row: TransactionRow): string | undefined {
   return url.href;
 }
 
-/** Where a person who gives up is sent: `cancel_action` of the metadata, where it is an address, else back to the merchant. */
+/** Where a customer who gives up is sent: `cancel_action` of the metadata, where it is an address, else back to the merchant. */
 function cancelOf(row: TransactionRow): string | undefined {
   const metadata = row.metadata === null ? undefined : (JSON.parse(row.metadata) as unknown);
   const wanted = metadataObject(metadata)['cancel_action'];
-  const isAddress =
-    typeof wanted === 'string' && URL.canParse(wanted) && /^https?:$/.test(new URL(wanted).protocol);
-  return isAddress ? wanted : callbackOf(row);
+  return typeof wanted === 'string' && isWebAddress(wanted) ? wanted : callbackOf(row);
 }
 
 function isTimedOut(context: GatewayContext, row: TransactionRow): boolean {
@@ -49,20 +47,16 @@ function isOpen(context: GatewayContext, row: TransactionRow): boolean {
   return row.status !== 'success' && row.status !== 'reversed' && !isTimedOut(context, row);
 }
 
-const NOTICES: Partial<Record<TransactionRow['status'], string>> = {
-  success: 'Paid. Thank you.',
-  reversed: 'The money was given back.',
-};
-
 function noticeOf(context: GatewayContext, row: TransactionRow): Pick<Page, 'notice' | 'isTrouble'> {
-  const isOver = isTimedOut(context, row) && row.status !== 'success';
-  if (isOver) return { notice: 'The time to pay is over.', isTrouble: true };
+  if (isTimedOut(context, row) && row.status !== 'success')
+    return { notice: 'The time to pay is over.', isTrouble: true };
   if (row.status === 'failed') return { notice: `Not paid: ${row.gatewayResponse}.`, isTrouble: true };
   const returned = context.transactions.paymentsOf(row.id).some(({ state }) => state === 'returned');
   if (returned && row.paidAtMs === null) {
     return { notice: 'The transfer was sent back: its amount is not the one asked for.', isTrouble: true };
   }
-  return { notice: NOTICES[row.status] };
+  if (row.status === 'success') return { notice: 'Paid. Thank you.' };
+  return { notice: row.status === 'reversed' ? 'The money was given back.' : undefined };
 }
 
 function show(context: GatewayContext, response: ServerResponse, row: TransactionRow): void {
@@ -77,7 +71,7 @@ function show(context: GatewayContext, response: ServerResponse, row: Transactio
       ['Channel', channelWords(row)],
       ['Reference', row.reference],
     ],
-    ways: isOpen(context, row) ? waysOf(row) : [],
+    methods: isOpen(context, row) ? methodsOf(row) : [],
     returnUrl: callbackOf(row),
   });
   response.setHeader('content-security-policy', policyOf([callbackOf(row), cancelOf(row)]));
@@ -97,15 +91,15 @@ function redirect(response: ServerResponse, location: string): void {
 
 function sayOnly(response: ServerResponse, status: number, title: string): void {
   response.setHeader('content-security-policy', policyOf([]));
-  sendHtml(response, status, renderPage({ title, facts: [], ways: [] }));
+  sendHtml(response, status, renderPage({ title, facts: [], methods: [] }));
 }
 
-/** Opening the page makes a customer of whoever does: verify says `ongoing` from now on. */
+/** Opening the page starts the payment: verify says `ongoing` from now on. */
 function opened(context: GatewayContext, row: TransactionRow): TransactionRow {
   if (row.status !== 'abandoned' || isTimedOut(context, row)) return row;
   const nowMs = context.now();
   const open: TransactionRow = {
-    ...remembered(row, 'open', 'Opened the payment page', nowMs),
+    ...withMoment(row, 'open', 'Opened the payment page', nowMs),
     status: 'ongoing',
     openedAtMs: row.openedAtMs ?? nowMs,
   };
@@ -113,11 +107,11 @@ function opened(context: GatewayContext, row: TransactionRow): TransactionRow {
   return open;
 }
 
-function payBy(context: GatewayContext, before: TransactionRow, effect: Effect): TransactionRow {
+function payBy(context: GatewayContext, before: TransactionRow, method: PayMethod): TransactionRow {
   const nowMs = context.now();
-  const { channel, payer, refundOutcome, declined } = effect;
+  const { channel, payer, refundOutcome, declined } = method;
   const row: TransactionRow = {
-    ...remembered(before, 'action', `Attempted to pay with ${channel}`, nowMs),
+    ...withMoment(before, 'action', `Attempted to pay with ${channel}`, nowMs),
     channel,
     payer: payer === undefined ? before.payer : JSON.stringify(payer),
     refundOutcome: refundOutcome ?? before.refundOutcome,
@@ -125,7 +119,7 @@ function payBy(context: GatewayContext, before: TransactionRow, effect: Effect):
   };
   if (channel === 'bank_transfer') row.expiresAtMs = (row.openedAtMs ?? nowMs) + HOSTED_TRANSFER_MS;
   if (declined !== undefined) return decline(context, row, declined);
-  return receive(context, row, effect.payment?.(row) ?? {});
+  return receive(context, row, method.payment?.(row) ?? {});
 }
 
 /** What a pressed button does; undefined when the form makes no sense. */
@@ -140,8 +134,8 @@ function act(
     case 'abandon':
       return abandon(context, row);
     case 'pay': {
-      const effect = effectOf(row, form.get('way'));
-      return effect === undefined ? undefined : payBy(context, row, effect);
+      const method = chosenMethod(row, form.get('way'));
+      return method === undefined ? undefined : payBy(context, row, method);
     }
     default:
       return undefined;
@@ -152,7 +146,7 @@ function act(
 export function createCheckout(context: GatewayContext) {
   const post = async (request: IncomingMessage, response: ServerResponse, accessCode: string) => {
     const form = new URLSearchParams((await readBody(request, FORM_LIMIT_BYTES)).toString('utf8'));
-    // Looked up again: somebody may have pressed twice while the form was on its way.
+    // Read again: the button may have been pressed twice while the form was on its way.
     const row = context.transactions.byAccessCode(accessCode);
     if (row === undefined || !isOpen(context, row)) {
       redirect(response, context.pageUrl(accessCode));
@@ -165,7 +159,7 @@ export function createCheckout(context: GatewayContext) {
     }
     const isLeft = form.get('action') === 'abandon';
     const target = isLeft ? cancelOf(after) : after.status === 'success' ? callbackOf(after) : undefined;
-    // Without an address of the merchant's the page itself says how it ended; looking at it would open it again.
+    // Without an address of the merchant's this answer says how it ended; the page itself would open again.
     if (isLeft && target === undefined) sayOnly(response, 200, 'You have left the payment');
     else redirect(response, target ?? context.pageUrl(accessCode));
   };
@@ -181,7 +175,7 @@ export function createCheckout(context: GatewayContext) {
       return;
     }
     if (request.method !== 'POST') {
-      sayOnly(response, 405, 'This page is looked at or posted to');
+      sayOnly(response, 405, 'This page takes GET and POST');
       return;
     }
     try {

@@ -1,45 +1,29 @@
-/**
- * What the control interface may do to a charge or a refund. Guarantee: a request that makes no sense is a ControlError with every problem
- * named, and nothing is written.
- */
-import { AMOUNT, oneOf, type Check } from '../../support/checks.ts';
-import { checked, ControlError } from '../../support/control.ts';
+/** What the control interface may do to a charge or a refund. A request that makes no sense is a ControlError and changes nothing. */
+import { z } from 'zod';
+import { AMOUNT, checked, ControlError, oneOf, whole } from '../../support/control.ts';
+import { abandon, decline, receive, reverse } from '../actions/charge.ts';
+import { emitDispute, moveRefund, openDispute, resolveDispute } from '../actions/refund.ts';
 import type { GatewayContext } from '../context.ts';
-import { abandon, decline, receive, reverse, type Payment } from '../deeds/charge.ts';
-import { moveRefund, openDispute, remindDispute, resolveDispute } from '../deeds/refund.ts';
 import { CURRENCIES } from '../rules.ts';
-import type { DisputeRow, RefundRow, TransactionRow } from '../storage/rows.ts';
+import type { DisputeRow, RefundRow, TransactionRow } from '../storage/tables.ts';
 
 const MOST_TIMES = 10;
-const TIMES: Check = {
-  ok: (value) => Number.isSafeInteger(value) && (value as number) >= 1 && (value as number) <= MOST_TIMES,
-  wants: `a whole number from 1 to ${MOST_TIMES}`,
-};
-const POSITIVE: Check = {
-  ok: (value) => AMOUNT.ok(value) && value !== 0,
-  wants: 'a whole number from 1',
-};
-const REASON: Check = {
-  ok: (value) => typeof value === 'string' && value.length > 0 && value.length <= 200,
-  wants: 'a text of 1 to 200 characters',
-};
-const PAY_FIELDS = { amountMinor: POSITIVE, currency: oneOf(CURRENCIES), feesMinor: AMOUNT, times: TIMES };
-const RESOLUTIONS = ['merchant-accepted', 'auto-accepted', 'declined'] as const;
-const DISPUTE_FIELDS = {
-  action: oneOf(['create', 'remind', 'resolve']),
-  amountMinor: POSITIVE,
-  resolution: oneOf(RESOLUTIONS),
-};
+const REASON = 'must be a text of 1 to 200 characters';
+const POSITIVE = whole(1, Number.MAX_SAFE_INTEGER, 'must be a whole number from 1');
 
-/** Does something to the charge with this reference, in one transaction. */
-function change(
-  context: GatewayContext,
-  reference: string,
-  deed: (row: TransactionRow) => TransactionRow,
-): TransactionRow {
-  const row = requireCharge(context, reference);
-  return context.database.transact(() => deed(row));
-}
+const PAY = z.strictObject({
+  amountMinor: POSITIVE.optional(),
+  currency: oneOf(CURRENCIES).optional(),
+  feesMinor: AMOUNT.optional(),
+  times: whole(1, MOST_TIMES, `must be a whole number from 1 to ${MOST_TIMES}`).default(1),
+});
+const FAIL = z.strictObject({ reason: z.string(REASON).min(1, REASON).max(200, REASON).default('Declined') });
+const NOTHING = z.strictObject({});
+const DISPUTE = z.strictObject({
+  action: oneOf(['create', 'remind', 'resolve']).default('create'),
+  amountMinor: POSITIVE.optional(),
+  resolution: oneOf(['merchant-accepted', 'auto-accepted', 'declined']).default('merchant-accepted'),
+});
 
 /** The charge with this reference, or 404. */
 export function requireCharge(context: GatewayContext, reference: string): TransactionRow {
@@ -48,50 +32,8 @@ export function requireCharge(context: GatewayContext, reference: string): Trans
   return row;
 }
 
-function refuseWhere(isWrong: boolean, row: TransactionRow, deed: string): void {
-  if (isWrong) throw new ControlError(409, [`the charge is ${row.status} and cannot be ${deed}`]);
-}
-
-/** `POST /charges/{reference}/pay`: money comes, `times` times. */
-export function payCharge(context: GatewayContext, reference: string, body: unknown): TransactionRow {
-  const { times = 1, ...payment } = checked(body, PAY_FIELDS) as Payment & { times?: number };
-  return change(context, reference, (before) => {
-    refuseWhere(before.status === 'reversed', before, 'paid');
-    const { currency } = payment;
-    if (currency !== undefined && before.paidCurrency !== null && currency !== before.paidCurrency) {
-      throw new ControlError(409, [`the charge has received ${before.paidCurrency} and takes no other`]);
-    }
-    let row = before;
-    for (let i = 0; i < times; i += 1) row = receive(context, row, payment);
-    return row;
-  });
-}
-
-/** `POST /charges/{reference}/fail` with an optional `{reason}`. */
-export function failCharge(context: GatewayContext, reference: string, body: unknown): TransactionRow {
-  const { reason } = checked(body, { reason: REASON }) as { reason?: string };
-  return change(context, reference, (row) => {
-    refuseWhere(row.paidAtMs !== null, row, 'failed');
-    return decline(context, row, reason ?? 'Declined');
-  });
-}
-
-/** `POST /charges/{reference}/abandon`. */
-export function abandonCharge(context: GatewayContext, reference: string, body: unknown): TransactionRow {
-  checked(body, {});
-  return change(context, reference, (row) => {
-    refuseWhere(row.paidAtMs !== null, row, 'abandoned');
-    return abandon(context, row);
-  });
-}
-
-/** `POST /charges/{reference}/reverse`: what is left of the money is taken back. */
-export function reverseCharge(context: GatewayContext, reference: string, body: unknown): TransactionRow {
-  checked(body, {});
-  return change(context, reference, (row) => {
-    refuseWhere(row.status !== 'success', row, 'reversed');
-    return reverse(context, row);
-  });
+function refuseWhere(isWrong: boolean, row: TransactionRow, action: string): void {
+  if (isWrong) throw new ControlError(409, [`the charge is ${row.status} and cannot be ${action}`]);
 }
 
 function openDisputeOf(context: GatewayContext, row: TransactionRow): DisputeRow {
@@ -100,38 +42,74 @@ function openDisputeOf(context: GatewayContext, row: TransactionRow): DisputeRow
   return open;
 }
 
-/** `POST /charges/{reference}/dispute` with `{action, amountMinor, resolution}`; opens one when no action is named. */
-export function disputeCharge(context: GatewayContext, reference: string, body: unknown): TransactionRow {
-  const wanted = checked(body, DISPUTE_FIELDS) as {
-    action?: string;
-    amountMinor?: number;
-    resolution?: (typeof RESOLUTIONS)[number];
-  };
-  const left = (row: TransactionRow) => row.received - row.givenBack;
-  change(context, reference, (row) => {
-    if (wanted.action === 'remind') remindDispute(context, openDisputeOf(context, row));
-    else if (wanted.action === 'resolve') {
-      resolveDispute(context, openDisputeOf(context, row), wanted.resolution ?? 'merchant-accepted');
-    } else {
-      refuseWhere(row.status !== 'success', row, 'disputed');
-      const amount = wanted.amountMinor ?? left(row);
-      if (amount > left(row)) throw new ControlError(400, [`amountMinor must be at most ${left(row)}`]);
-      openDispute(context, row, amount);
-    }
-    return row;
-  });
-  return requireCharge(context, reference);
-}
+type Change = (context: GatewayContext, row: TransactionRow) => void;
 
-const REFUND_MOVES = { process: 'processed', fail: 'failed', 'needs-attention': 'needs-attention' } as const;
-export type RefundMove = keyof typeof REFUND_MOVES;
+/** `POST /charges/{reference}/{name}`: reads the body, and answers the change. */
+export const CHARGE_CHANGES: Record<string, (body: unknown) => Change> = {
+  /** Money comes, `times` times. */
+  pay: (body) => {
+    const { times, ...payment } = checked(PAY, body);
+    return (context, before) => {
+      refuseWhere(before.status === 'reversed', before, 'paid');
+      const { currency = before.paidCurrency } = payment;
+      if (before.paidCurrency !== null && currency !== before.paidCurrency) {
+        throw new ControlError(409, [`the charge has received ${before.paidCurrency} and takes no other`]);
+      }
+      let row = before;
+      for (let i = 0; i < times; i += 1) row = receive(context, row, payment);
+    };
+  },
+  fail: (body) => {
+    const { reason } = checked(FAIL, body);
+    return (context, row) => {
+      refuseWhere(row.paidAtMs !== null, row, 'failed');
+      decline(context, row, reason);
+    };
+  },
+  abandon: (body) => {
+    checked(NOTHING, body);
+    return (context, row) => {
+      refuseWhere(row.paidAtMs !== null, row, 'abandoned');
+      abandon(context, row);
+    };
+  },
+  /** What is left of the money is taken back. */
+  reverse: (body) => {
+    checked(NOTHING, body);
+    return (context, row) => {
+      refuseWhere(row.status !== 'success', row, 'reversed');
+      reverse(context, row);
+    };
+  },
+  dispute: (body) => {
+    const { action, amountMinor, resolution } = checked(DISPUTE, body);
+    return (context, row) => {
+      if (action === 'remind') emitDispute(context, 'remind', openDisputeOf(context, row));
+      else if (action === 'resolve') resolveDispute(context, openDisputeOf(context, row), resolution);
+      else {
+        refuseWhere(row.status !== 'success', row, 'disputed');
+        const left = row.received - row.givenBack;
+        const amount = amountMinor ?? left;
+        if (amount > left) throw new ControlError(400, [`amountMinor must be at most ${left}`]);
+        openDispute(context, row, amount);
+      }
+    };
+  },
+};
 
-/** `POST /refunds/{id}/{process|fail|needs-attention}`: ends a refund that is on its way, whatever held it. */
-export function endRefund(context: GatewayContext, id: string, move: RefundMove): RefundRow {
-  const refund = /^\d{1,15}$/.test(id) ? context.refunds.refundById(Number(id)) : undefined;
+/** `POST /refunds/{id}/{name}`: how the refund ends. */
+export const REFUND_ENDS = {
+  process: 'processed',
+  fail: 'failed',
+  'needs-attention': 'needs-attention',
+} as const satisfies Record<string, RefundRow['outcome']>;
+
+/** Ends a refund that is under way, also one that a fault holds. */
+export function endRefund(context: GatewayContext, id: string, status: RefundRow['outcome']): RefundRow {
+  const refund = context.refunds.refundById(Number(id));
   if (refund === undefined) throw new ControlError(404, ['no refund with this id']);
   if (refund.status !== 'pending' && refund.status !== 'processing') {
     throw new ControlError(409, [`the refund is ${refund.status} already`]);
   }
-  return context.database.transact(() => moveRefund(context, refund, REFUND_MOVES[move]));
+  return context.database.transact(() => moveRefund(context, refund, status));
 }

@@ -1,46 +1,24 @@
-/**
- * What the gateway really holds, for scripts: charges with their payments, refunds and webhooks. Guarantee: reads only.
- */
+/** What the gateway really holds, for scripts: charges with their payments, refunds and webhooks. */
 import type { GatewayContext } from '../context.ts';
-import type {
-  Attempt,
-  DeliveryRow,
-  EventRow,
-  RefundRow,
-  TransactionRow,
-  TransferAccount,
-} from '../storage/rows.ts';
-import type { WebhookStore } from '../storage/webhooks.ts';
+import type { Stores } from '../storage/store.ts';
+import type { EventRow, RefundRow, TransactionRow, TransferAccount } from '../storage/tables.ts';
 import { iso, isoOrNull } from '../wire.ts';
 
-export interface ViewContext {
-  context: GatewayContext;
-  webhooks: WebhookStore;
-}
-
-function deliveryView({ id, url, state, attempts, dueAtMs }: DeliveryRow) {
+/** One event with its deliveries; `body` is what was signed, byte by byte. */
+export function eventView(webhooks: Stores['webhooks'], { createdAtMs, ...row }: EventRow) {
   return {
-    id,
-    url,
-    state,
-    attempts: JSON.parse(attempts) as Attempt[],
-    nextAttemptAt: state === 'waiting' ? iso(dueAtMs) : null,
+    ...row,
+    at: iso(createdAtMs),
+    deliveries: webhooks.deliveriesOf(row.id).map(({ id, url, state, attempts, dueAtMs }) => ({
+      id,
+      url,
+      state,
+      attempts: JSON.parse(attempts) as unknown,
+      nextAttemptAt: state === 'waiting' ? iso(dueAtMs) : null,
+    })),
   };
 }
 
-/** One event with where it was sent; `body` is what was signed, byte by byte. */
-export function eventView({ webhooks }: ViewContext, row: EventRow) {
-  return {
-    id: row.id,
-    event: row.event,
-    reference: row.reference,
-    at: iso(row.createdAtMs),
-    body: row.body,
-    deliveries: webhooks.deliveriesOf(row.id).map(deliveryView),
-  };
-}
-
-/** One refund. */
 export function refundView(row: RefundRow) {
   return {
     id: row.id,
@@ -54,7 +32,7 @@ export function refundView(row: RefundRow) {
   };
 }
 
-function instructionsView({ context }: ViewContext, row: TransactionRow) {
+function instructionsView(context: GatewayContext, row: TransactionRow) {
   if (row.origin === 'initialize') {
     return { kind: 'redirect', paymentUrl: context.pageUrl(row.accessCode) };
   }
@@ -84,15 +62,14 @@ export function chargeSummary(row: TransactionRow) {
 }
 
 /** A charge with all that belongs to it. */
-export function chargeView(view: ViewContext, row: TransactionRow) {
-  const { context, webhooks } = view;
+export function chargeView(context: GatewayContext, webhooks: Stores['webhooks'], row: TransactionRow) {
   const events = webhooks.recentEvents(row.reference, null, 1000).toReversed();
   return {
     ...chargeSummary(row),
     gatewayResponse: row.gatewayResponse,
     callbackUrl: row.callbackUrl,
     metadata: row.metadata === null ? null : (JSON.parse(row.metadata) as unknown),
-    instructions: instructionsView(view, row),
+    instructions: instructionsView(context, row),
     payments: context.transactions
       .paymentsOf(row.id)
       .map(({ amount, currency, fees, channel, state, atMs }) => ({
@@ -110,6 +87,6 @@ export function chargeView(view: ViewContext, row: TransactionRow) {
       status,
       resolution,
     })),
-    webhooks: events.map((event) => eventView(view, event)),
+    webhooks: events.map((event) => eventView(webhooks, event)),
   };
 }

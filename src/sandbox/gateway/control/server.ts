@@ -1,44 +1,33 @@
-/**
- * The gateway's control interface: its routes. Guarantee: what they answer is what the gateway really holds.
- */
+/** The gateway's control interface: its routes. */
+import { z } from 'zod';
 import {
   checked,
   ControlError,
+  ControlText,
   createControlHandler,
   readLimit,
+  whole,
   type RouteRow,
 } from '../../support/control.ts';
-import type { Handler } from '../../support/http.ts';
-import type { Stats } from '../../support/stats.ts';
-import type { Clock } from '../clock.ts';
+import { faultRoutes } from '../../support/faults.ts';
+import type { Handler, Stats } from '../../support/http.ts';
 import type { GatewayContext } from '../context.ts';
-import { parseFaults } from '../faults.ts';
-import type { TransactionFilter } from '../storage/transactions.ts';
-import type { GatewayDesk } from '../webhooks/desk.ts';
-import type { TransactionRow } from '../storage/rows.ts';
-import type { WebhookStore } from '../storage/webhooks.ts';
+import { GatewayError } from '../errors.ts';
+import { FAULTS } from '../faults.ts';
+import { timeOf } from '../params.ts';
+import type { Stores } from '../storage/store.ts';
+import type { Clock } from '../time.ts';
 import { iso } from '../wire.ts';
-import {
-  abandonCharge,
-  disputeCharge,
-  endRefund,
-  failCharge,
-  payCharge,
-  requireCharge,
-  reverseCharge,
-  type RefundMove,
-} from './changes.ts';
+import { CHARGE_CHANGES, endRefund, REFUND_ENDS, requireCharge } from './changes.ts';
 import { chargeSummary, chargeView, eventView, refundView } from './charges-view.ts';
-import { momentOf, statementOf } from './statement.ts';
 
 /** Ten years: more than any schedule lasts. */
 const LONGEST_SKIP_MS = 315_360_000_000;
 const REFERENCE = '([A-Za-z0-9.=-]{1,100})';
 
-export interface ControlOptions {
+interface ControlOptions {
   context: GatewayContext;
-  webhooks: WebhookStore;
-  desk: GatewayDesk;
+  webhooks: Stores['webhooks'];
   clock: Clock;
   stats: Stats;
   runDue: () => void;
@@ -48,58 +37,92 @@ export interface ControlOptions {
   onBug: (error: unknown) => void;
 }
 
-function filterOf(query: URLSearchParams): TransactionFilter {
-  const filter: TransactionFilter = {};
-  for (const name of ['status', 'email', 'currency'] as const) {
-    const value = query.get(name);
-    if (value !== null) filter[name] = value;
+/** `from` or `to` of a query. */
+function momentOf(query: URLSearchParams, name: 'from' | 'to'): number | undefined {
+  try {
+    return timeOf(query.get(name), name);
+  } catch (error) {
+    if (error instanceof GatewayError) throw new ControlError(400, [`${name} must be an ISO time`]);
+    throw error;
   }
-  const [fromMs, toMs] = [momentOf(query, 'from'), momentOf(query, 'to')];
-  if (fromMs !== undefined) filter.fromMs = fromMs;
-  if (toMs !== undefined) filter.toMs = toMs;
-  return filter;
 }
 
-type Deed = (context: GatewayContext, reference: string, body: unknown) => TransactionRow;
+const STATEMENT_COLUMNS = ['kind', 'reference', 'amountMinor', 'currency', 'feesMinor', 'at'] as const;
+
+/** Every movement of the merchant's balance in [from, to), as JSON or CSV. What was returned to its sender was never the merchant's. */
+function statementOf({ transactions }: GatewayContext, query: URLSearchParams): unknown {
+  const [fromMs = 0, toMs = Number.MAX_SAFE_INTEGER] = [momentOf(query, 'from'), momentOf(query, 'to')];
+  const format = query.get('format') ?? 'json';
+  if (format !== 'json' && format !== 'csv') throw new ControlError(400, ['format must be json or csv']);
+  const lines = transactions
+    .statement(fromMs, toMs)
+    .map(({ kind, reference, amountMinor, currency, feesMinor, atMs }) => ({
+      kind,
+      reference,
+      amountMinor,
+      currency,
+      feesMinor,
+      at: iso(atMs),
+    }));
+  if (format === 'json') return lines;
+  // No value can hold a comma, a quote or a line break.
+  const rows = lines.map((line) => STATEMENT_COLUMNS.map((column) => line[column]).join(','));
+  return new ControlText('text/csv;charset=UTF-8', [STATEMENT_COLUMNS.join(','), ...rows, ''].join('\r\n'));
+}
 
 function chargeRoutes({ context, webhooks }: ControlOptions): RouteRow[] {
-  const view = { context, webhooks };
-  const deed = (name: string, work: Deed): RouteRow => [
-    'POST',
-    new RegExp(`^/charges/${REFERENCE}/${name}$`),
-    async ({ id, bodyIfAny }) => chargeView(view, work(context, id, await bodyIfAny())),
-  ];
+  const view = (reference: string) => chargeView(context, webhooks, requireCharge(context, reference));
   return [
     [
       'GET',
       /^\/charges$/,
-      ({ query }) => context.transactions.list(filterOf(query), readLimit(query), 0).rows.map(chargeSummary),
+      ({ query }) => {
+        const [status, email, currency] = ['status', 'email', 'currency'].map(
+          (name) => query.get(name) ?? undefined,
+        );
+        const filter = {
+          status,
+          email,
+          currency,
+          fromMs: momentOf(query, 'from'),
+          toMs: momentOf(query, 'to'),
+        };
+        return context.transactions.list(filter, readLimit(query), 0).rows.map(chargeSummary);
+      },
     ],
-    ['GET', new RegExp(`^/charges/${REFERENCE}$`), ({ id }) => chargeView(view, requireCharge(context, id))],
-    deed('pay', payCharge),
-    deed('fail', failCharge),
-    deed('abandon', abandonCharge),
-    deed('reverse', reverseCharge),
-    deed('dispute', disputeCharge),
-    ...(['process', 'fail', 'needs-attention'] as const).map((move: RefundMove): RouteRow => [
+    ['GET', new RegExp(`^/charges/${REFERENCE}$`), ({ id }) => view(id)],
+    ...Object.entries(CHARGE_CHANGES).map(([name, changeOf]): RouteRow => [
       'POST',
-      new RegExp(`^/refunds/(\\d{1,15})/${move}$`),
-      ({ id }) => refundView(endRefund(context, id, move)),
+      new RegExp(`^/charges/${REFERENCE}/${name}$`),
+      async ({ id, body }) => {
+        const change = changeOf(await body({}));
+        const row = requireCharge(context, id);
+        context.database.transact(() => change(context, row));
+        return view(id);
+      },
+    ]),
+    ...Object.entries(REFUND_ENDS).map(([name, status]): RouteRow => [
+      'POST',
+      new RegExp(`^/refunds/(\\d{1,15})/${name}$`),
+      ({ id }) => refundView(endRefund(context, id, status)),
     ]),
     ['GET', /^\/statement$/, ({ query }) => statementOf(context, query)],
   ];
 }
 
-const URLS = {
-  ok: (value: unknown) =>
-    Array.isArray(value) &&
-    value.length <= 10 &&
-    value.every((url) => typeof url === 'string' && /^https?:\/\/[^\s]+$/.test(url) && URL.canParse(url)),
-  wants: 'a list of at most 10 http or https addresses',
-};
+const WEB_ADDRESSES = 'must be a list of at most 10 http or https addresses';
+const URLS = z.strictObject({
+  urls: z
+    .array(
+      z
+        .string(WEB_ADDRESSES)
+        .refine((url) => /^https?:\/\/[^\s]+$/.test(url) && URL.canParse(url), WEB_ADDRESSES),
+      WEB_ADDRESSES,
+    )
+    .max(10, WEB_ADDRESSES),
+});
 
-function webhookRoutes({ context, webhooks, desk }: ControlOptions): RouteRow[] {
-  const view = { context, webhooks };
+function webhookRoutes({ context, webhooks }: ControlOptions): RouteRow[] {
   return [
     [
       'GET',
@@ -107,66 +130,42 @@ function webhookRoutes({ context, webhooks, desk }: ControlOptions): RouteRow[] 
       ({ query }) =>
         webhooks
           .recentEvents(query.get('reference'), query.get('event'), readLimit(query))
-          .map((event) => eventView(view, event)),
+          .map((event) => eventView(webhooks, event)),
     ],
     [
       'POST',
       /^\/webhooks\/(\d{1,15})\/resend$/,
       ({ id }) => {
-        if (!desk.resend(Number(id))) throw new ControlError(404, ['no webhook with this id']);
+        if (!context.webhooks.resend(Number(id))) throw new ControlError(404, ['no webhook with this id']);
         return { resent: Number(id) };
       },
     ],
-    ['GET', /^\/webhook-urls$/, () => ({ urls: desk.urls() })],
+    ['GET', /^\/webhook-urls$/, () => ({ urls: context.webhooks.urls() })],
     [
       'PUT',
       /^\/webhook-urls$/,
       async ({ body }) => {
-        const { urls } = checked(await body(), { urls: URLS }) as { urls?: string[] };
-        if (urls === undefined) throw new ControlError(400, ['give urls']);
-        desk.saveUrls(urls);
-        return { urls: desk.urls() };
+        context.webhooks.saveUrls(checked(URLS, await body()).urls);
+        return { urls: context.webhooks.urls() };
       },
     ],
   ];
 }
 
-const SKIP = {
-  ok: (value: unknown) =>
-    Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= LONGEST_SKIP_MS,
-  wants: `whole milliseconds from 0 to ${LONGEST_SKIP_MS}`,
-};
+const SKIP = z.strictObject({
+  advanceMs: whole(0, LONGEST_SKIP_MS, `must be whole milliseconds from 0 to ${LONGEST_SKIP_MS}`),
+});
 
 function machineRoutes({ context, clock, stats, advance, applyReach }: ControlOptions): RouteRow[] {
   const time = () => ({ now: iso(clock.now()), aheadMs: clock.aheadMs() });
   return [
-    ['GET', /^\/faults$/, () => context.faults.current],
-    [
-      'PUT',
-      /^\/faults$/,
-      async ({ body }) => {
-        const faults = context.faults.set(parseFaults(await body()));
-        await applyReach();
-        return faults;
-      },
-    ],
-    [
-      'DELETE',
-      /^\/faults$/,
-      async () => {
-        const faults = context.faults.reset();
-        await applyReach();
-        return faults;
-      },
-    ],
+    ...faultRoutes(FAULTS, context.faults, applyReach),
     ['GET', /^\/clock$/, time],
     [
       'POST',
       /^\/clock$/,
       async ({ body }) => {
-        const { advanceMs } = checked(await body(), { advanceMs: SKIP }) as { advanceMs?: number };
-        if (advanceMs === undefined) throw new ControlError(400, ['give advanceMs']);
-        await advance(advanceMs);
+        await advance(checked(SKIP, await body()).advanceMs);
         return time();
       },
     ],

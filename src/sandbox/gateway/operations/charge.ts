@@ -1,27 +1,12 @@
-/**
- * POST /charge, POST /charge/submit_otp, GET /charge/{reference}: direct charges by bank transfer and mobile money.
- * Guarantee: a charge waits until the customer acts or its time is over; asking again tells the same account again.
- */
+/** POST /charge, POST /charge/submit_otp, GET /charge/{reference}: direct charges by bank transfer and mobile money. */
 import { digestHex } from '../../support/seeded.ts';
 import type { GatewayContext } from '../context.ts';
-import { receive, remembered } from '../deeds/charge.ts';
+import { receive, withMoment } from '../actions/charge.ts';
 import { invalid } from '../errors.ts';
-import {
-  emailOf,
-  metadataOf,
-  objectIn,
-  optionalText,
-  referenceOf,
-  requiredAmount,
-  requiredText,
-  timeOf,
-  type Params,
-} from '../params.ts';
+import { objectIn, optionalText, requiredText, timeOf, type Params } from '../params.ts';
 import { statusWord, transactionData } from '../present/transaction.ts';
 import {
   accountExpiryMs,
-  chargeable,
-  chargeableAmount,
   channelsOf,
   MOBILE_MONEY_MS,
   noChannel,
@@ -29,11 +14,11 @@ import {
   requireTransferable,
   type Currency,
 } from '../rules.ts';
-import { LATE_EXPIRY_STEPS, scenarioOf } from '../scenarios.ts';
-import type { Payer, TransactionRow, TransferAccount } from '../storage/rows.ts';
+import { LATE_EXPIRY_STEPS } from '../scenarios.ts';
+import type { Payer, TransactionRow, TransferAccount } from '../storage/tables.ts';
 import { iso } from '../wire.ts';
-import { begin, requireUnused, type Wanted } from './new-transaction.ts';
-import { requireReference, type ApiAnswer, type ApiRequest } from './operation.ts';
+import { begin, requireUnused, wantedIn, type Wanted } from './new-transaction.ts';
+import { requireReference, type ApiRequest } from './operation.ts';
 
 const MESSAGE = 'Charge attempted';
 const GOOD_OTP = '123456';
@@ -41,7 +26,7 @@ const GOOD_OTP = '123456';
 const WILLING_PHONES: readonly string[] = ['0551234987', '254710000000'];
 
 /** A transfer account of its own for every transaction. */
-export function newAccount(context: GatewayContext, id: number): TransferAccount {
+function newAccount(context: GatewayContext, id: number): TransferAccount {
   const digits = BigInt(`0x${digestHex(`account:${context.seed}:${id}`).slice(0, 12)}`) % 10n ** 8n;
   return {
     accountNumber: `99${String(digits).padStart(8, '0')}`,
@@ -142,21 +127,14 @@ function chargeByMobileMoney(context: GatewayContext, wanted: Wanted, params: Pa
 }
 
 /** `/charge`: with `bank_transfer` or `mobile_money`. */
-export function createCharge(context: GatewayContext, { body }: ApiRequest): ApiAnswer {
-  const email = emailOf(body, 'Email address is required to create charge');
-  const amount = requiredAmount(body);
+export function createCharge(context: GatewayContext, { body }: ApiRequest) {
+  const wanted = wantedIn(context, body, 'Email address is required to create charge');
   const transfer = objectIn(body, 'bank_transfer');
   const mobileMoney = objectIn(body, 'mobile_money');
   if ((transfer === undefined) === (mobileMoney === undefined)) {
     throw invalid('One of bank_transfer or mobile_money must be passed; cards are paid on the hosted page');
   }
-  const currency = chargeable(context.integration, body['currency']);
-  const requested = chargeableAmount(amount, currency);
-  const reference = referenceOf(body);
-  const metadata = metadataOf(body);
-  const scenario = scenarioOf(metadata, email);
-  const wanted = { reference, email, currency, requested, metadata, scenario };
-  requireUnused(context, reference);
+  requireUnused(context, wanted.reference);
   const row = context.database.transact(() =>
     transfer === undefined
       ? chargeByMobileMoney(context, wanted, mobileMoney ?? {})
@@ -166,24 +144,24 @@ export function createCharge(context: GatewayContext, { body }: ApiRequest): Api
 }
 
 /** `/charge/submit_otp`: the voucher of a customer whose provider asks for one. */
-export function submitOtp(context: GatewayContext, { body }: ApiRequest): ApiAnswer {
+export function submitOtp(context: GatewayContext, { body }: ApiRequest) {
   const otp = requiredText(body, 'otp');
   const row = requireReference(context, requiredText(body, 'reference'));
   if (row.step !== 'send_otp') throw invalid('This charge does not wait for an OTP', 'invalid_state');
   if (otp !== GOOD_OTP) {
     const message = 'Provided registration token is invalid';
-    context.transactions.update(remembered(row, 'error', message, context.now()));
+    context.transactions.update(withMoment(row, 'error', message, context.now()));
     throw invalid(message, 'invalid_otp');
   }
   const paid = context.database.transact(() => receive(context, row, {}));
   return { message: MESSAGE, data: chargeData(context, paid) };
 }
 
-/** `GET /charge/{reference}`: how a charge stands; tells the account of a pending transfer again. */
-export function checkCharge(context: GatewayContext, { id }: ApiRequest): ApiAnswer {
+/** `GET /charge/{reference}`: how a charge stands, with the account of a pending transfer. */
+export function checkCharge(context: GatewayContext, { id }: ApiRequest) {
   const row = requireReference(context, id);
   const data = chargeData(context, row);
-  // While the customer is busy with the phone, checking says so in one word.
+  // While the customer is busy with the phone, only a check says `pending`.
   if (row.step === 'pay_offline') data['status'] = statusWord(context, 'pending');
   return { message: MESSAGE, data };
 }

@@ -1,13 +1,8 @@
-/**
- * POST /transaction/initialize: a charge that a person pays on the hosted page. Guarantee: nothing is charged here; verify says
- * `abandoned` until the page is opened.
- */
+/** POST /transaction/initialize: a charge that a person pays on the hosted page. Verify says `abandoned` until the page is opened. */
 import type { GatewayContext } from '../context.ts';
 import { invalid } from '../errors.ts';
-import { emailOf, metadataOf, optionalUrl, referenceOf, requiredAmount, type Params } from '../params.ts';
+import { optionalUrl, type Params } from '../params.ts';
 import {
-  chargeable,
-  chargeableAmount,
   CHANNELS,
   channelsOf,
   isTransferable,
@@ -16,9 +11,8 @@ import {
   type Channel,
   type Currency,
 } from '../rules.ts';
-import { scenarioOf } from '../scenarios.ts';
-import { begin, requireUnused } from './new-transaction.ts';
-import type { ApiAnswer, ApiRequest } from './operation.ts';
+import { begin, requireUnused, wantedIn } from './new-transaction.ts';
+import type { ApiRequest } from './operation.ts';
 
 /** The channels asked for; all when none are. */
 function wantedChannels(params: Params): readonly Channel[] {
@@ -39,19 +33,13 @@ function offered(context: GatewayContext, params: Params, currency: Currency, am
 }
 
 /** `/transaction/initialize`. */
-export function initialize(context: GatewayContext, { body }: ApiRequest): ApiAnswer {
-  const email = emailOf(body, 'Email Address is required');
-  const amount = requiredAmount(body);
-  const currency = chargeable(context.integration, body['currency']);
-  const requested = chargeableAmount(amount, currency);
-  const reference = referenceOf(body);
+export function initialize(context: GatewayContext, { body }: ApiRequest) {
+  const wanted = wantedIn(context, body, 'Email Address is required');
   const callbackUrl = optionalUrl(body, 'callback_url') ?? null;
-  const metadata = metadataOf(body);
-  const scenario = scenarioOf(metadata, email);
-  const channels = offered(context, body, currency, requested);
-  requireUnused(context, reference);
+  const channels = offered(context, body, wanted.currency, wanted.requested);
+  requireUnused(context, wanted.reference);
   const row = context.database.transact(() =>
-    begin(context, { reference, email, currency, requested, metadata, scenario }, () => ({
+    begin(context, wanted, () => ({
       origin: 'initialize',
       status: 'abandoned',
       channel: channels.length === 1 ? (channels[0] ?? null) : null,

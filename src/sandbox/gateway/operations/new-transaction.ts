@@ -1,28 +1,29 @@
-/**
- * What initialize and charge have in common: a reference is taken once, the row is written with what will happen to it by itself.
- * Guarantee: one transaction; a reference that was taken is refused and counted.
- */
+/** What initialize and charge have in common. */
 import { digestHex } from '../../support/seeded.ts';
 import type { GatewayContext } from '../context.ts';
 import { duplicateReference } from '../errors.ts';
+import { emailOf, metadataOf, referenceOf, requiredAmount, type Params } from '../params.ts';
 import { customerIdOf } from '../present/transaction.ts';
-import type { Currency } from '../rules.ts';
-import { happeningsOf, SCENARIOS, type Scenario, type ScenarioName } from '../scenarios.ts';
-import type { TransactionRow } from '../storage/rows.ts';
+import { chargeable, chargeableAmount } from '../rules.ts';
+import { plannedFor, scenarioOf, SCENARIOS, type Scenario } from '../scenarios.ts';
+import type { TransactionRow } from '../storage/tables.ts';
 
-/** What is known of a charge when it is asked for. */
-export interface Wanted {
-  reference: string | undefined;
-  email: string;
-  currency: Currency;
-  requested: number;
-  metadata: unknown;
-  scenario: ScenarioName | undefined;
+export type Wanted = ReturnType<typeof wantedIn>;
+
+/** What every request for a charge says; `noEmail` is the refusal of one without an address. */
+export function wantedIn(context: GatewayContext, body: Params, noEmail: string) {
+  const email = emailOf(body, noEmail);
+  const amount = requiredAmount(body);
+  const currency = chargeable(context.integration, body['currency']);
+  const requested = chargeableAmount(amount, currency);
+  const reference = referenceOf(body);
+  const metadata = metadataOf(body);
+  return { reference, email, currency, requested, metadata, scenario: scenarioOf(metadata, email) };
 }
 
 type Beginning = Pick<TransactionRow, 'origin' | 'status' | 'channel' | 'channels'> & Partial<TransactionRow>;
 
-/** Refuses a reference that was used before. */
+/** Refuses and counts a reference that was used before. */
 export function requireUnused(context: GatewayContext, reference: string | undefined): void {
   if (reference === undefined) return;
   const known = context.transactions.byReference(reference);
@@ -31,7 +32,7 @@ export function requireUnused(context: GatewayContext, reference: string | undef
   throw duplicateReference();
 }
 
-/** Writes a new transaction. */
+/** Writes a new transaction, and plans what will happen to it by itself. */
 export function begin(
   context: GatewayContext,
   wanted: Wanted,
@@ -71,7 +72,7 @@ export function begin(
     ...beginning(id),
   };
   context.transactions.insert(row);
-  for (const { kind, atMs, data } of happeningsOf(row, context.scenarioMs)) {
+  for (const { kind, atMs, data } of plannedFor(row, context.scenarioMs)) {
     context.plan(kind, id, atMs, data);
   }
   return row;

@@ -1,10 +1,8 @@
-/**
- * What an operation of the API is given and answers, and how it finds a transaction. Guarantee: types and look-ups only.
- */
+/** An operation of the API, and how it finds a transaction. */
 import type { GatewayContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 import type { Params } from '../params.ts';
-import type { TransactionRow } from '../storage/rows.ts';
+import type { TransactionRow } from '../storage/tables.ts';
 import { idOf } from '../wire.ts';
 
 export interface ApiRequest {
@@ -14,19 +12,24 @@ export interface ApiRequest {
   body: Params;
 }
 
-export interface ApiAnswer {
-  message: string;
-  data?: unknown;
-  meta?: unknown;
+export type Operation = (
+  context: GatewayContext,
+  request: ApiRequest,
+) => { message: string; data?: unknown; meta?: unknown };
+
+/** The transaction with this reference; refused with the status that the faults say. */
+export function requireReference(context: GatewayContext, reference: string): TransactionRow {
+  return required(context, byReference(context, reference));
 }
 
-export type Operation = (context: GatewayContext, request: ApiRequest) => ApiAnswer;
+/** The transaction with this reference or id, refused like `requireReference`. */
+export function requireTransaction(context: GatewayContext, referenceOrId: string): TransactionRow {
+  return required(context, findTransaction(context, referenceOrId));
+}
 
-/** The transaction with this reference; refused in the way that the faults say. */
-export function requireReference(context: GatewayContext, reference: string): TransactionRow {
-  const row = byReference(context, reference);
+function required({ faults }: GatewayContext, row: TransactionRow | undefined): TransactionRow {
   if (row !== undefined) return row;
-  const status = context.faults.current.unknownReference;
+  const status = faults.current.unknownReference;
   throw notFound('Transaction reference not found', 'transaction_not_found', status);
 }
 

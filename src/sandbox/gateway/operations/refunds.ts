@@ -1,38 +1,35 @@
 /**
- * POST /refund, GET /refund, GET /refund/{id}, POST /refund/retry_with_customer_details/{id}. Guarantee: a refund never exceeds what is
- * left of the money; asking twice makes two, since the gateway has no key to notice a repeat by.
+ * POST /refund, GET /refund, GET /refund/{id}, POST /refund/retry_with_customer_details/{id}, GET /dispute. Asking for a refund twice makes
+ * two: the gateway has no key to recognise a repeat.
  */
 import type { GatewayContext } from '../context.ts';
-import { moveRefund, planRefund, refundable, tellRefund } from '../deeds/refund.ts';
+import { emitRefund, moveRefund, planRefund, refundable, transactionOf } from '../actions/refund.ts';
 import { GatewayError, invalid, missing, notFound } from '../errors.ts';
-import type { RefundMode } from '../faults.ts';
+import type { GatewayFaults } from '../faults.ts';
 import { objectIn, optionalAmount, optionalText, requiredText, type Params } from '../params.ts';
-import { defaultNotes, refundData } from '../present/refund.ts';
+import { defaultNotes, disputeData, refundData } from '../present/refund.ts';
 import { transactionData } from '../present/transaction.ts';
-import type { RefundOutcome, RefundRow, TransactionRow } from '../storage/rows.ts';
+import type { RefundRow, TransactionRow } from '../storage/tables.ts';
 import { idOf } from '../wire.ts';
-import { findTransaction, requireReference, type ApiAnswer, type ApiRequest } from './operation.ts';
-import { pageOf, rangeOf } from './transactions.ts';
+import { findTransaction, requireTransaction, type ApiRequest } from './operation.ts';
+import { pageOf } from './transactions.ts';
 
 const LEAST_USD_MINOR = 100;
-const OUTCOME_OF_MODE: Record<Exclude<RefundMode, 'refuse'>, RefundOutcome> = {
+const OUTCOMES: Record<Exclude<GatewayFaults['refund'], 'refuse'>, RefundRow['outcome']> = {
   process: 'processed',
   fail: 'failed',
   'needs-attention': 'needs-attention',
   pending: 'processed',
 };
 
-function transactionIn(context: GatewayContext, params: Params): TransactionRow {
-  const { transaction } = params;
-  if (transaction === undefined || transaction === null || transaction === '') {
-    throw missing('Transaction is required');
-  }
+function transactionIn(context: GatewayContext, { transaction = null }: Params): TransactionRow {
+  if (transaction === null || transaction === '') throw missing('Transaction is required');
   const named = typeof transaction === 'number' ? String(transaction) : transaction;
   if (typeof named !== 'string') throw invalid('transaction must be a reference or an id');
-  return findTransaction(context, named) ?? requireReference(context, named);
+  return requireTransaction(context, named);
 }
 
-/** What is to be refunded: what is left when no amount is named. */
+/** The amount to refund; default: what is left. */
 function amountIn(context: GatewayContext, params: Params, transaction: TransactionRow): number {
   const currency = transaction.paidCurrency ?? transaction.currency;
   const left = refundable(context, transaction);
@@ -55,7 +52,7 @@ function amountIn(context: GatewayContext, params: Params, transaction: Transact
 }
 
 /** `/refund`: queued; the money leaves later. */
-export function createRefund(context: GatewayContext, { body }: ApiRequest): ApiAnswer {
+export function createRefund(context: GatewayContext, { body }: ApiRequest) {
   const transaction = transactionIn(context, body);
   const mode = context.faults.current.refund;
   if (mode === 'refuse') {
@@ -73,7 +70,7 @@ export function createRefund(context: GatewayContext, { body }: ApiRequest): Api
     amount,
     currency: transaction.paidCurrency ?? transaction.currency,
     status: 'pending',
-    outcome: mode === 'process' ? (transaction.refundOutcome ?? 'processed') : OUTCOME_OF_MODE[mode],
+    outcome: mode === 'process' ? (transaction.refundOutcome ?? 'processed') : OUTCOMES[mode],
     heldBy: mode === 'pending' ? 'fault' : null,
     customerNote: optionalText(body, 'customer_note') ?? notes.customerNote,
     merchantNote: optionalText(body, 'merchant_note') ?? notes.merchantNote,
@@ -84,7 +81,7 @@ export function createRefund(context: GatewayContext, { body }: ApiRequest): Api
   };
   context.database.transact(() => {
     context.refunds.insertRefund(refund);
-    tellRefund(context, refund, transaction);
+    emitRefund(context, refund, transaction);
     if (refund.heldBy === null) planRefund(context, refund);
   });
   return {
@@ -101,14 +98,14 @@ function requireRefund(context: GatewayContext, digits: string): RefundRow {
 }
 
 /** `/refund/{id}`. */
-export function fetchRefund(context: GatewayContext, { id }: ApiRequest): ApiAnswer {
+export function fetchRefund(context: GatewayContext, { id }: ApiRequest) {
   return { message: 'Refund retrieved', data: refundData(context, requireRefund(context, id)) };
 }
 
 /** `/refund`: all, or those of one transaction (`transaction` as id or reference), newest first. */
-export function listRefunds(context: GatewayContext, { query }: ApiRequest): ApiAnswer {
-  const { perPage, page, skipped } = pageOf(query);
-  const { fromMs = 0, toMs = Number.MAX_SAFE_INTEGER } = rangeOf(query);
+export function listRefunds(context: GatewayContext, { query }: ApiRequest) {
+  const { fromMs, toMs, ...meta } = pageOf(query);
+  const { skipped, perPage } = meta;
   const named = query.get('transaction') ?? query.get('reference');
   const currency = query.get('currency');
   const found = named === null ? undefined : findTransaction(context, named);
@@ -124,12 +121,12 @@ export function listRefunds(context: GatewayContext, { query }: ApiRequest): Api
     data: rows
       .filter((row) => currency === null || row.currency === currency)
       .map((row) => refundData(context, row)),
-    meta: { skipped, perPage, page },
+    meta,
   };
 }
 
 /** `/refund/retry_with_customer_details/{id}`: the customer's bank account, for a refund that needs attention. */
-export function retryRefund(context: GatewayContext, { id, body }: ApiRequest): ApiAnswer {
+export function retryRefund(context: GatewayContext, { id, body }: ApiRequest) {
   const refund = requireRefund(context, id);
   const account = objectIn(body, 'refund_account_details');
   if (account === undefined) throw missing('refund_account_details is required');
@@ -147,4 +144,20 @@ export function retryRefund(context: GatewayContext, { id, body }: ApiRequest): 
     return moved;
   });
   return { message: 'Refund retried and has been queued for processing', data: refundData(context, row) };
+}
+
+/** `/dispute`: all, or those of one transaction (`transaction` as its id), newest first. */
+export function listDisputes(context: GatewayContext, { query }: ApiRequest) {
+  const { fromMs, toMs, ...meta } = pageOf(query);
+  const named = query.get('transaction');
+  const transaction = named === null ? undefined : findTransaction(context, named);
+  return {
+    message: 'Disputes retrieved',
+    data: context.refunds
+      .disputesBetween(fromMs, toMs)
+      .filter((row) => named === null || row.transactionId === transaction?.id)
+      .slice(meta.skipped, meta.skipped + meta.perPage)
+      .map((row) => disputeData(context, row, transactionOf(context, row))),
+    meta,
+  };
 }

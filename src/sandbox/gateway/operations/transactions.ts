@@ -1,26 +1,22 @@
-/**
- * GET /transaction, /transaction/verify/{reference}, /transaction/{id}, /transaction/timeline/{id or reference}. Guarantee: reads only.
- */
+/** GET /transaction, /transaction/verify/{reference}, /transaction/{id}, /transaction/timeline/{id or reference}. */
 import type { GatewayContext } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
 import { pageNumber, timeOf } from '../params.ts';
 import { timelineData, transactionData } from '../present/transaction.ts';
-import type { TransactionFilter } from '../storage/transactions.ts';
-import { findTransaction, requireReference, transactionById } from './operation.ts';
-import type { ApiAnswer, ApiRequest } from './operation.ts';
+import { requireReference, requireTransaction, transactionById, type ApiRequest } from './operation.ts';
 
 const PER_PAGE = 50;
 const MOST_PER_PAGE = 1000;
 const MOST_PAGES = 1_000_000;
 
 /** `/transaction/verify/{reference}`. */
-export function verify(context: GatewayContext, { id }: ApiRequest): ApiAnswer {
+export function verify(context: GatewayContext, { id }: ApiRequest) {
   const row = requireReference(context, id);
   return { message: 'Verification successful', data: transactionData(context, row) };
 }
 
 /** `/transaction/{id}`. */
-export function fetchTransaction(context: GatewayContext, { id }: ApiRequest): ApiAnswer {
+export function fetchTransaction(context: GatewayContext, { id }: ApiRequest) {
   if (!/^\d+$/.test(id)) throw invalid('Transaction ID should be numeric.');
   const row = transactionById(context, id);
   if (row === undefined) throw notFound('Transaction not found', 'transaction_not_found');
@@ -28,58 +24,42 @@ export function fetchTransaction(context: GatewayContext, { id }: ApiRequest): A
 }
 
 /** `/transaction/timeline/{id or reference}`. */
-export function timeline(context: GatewayContext, { id }: ApiRequest): ApiAnswer {
-  const row = findTransaction(context, id) ?? requireReference(context, id);
-  return { message: 'Timeline retrieved', data: timelineData(row) };
+export function timeline(context: GatewayContext, { id }: ApiRequest) {
+  return { message: 'Timeline retrieved', data: timelineData(requireTransaction(context, id)) };
 }
 
-/** `from`, `to` as the last moment of a day where only a day is given. */
-export function rangeOf(query: URLSearchParams): { fromMs?: number; toMs?: number } {
-  const fromMs = timeOf(query.get('from'), 'from');
-  const toText = query.get('to');
-  const toMs = timeOf(toText, 'to');
-  const isDay = toText?.length === 10;
-  return {
-    ...(fromMs === undefined ? {} : { fromMs }),
-    ...(toMs === undefined ? {} : { toMs: isDay ? toMs + 86_399_999 : toMs }),
-  };
-}
-
-/** Page and size of a listing. */
-export function pageOf(query: URLSearchParams): { perPage: number; page: number; skipped: number } {
+/** Page, size and time of a listing; a `to` that is only a day means its last moment. */
+export function pageOf(query: URLSearchParams) {
   const perPage = pageNumber(query, 'perPage', PER_PAGE, MOST_PER_PAGE);
   const page = pageNumber(query, 'page', 1, MOST_PAGES);
-  return { perPage, page, skipped: (page - 1) * perPage };
+  const fromMs = timeOf(query.get('from'), 'from') ?? 0;
+  const to = query.get('to');
+  const toMs = (timeOf(to, 'to') ?? Number.MAX_SAFE_INTEGER) + (to?.length === 10 ? 86_399_999 : 0);
+  return { skipped: (page - 1) * perPage, perPage, page, fromMs, toMs };
 }
 
-function filterOf(query: URLSearchParams): TransactionFilter {
-  const status = query.get('status');
-  const currency = query.get('currency');
-  const customer = query.get('customer');
-  const filter: TransactionFilter = { ...rangeOf(query) };
-  if (status !== null && status !== '') filter.status = status;
-  if (currency !== null && currency !== '') filter.currency = currency;
-  if (customer !== null && customer !== '') {
-    if (!/^\d{1,15}$/.test(customer)) throw invalid('customer must be a number');
-    filter.customerId = Number(customer);
-  }
-  return filter;
+function filterOf(query: URLSearchParams) {
+  const [status, currency, customer] = ['status', 'currency', 'customer'].map(
+    (name) => query.get(name) || undefined,
+  );
+  if (customer !== undefined && !/^\d{1,15}$/.test(customer)) throw invalid('customer must be a number');
+  return { status, currency, customerId: customer === undefined ? undefined : Number(customer) };
 }
 
 /** `/transaction`: newest first. */
-export function listTransactions(context: GatewayContext, { query }: ApiRequest): ApiAnswer {
-  const { perPage, page, skipped } = pageOf(query);
-  const { rows, total, volume } = context.transactions.list(filterOf(query), perPage, skipped);
+export function listTransactions(context: GatewayContext, { query }: ApiRequest) {
+  const { skipped, perPage, page, fromMs, toMs } = pageOf(query);
+  const { rows, totals } = context.transactions.list({ ...filterOf(query), fromMs, toMs }, perPage, skipped);
   return {
     message: 'Transactions retrieved',
     data: rows.map((row) => transactionData(context, row, null)),
     meta: {
-      total,
-      total_volume: volume,
+      total: totals.total,
+      total_volume: totals.volume,
       skipped,
       perPage,
       page,
-      pageCount: Math.ceil(total / perPage),
+      pageCount: Math.ceil(totals.total / perPage),
       next: null,
       previous: null,
     },

@@ -1,17 +1,14 @@
-/**
- * Refunds and disputes as the API and the webhooks show them. Guarantee: reads only; amounts are numbers in some events and strings in
- * others, as in the vendor's examples.
- */
+/** Refunds and disputes as the API and the webhooks show them. Amounts are numbers in some events and strings in others, as in the vendor's examples. */
 import { digestHex } from '../../support/seeded.ts';
 import type { GatewayContext } from '../context.ts';
-import type { DisputeRow, RefundRow, RefundStatus, TransactionRow } from '../storage/rows.ts';
+import type { DisputeRow, RefundRow, TransactionRow } from '../storage/tables.ts';
 import { iso, isoOrNull } from '../wire.ts';
 import { customerData, INTEGRATION_ID, publicId, statusWord, transactionData } from './transaction.ts';
 
 /** How long the gateway says that a refund takes. */
 const EXPECTED_MS = 9 * 86_400_000;
 const REFUNDED_BY = 'merchant@sandbox.example';
-const STRING_AMOUNT: readonly RefundStatus[] = ['pending', 'processing', 'processed'];
+const STRING_AMOUNT: readonly string[] = ['pending', 'processing', 'processed'];
 
 /** One refund; `transaction` is an id, but the whole transaction in the answer that makes the refund. */
 export function refundData(
@@ -47,8 +44,8 @@ export function refundData(
   };
 }
 
-/** What the notes say when nobody wrote any. */
-export function defaultNotes(reference: string): { customerNote: string; merchantNote: string } {
+/** The notes of a refund that was requested without any. */
+export function defaultNotes(reference: string) {
   const customerNote = `Refund for transaction ${reference}`;
   return { customerNote, merchantNote: `${customerNote} by ${REFUNDED_BY}` };
 }
@@ -88,8 +85,8 @@ export function refundEventData(
   };
 }
 
-/** The data of charge.dispute.create and its sisters; the reference is inside `transaction`. */
-export function disputeEventData(
+/** A dispute in lists and in the charge.dispute events; the reference is inside `transaction`. */
+export function disputeData(
   context: GatewayContext,
   row: DisputeRow,
   transaction: TransactionRow,

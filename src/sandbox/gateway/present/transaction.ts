@@ -1,12 +1,8 @@
-/**
- * A transaction as the API and the webhooks show it. Guarantee: reads only; `amount` is what came once money did, `requested_amount` what
- * was asked for.
- */
+/** A transaction as the API and the webhooks show it. `amount` is what came once money did, `requested_amount` what was requested. */
 import { digestHex, hash32 } from '../../support/seeded.ts';
 import type { GatewayContext } from '../context.ts';
-import type { Moment, Payer, TransactionRow } from '../storage/rows.ts';
+import type { Moment, Payer, TransactionRow } from '../storage/tables.ts';
 import { iso, isoOrNull, wireId } from '../wire.ts';
-import { drifted } from './drift.ts';
 
 /** The merchant's number at the gateway. */
 export const INTEGRATION_ID = 100_001;
@@ -18,8 +14,8 @@ export function customerIdOf(email: string): number {
   return 100_000_000 + (hash32(email) % 100_000_000);
 }
 
-/** The customer behind an address. */
-export function customerData(email: string): Record<string, unknown> {
+/** The customer behind an address, in events of bank transfers. */
+export function transferCustomer(email: string) {
   return {
     id: customerIdOf(email),
     first_name: null,
@@ -29,8 +25,12 @@ export function customerData(email: string): Record<string, unknown> {
     phone: null,
     metadata: null,
     risk_action: 'default',
-    international_format_phone: null,
   };
+}
+
+/** The customer behind an address. */
+export function customerData(email: string) {
+  return { ...transferCustomer(email), international_format_phone: null };
 }
 
 /** What the transaction was paid with; empty before. */
@@ -106,8 +106,39 @@ export function publicId(context: GatewayContext, id: number): number | bigint {
   return wireId(id, context.faults.current.shapeDrift);
 }
 
-function metadataData(row: TransactionRow, absent: unknown): unknown {
-  return row.metadata === null ? absent : (JSON.parse(row.metadata) as unknown);
+/** null here, {} or "" or 0 there. */
+const VARIANTS: Record<string, readonly unknown[]> = {
+  plan: [null, {}, '', 0],
+  split: [{}, null, ''],
+  subaccount: [{}, null, ''],
+  plan_object: [{}, null],
+  log: [null, {}, ''],
+  fees_split: [null, {}, ''],
+  fees_breakdown: [null, [], ''],
+  order_id: [null, '', 0],
+  source: [null, {}, 'api'],
+};
+const NO_METADATA: readonly unknown[] = ['', null, 0, {}];
+
+/**
+ * The same answer in one of the shapes that the gateway's answers are known to drift into: the same one every time for the same transaction. No
+ * amount, status or reference changes.
+ */
+function drifted(data: Record<string, unknown>, id: number): Record<string, unknown> {
+  const pick = (name: string, variants: readonly unknown[]) =>
+    variants[hash32(`${name}:${id}`) % variants.length];
+  const varied = Object.entries(VARIANTS).map(([name, variants]) => [name, pick(name, variants)]);
+  const isBare = data['metadata'] === '' || data['metadata'] === null;
+  return {
+    ...data,
+    ...(Object.fromEntries(varied) as Record<string, unknown>),
+    metadata: isBare ? pick('metadata', NO_METADATA) : data['metadata'],
+    requestedAmount: data['requested_amount'],
+    gatewayResponse: data['gateway_response'],
+    ipAddress: data['ip_address'],
+    settlement_hints: { batch: null, window: [1, 2], label: 'a field of tomorrow' },
+    risk: 0.25,
+  };
 }
 
 /** The whole transaction. `absentMetadata` differs between answers. */
@@ -132,7 +163,7 @@ export function transactionData(
     channel: row.channel ?? 'card',
     currency: row.paidCurrency ?? row.currency,
     ip_address: row.openedAtMs === null ? null : '127.0.0.1',
-    metadata: metadataData(row, absentMetadata),
+    metadata: row.metadata === null ? absentMetadata : (JSON.parse(row.metadata) as unknown),
     log: row.openedAtMs === null ? null : timelineData(row),
     fees: hasMoney ? row.fees : null,
     fees_split: null,

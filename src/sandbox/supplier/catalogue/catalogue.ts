@@ -1,17 +1,16 @@
 /**
- * The supplier's catalogue: locations, BASE packages, their TOPUP_ twins, and the lookups that operations need.
- * Guarantee: deterministic and immutable; price overrides and withdrawals are laid over it by the caller (`effective`).
+ * The supplier's catalogue: locations, BASE packages, their TOPUP_ twins, and lookups. The same in every process; price overrides and
+ * withdrawals are applied by the caller (`effective`).
  *
  * Top-up rule: an eSIM may be topped up with the twin of any package that is sold for the same location, counts data the same way
  * (total or daily) and supports top-ups. So TOPUP lists for one package of each (location, kind) cover them all.
  */
-import type { WireLocation, WirePackage } from '../wire.ts';
 import { loadCountries } from './countries.ts';
 import { MAGIC_LOCATION, magicPackages, TOPUP_PREFIX } from './magic.ts';
-import { countryPlace, packagesOf, regionPlace } from './plans.ts';
+import { countryPlace, packagesOf, regionPlace, type WirePackage } from './plans.ts';
 import { loadRegions } from './regions.ts';
 
-export type PackageScope = 'LC' | 'RG' | 'GL';
+type PackageScope = 'LC' | 'RG' | 'GL';
 
 /** A package with what the wire does not say about it. */
 export interface CatalogueEntry {
@@ -21,18 +20,15 @@ export interface CatalogueEntry {
   topUpGroup: string;
 }
 
-export interface Catalogue {
-  locations: WireLocation[];
-  base: CatalogueEntry[];
-  topUps: CatalogueEntry[];
-  /** A BASE package by code or slug. */
-  findBase(codeOrSlug: string): CatalogueEntry | undefined;
-  /** A TOPUP package by its TOPUP_ code or its slug. */
-  findTopUp(codeOrSlug: string): CatalogueEntry | undefined;
-  /** Every top-up that fits a BASE package; empty when it supports none. */
-  topUpsFor(base: CatalogueEntry): CatalogueEntry[];
-  hasLocation(code: string): boolean;
+/** One entry of `/location/list`; type 1 is a country, 2 a multi-country region. */
+export interface WireLocation {
+  code: string;
+  name: string;
+  type: 1 | 2;
+  subLocationList: { code: string; name: string }[] | null;
 }
+
+export type Catalogue = ReturnType<typeof createCatalogue>;
 
 function entryOf(item: WirePackage, scope: PackageScope): CatalogueEntry {
   return { item, scope, topUpGroup: `${item.locationCode}:${item.dataType === 1 ? 'total' : 'daily'}` };
@@ -43,16 +39,16 @@ function topUpTwin(entry: CatalogueEntry): CatalogueEntry {
 }
 
 function indexByCodeAndSlug(entries: CatalogueEntry[]): Map<string, CatalogueEntry> {
-  const index = new Map<string, CatalogueEntry>();
-  for (const entry of entries) {
-    index.set(entry.item.slug, entry);
-    index.set(entry.item.packageCode, entry);
-  }
-  return index;
+  return new Map(
+    entries.flatMap((entry) => [
+      [entry.item.slug, entry],
+      [entry.item.packageCode, entry],
+    ]),
+  );
 }
 
 /** Builds the whole catalogue; about 50 ms. */
-export function createCatalogue(): Catalogue {
+export function createCatalogue() {
   const countries = loadCountries();
   const regions = loadRegions(countries);
   const base = [
@@ -81,9 +77,13 @@ export function createCatalogue(): Catalogue {
     locations,
     base,
     topUps,
-    findBase: (codeOrSlug) => baseIndex.get(codeOrSlug),
-    findTopUp: (codeOrSlug) => topUpIndex.get(codeOrSlug),
-    topUpsFor: (entry) => (entry.item.supportTopUpType === 1 ? [] : (byGroup.get(entry.topUpGroup) ?? [])),
-    hasLocation: (code) => locationCodes.has(code),
+    /** A BASE package by code or slug. */
+    findBase: (codeOrSlug: string) => baseIndex.get(codeOrSlug),
+    /** A TOPUP package by its TOPUP_ code or its slug. */
+    findTopUp: (codeOrSlug: string) => topUpIndex.get(codeOrSlug),
+    /** Every top-up that fits a BASE package; empty when it supports none. */
+    topUpsFor: ({ item, topUpGroup }: CatalogueEntry) =>
+      item.supportTopUpType === 1 ? [] : (byGroup.get(topUpGroup) ?? []),
+    hasLocation: (code: string) => locationCodes.has(code),
   };
 }

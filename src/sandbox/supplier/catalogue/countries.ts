@@ -1,11 +1,12 @@
-/**
- * Countries that the simulated supplier sells in: ISO codes and names from world-countries, operators from mcc-mnc-list.
- * Guarantee: the same list in every process. Must not invent a country or an operator.
- */
+/** Countries that the simulated supplier sells in: ISO codes and names from world-countries, operators from mcc-mnc-list. */
 import { createRequire } from 'node:module';
 import type { Country as WorldCountry } from 'world-countries';
-import type { WireOperator } from '../wire.ts';
 import { tierOf, type PriceTier } from './prices.ts';
+
+interface WireOperator {
+  operatorName: string;
+  networkType: string;
+}
 
 /** One country with its networks; `operators` is never empty. */
 export interface SoldCountry {
@@ -56,24 +57,17 @@ function displayName(entry: ListedOperator): string {
     .trim();
 }
 
-function operatorsByCountry(networks: ListedOperator[]): Map<string, ListedOperator[]> {
-  const byCountry = new Map<string, ListedOperator[]>();
-  for (const entry of networks) {
-    const codes = entry.countryCode?.split('/') ?? [];
-    if (entry.type !== 'National' || entry.status !== 'Operational') continue;
-    for (const code of codes.filter((each) => each.length === 2)) {
-      const list = byCountry.get(code) ?? [];
-      list.push(entry);
-      byCountry.set(code, list);
-    }
-  }
-  return byCountry;
+type NetworkIn = ReturnType<typeof inCountries>[number];
+
+function inCountries(entry: ListedOperator) {
+  if (entry.type !== 'National' || entry.status !== 'Operational') return [];
+  return (entry.countryCode?.split('/') ?? []).map((code) => ({ code, entry }));
 }
 
 /** At most four distinct brands: newest generation first, then those with more spectrum bands, brands before company names. */
-function pickOperators(entries: ListedOperator[]): WireOperator[] {
+function pickOperators(networks: readonly NetworkIn[]): WireOperator[] {
   const best = new Map<string, { operator: WireOperator; rank: number }>();
-  for (const entry of entries) {
+  for (const { entry } of networks) {
     const operatorName = displayName(entry);
     const key = operatorName.toLowerCase();
     if (key === '' || key.length > 40) continue;
@@ -95,18 +89,14 @@ function pickOperators(entries: ListedOperator[]): WireOperator[] {
 /** Every country with at least one working network, ordered by code. */
 export function loadCountries(): SoldCountry[] {
   const { world, networks } = loadData();
-  const operators = operatorsByCountry(networks);
-  const sold: SoldCountry[] = [];
-  for (const country of world) {
-    const picked = pickOperators(operators.get(country.cca2) ?? []);
-    if (picked.length === 0 || NOT_SOLD.has(country.cca2)) continue;
-    sold.push({
-      code: country.cca2,
-      name: country.name.common,
-      continent: country.region,
-      tier: tierOf(country.cca2, country.unMember && country.area >= 1000),
-      operators: picked,
-    });
-  }
+  const operators = Map.groupBy(networks.flatMap(inCountries), ({ code }) => code);
+  const all = world.map((country): SoldCountry => ({
+    code: country.cca2,
+    name: country.name.common,
+    continent: country.region,
+    tier: tierOf(country.cca2, country.unMember && country.area >= 1000),
+    operators: pickOperators(operators.get(country.cca2) ?? []),
+  }));
+  const sold = all.filter((country) => country.operators.length > 0 && !NOT_SOLD.has(country.code));
   return sold.sort((a, b) => (a.code < b.code ? -1 : 1));
 }

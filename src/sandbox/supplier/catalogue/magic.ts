@@ -1,9 +1,6 @@
-/**
- * The magic package codes of location ZZ: buying one chooses the outcome. One table, read by order and top-up alike.
- * Guarantee: every code does the same thing every time. docs/SANDBOX.md describes each row.
- */
+/** The magic package codes of location ZZ: buying one chooses the outcome. docs/SANDBOX.md describes each. */
 import type { ErrorCode } from '../errors.ts';
-import type { WirePackage } from '../wire.ts';
+import { GIGABYTE, networkOf, packageOf, type SellingPlace, type WirePackage } from './plans.ts';
 
 export const MAGIC_LOCATION = { code: 'ZZ', name: 'Sandbox scenarios' } as const;
 export const TOPUP_PREFIX = 'TOPUP_';
@@ -41,7 +38,7 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-NEVER-ALLOCATE': { neverAllocate: true },
   'SIM-NO-TOPUP': { noTopUp: true },
   'SIM-TOO-DEAR': { priceE4: 10_000_000_000 },
-  // What the payment gateway's simulator makes of them is told to it; here they are delivered, or refused so that money goes back.
+  // These choose what the payment gateway's simulator does. Here they are delivered, or refused so that money goes back.
   'SIM-PAY-NOW': {},
   'SIM-PAY-DECLINE': {},
   'SIM-PAY-INSUFFICIENT-FUNDS': {},
@@ -61,43 +58,46 @@ export const MAGIC_RULES: Readonly<Record<string, MagicRule>> = {
   'SIM-PAY-NEVER': {},
 };
 
+/** The code of a BASE package or of a TOPUP_ twin's. */
+export function baseCodeOf(packageCode: string): string {
+  return packageCode.startsWith(TOPUP_PREFIX) ? packageCode.slice(TOPUP_PREFIX.length) : packageCode;
+}
+
 /** The rule behind a magic code or its TOPUP_ twin; undefined for an ordinary package. */
 export function magicRule(packageCode: string): MagicRule | undefined {
-  const base = packageCode.startsWith(TOPUP_PREFIX) ? packageCode.slice(TOPUP_PREFIX.length) : packageCode;
+  const base = baseCodeOf(packageCode);
   return Object.hasOwn(MAGIC_RULES, base) ? MAGIC_RULES[base] : undefined;
 }
+
+const { code, name } = MAGIC_LOCATION;
+const operators = [{ operatorName: 'Sandbox Mobile', networkType: '5G' }];
+const PLACE: SellingPlace = {
+  code,
+  name,
+  tier: 1,
+  factor: 1,
+  popular: false,
+  continent: '',
+  networks: [networkOf({ code, name, operators })],
+};
 
 /** The magic BASE packages: 1 GB for 7 days each. */
 export function magicPackages(): WirePackage[] {
   return Object.entries(MAGIC_RULES).map(([packageCode, { noTopUp, priceE4 = MAGIC_PRICE_E4 }]) => ({
+    ...packageOf(PLACE, {
+      slug: packageCode,
+      name: `Sandbox ${packageCode} 1GB 7Days`,
+      price: priceE4,
+      volume: GIGABYTE,
+      dataType: 1,
+      duration: 7,
+      supportTopUpType: noTopUp === true ? 1 : 2,
+      fupPolicy: '',
+    }),
     packageCode,
-    slug: packageCode,
-    name: `Sandbox ${packageCode} 1GB 7Days`,
-    price: priceE4,
-    currencyCode: 'USD',
-    volume: 1_073_741_824,
     smsStatus: 1,
-    dataType: 1,
-    unusedValidTime: 180,
-    duration: 7,
-    durationUnit: 'DAY',
-    location: MAGIC_LOCATION.code,
-    locationCode: MAGIC_LOCATION.code,
     description: `Sandbox scenario ${packageCode}: 1GB 7Days`,
     activeType: 2,
-    favorite: false,
-    retailPrice: priceE4 * 2 - 100,
-    speed: '3G/4G/5G',
-    ipExport: MAGIC_LOCATION.code,
-    supportTopUpType: noTopUp === true ? 1 : 2,
-    fupPolicy: '',
-    locationNetworkList: [
-      {
-        locationName: MAGIC_LOCATION.name,
-        locationLogo: '/img/flags/zz.png',
-        locationCode: MAGIC_LOCATION.code,
-        operatorList: [{ operatorName: 'Sandbox Mobile', networkType: '5G' }],
-      },
-    ],
+    ipExport: code,
   }));
 }

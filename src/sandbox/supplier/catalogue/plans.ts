@@ -1,15 +1,11 @@
-/**
- * Which plans are sold where: sizes, day-passes, and the fields of a package. Guarantee: pure and deterministic; a package code is
- * a hash of its slug, so it survives any change to other packages.
- */
+/** Which plans are sold where: sizes, day-passes, and the fields of a package. */
 import { digestHex, fractionOf, hash32 } from '../../support/seeded.ts';
-import type { WireLocationNetwork, WireOperator, WirePackage } from '../wire.ts';
 import type { SoldCountry } from './countries.ts';
 import { dailyPrice, retailPrice, totalPrice, type PriceTier } from './prices.ts';
 import type { SoldRegion } from './regions.ts';
 
 const MEGABYTE = 1_048_576;
-const GIGABYTE = 1024 * MEGABYTE;
+export const GIGABYTE = 1024 * MEGABYTE;
 const UNUSED_VALID_DAYS = 180;
 
 /** [gigabytes, days]; the smallest two are sold without top-ups. */
@@ -32,6 +28,8 @@ const POPULAR: readonly [number, number][] = [
 ];
 const DAILY_SIZES = [0.5, 1, 2, 5];
 
+type Network = ReturnType<typeof networkOf>;
+
 /** A place packages are sold for: a country or a region. */
 export interface SellingPlace {
   code: string;
@@ -41,7 +39,7 @@ export interface SellingPlace {
   factor: number;
   popular: boolean;
   continent: string;
-  networks: WireLocationNetwork[];
+  networks: Network[];
 }
 
 const IP_EXPORTS: Record<string, readonly string[]> = {
@@ -52,13 +50,9 @@ const IP_EXPORTS: Record<string, readonly string[]> = {
   Oceania: ['SG', 'HK', 'AU'],
 };
 
-function networkOf(country: SoldCountry): WireLocationNetwork {
-  return {
-    locationName: country.name,
-    locationLogo: `/img/flags/${country.code.toLowerCase()}.png`,
-    locationCode: country.code,
-    operatorList: country.operators,
-  };
+export function networkOf({ name, code, operators }: Pick<SoldCountry, 'name' | 'code' | 'operators'>) {
+  const locationLogo = `/img/flags/${code.toLowerCase()}.png`;
+  return { locationName: name, locationLogo, locationCode: code, operatorList: operators };
 }
 
 /** A country as a place to sell for. */
@@ -81,15 +75,15 @@ export function regionPlace(region: SoldRegion): SellingPlace {
   };
 }
 
-function speedOf(networks: WireLocationNetwork[]): string {
+function speedOf(networks: Network[]): string {
   const types = new Set(
-    networks.flatMap((network) => network.operatorList.map((each: WireOperator) => each.networkType)),
+    networks.flatMap(({ operatorList }) => operatorList.map(({ networkType }) => networkType)),
   );
   if (types.has('5G')) return '3G/4G/5G';
   return types.has('4G') ? '3G/4G' : '3G';
 }
 
-/** A vendor-like code: P and eight letters or digits of the slug's hash. */
+/** A vendor-like code: P and nine letters or digits of the slug's hash, so that it survives any change to other packages. */
 function packageCodeOf(slug: string): string {
   return `P${BigInt(`0x${digestHex(`package:${slug}`).slice(0, 12)}`)
     .toString(36)
@@ -98,12 +92,25 @@ function packageCodeOf(slug: string): string {
     .slice(-9)}`;
 }
 
-type PlanFields = Pick<
-  WirePackage,
-  'slug' | 'name' | 'price' | 'volume' | 'dataType' | 'duration' | 'supportTopUpType' | 'fupPolicy'
->;
+interface Plan {
+  slug: string;
+  name: string;
+  /** USD x 10,000. */
+  price: number;
+  /** Bytes. */
+  volume: number;
+  dataType: 1 | 2 | 3 | 4;
+  /** Days. */
+  duration: number;
+  supportTopUpType: 1 | 2 | 3;
+  fupPolicy: string;
+}
 
-function packageOf(place: SellingPlace, plan: PlanFields): WirePackage {
+/** One package of `/package/list`. */
+export type WirePackage = ReturnType<typeof packageOf>;
+
+/** A plan as it is sold for a place, in the field order of a live answer. */
+export function packageOf(place: SellingPlace, plan: Plan) {
   const exports = IP_EXPORTS[place.continent] ?? ['HK'];
   const smsDraw = fractionOf(`sms:${place.code}`);
   return {
@@ -139,7 +146,7 @@ function sizeOf(gigabytes: number): { label: string; volume: number } {
   return { label: `${megabytes}MB`, volume: megabytes * MEGABYTE };
 }
 
-function fixedPlans(place: SellingPlace): PlanFields[] {
+function fixedPlans(place: SellingPlace): Plan[] {
   const sizes = place.popular ? [...EVERYWHERE, ...POPULAR] : EVERYWHERE;
   return sizes.map(([gigabytes, days]) => ({
     slug: `${place.code}_${gigabytes}_${days}`,
@@ -153,39 +160,28 @@ function fixedPlans(place: SellingPlace): PlanFields[] {
   }));
 }
 
-function dailyPlans(place: SellingPlace): PlanFields[] {
+/** Slowed down after the day's volume, cut off after it, and unlimited. */
+function dailyPlans(place: SellingPlace): Plan[] {
   if (!place.popular) return [];
-  const slowed = DAILY_SIZES.map((gigabytes): PlanFields => ({
-    slug: `${place.code}_${gigabytes}_Daily_1Mbps`,
-    name: `${place.name} ${sizeOf(gigabytes).label}/Day FUP1Mbps`,
-    price: dailyPrice(place, gigabytes, 1),
+  const daily = (slug: string, name: string, gigabytes: number, quality: number) => ({
+    slug: `${place.code}_${slug}`,
+    name: `${place.name} ${name}`,
+    price: dailyPrice(place, gigabytes, quality),
     volume: sizeOf(gigabytes).volume,
-    dataType: 2,
     duration: 1,
-    supportTopUpType: 3,
+    supportTopUpType: 3 as const,
+  });
+  const slowed = DAILY_SIZES.map((size): Plan => ({
+    ...daily(`${size}_Daily_1Mbps`, `${sizeOf(size).label}/Day FUP1Mbps`, size, 1),
+    dataType: 2,
     fupPolicy: '1 Mbps',
   }));
-  const cut: PlanFields = {
-    slug: `${place.code}_1_Daily`,
-    name: `${place.name} 1GB/Day`,
-    price: dailyPrice(place, 1, 0.9),
-    volume: GIGABYTE,
-    dataType: 3,
-    duration: 1,
-    supportTopUpType: 3,
-    fupPolicy: '',
-  };
-  const unlimited: PlanFields = {
-    slug: `${place.code}_Unlimited_Daily`,
-    name: `${place.name} Unlimited/Day`,
-    price: dailyPrice(place, 10, 1.1),
-    volume: 10 * GIGABYTE,
-    dataType: 4,
-    duration: 1,
-    supportTopUpType: 3,
-    fupPolicy: '',
-  };
-  return place.tier === 1 ? [...slowed, cut, unlimited] : slowed;
+  if (place.tier !== 1) return slowed;
+  return [
+    ...slowed,
+    { ...daily('1_Daily', '1GB/Day', 1, 0.9), dataType: 3, fupPolicy: '' },
+    { ...daily('Unlimited_Daily', 'Unlimited/Day', 10, 1.1), dataType: 4, fupPolicy: '' },
+  ];
 }
 
 /** Every BASE package sold for a place. */

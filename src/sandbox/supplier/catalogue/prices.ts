@@ -1,7 +1,4 @@
-/**
- * What the simulated supplier charges. Guarantee: integers of USD x 10,000 in whole cents, falling per GB with size, the same in
- * every process. These are simulated market prices, not money of the product.
- */
+/** What the simulated supplier charges: USD x 10,000 in whole cents, falling per GB with size. */
 import { fractionOf } from '../../support/seeded.ts';
 
 /** 1 is the cheapest market, 5 the dearest. */
@@ -39,29 +36,25 @@ function toWholeCents(usd: number): number {
   return Math.max(10, Math.round(usd * 100)) * 100;
 }
 
-function baseUsd(locationCode: string, tier: PriceTier, factor: number): number {
-  return BASE_USD[tier] * factor * (0.92 + 0.16 * fractionOf(`price:${locationCode}`));
+/** `factor` is 1 for a country, more for a region. */
+interface Location {
+  code: string;
+  tier: PriceTier;
+  factor: number;
 }
 
-/** Price of a fixed allowance. `factor` is 1 for a country, more for a region. */
-export function totalPrice(
-  location: { code: string; tier: PriceTier; factor: number },
-  gigabytes: number,
-  days: number,
-): number {
-  const perDays = DAY_FACTORS.get(days) ?? 1;
-  return toWholeCents(baseUsd(location.code, location.tier, location.factor) * gigabytes ** 0.86 * perDays);
+function baseUsd({ code, tier, factor }: Location): number {
+  return BASE_USD[tier] * factor * (0.92 + 0.16 * fractionOf(`price:${code}`));
+}
+
+/** Price of a fixed allowance. */
+export function totalPrice(location: Location, gigabytes: number, days: number): number {
+  return toWholeCents(baseUsd(location) * gigabytes ** 0.86 * (DAY_FACTORS.get(days) ?? 1));
 }
 
 /** Price of one day of a day-pass; `quality` is above 1 for an unthrottled one. */
-export function dailyPrice(
-  location: { code: string; tier: PriceTier; factor: number },
-  gigabytes: number,
-  quality: number,
-): number {
-  return toWholeCents(
-    baseUsd(location.code, location.tier, location.factor) * 0.62 * gigabytes ** 0.82 * quality,
-  );
+export function dailyPrice(location: Location, gigabytes: number, quality: number): number {
+  return toWholeCents(baseUsd(location) * 0.62 * gigabytes ** 0.82 * quality);
 }
 
 /** The vendor's suggested retail price: about twice its own, ending in .x9. */

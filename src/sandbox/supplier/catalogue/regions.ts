@@ -1,7 +1,4 @@
-/**
- * Multi-country regions and the global bundles. A code is a prefix and the number of members, as the vendor writes them (EU-42).
- * Guarantee: real member lists of countries that are sold. Must not contain a country twice.
- */
+/** Multi-country regions and the global bundles. A code is a prefix and the number of members, as the vendor writes them (EU-42). */
 import type { SoldCountry } from './countries.ts';
 
 export interface SoldRegion {
@@ -11,45 +8,37 @@ export interface SoldRegion {
   members: SoldCountry[];
 }
 
-const EUROPEAN_UNION =
-  'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK'.split(' ');
+const EUROPEAN_UNION = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IT LT LU LV MT NL PL PT RO SE SI SK';
 
-const REGIONS: readonly [prefix: string, name: string, members: string[]][] = [
-  ['EU', 'Europe', [...EUROPEAN_UNION, ...'GB CH NO IS LI UA TR AL BA ME MK RS XK MD GI'.split(' ')]],
-  ['EEA', 'European Economic Area', [...EUROPEAN_UNION, 'NO', 'IS', 'LI']],
-  ['ND', 'Nordics', 'DK FI IS NO SE'.split(' ')],
-  ['BT', 'Baltic States', 'EE LT LV'.split(' ')],
-  ['BK', 'Balkans', 'AL BA BG GR HR ME MK RO RS SI XK'.split(' ')],
-  ['UKI', 'United Kingdom & Ireland', 'GB IE IM JE GG'.split(' ')],
-  ['AS', 'Asia', 'BD BN CN HK ID IN JP KH KR LA LK MM MO MY NP PH PK SG TH TW VN'.split(' ')],
-  ['SEA', 'Southeast Asia', 'BN ID KH LA MY PH SG TH VN'.split(' ')],
-  ['SMT', 'Singapore, Malaysia & Thailand', 'SG MY TH'.split(' ')],
-  ['CHM', 'China, Hong Kong & Macau', 'CN HK MO'.split(' ')],
-  ['JK', 'Japan & South Korea', 'JP KR'.split(' ')],
-  ['CAS', 'Central Asia', 'KZ KG TJ UZ TM'.split(' ')],
-  ['CC', 'Caucasus', 'AM AZ GE'.split(' ')],
-  ['GC', 'Gulf Region', 'AE BH KW OM QA SA'.split(' ')],
-  ['ME', 'Middle East & North Africa', 'AE BH DZ EG IL IQ JO KW LB MA OM QA SA TN TR'.split(' ')],
+const REGIONS: readonly [prefix: string, name: string, members: string][] = [
+  ['EU', 'Europe', `${EUROPEAN_UNION} GB CH NO IS LI UA TR AL BA ME MK RS XK MD GI`],
+  ['EEA', 'European Economic Area', `${EUROPEAN_UNION} NO IS LI`],
+  ['ND', 'Nordics', 'DK FI IS NO SE'],
+  ['BT', 'Baltic States', 'EE LT LV'],
+  ['BK', 'Balkans', 'AL BA BG GR HR ME MK RO RS SI XK'],
+  ['UKI', 'United Kingdom & Ireland', 'GB IE IM JE GG'],
+  ['AS', 'Asia', 'BD BN CN HK ID IN JP KH KR LA LK MM MO MY NP PH PK SG TH TW VN'],
+  ['SEA', 'Southeast Asia', 'BN ID KH LA MY PH SG TH VN'],
+  ['SMT', 'Singapore, Malaysia & Thailand', 'SG MY TH'],
+  ['CHM', 'China, Hong Kong & Macau', 'CN HK MO'],
+  ['JK', 'Japan & South Korea', 'JP KR'],
+  ['CAS', 'Central Asia', 'KZ KG TJ UZ TM'],
+  ['CC', 'Caucasus', 'AM AZ GE'],
+  ['GC', 'Gulf Region', 'AE BH KW OM QA SA'],
+  ['ME', 'Middle East & North Africa', 'AE BH DZ EG IL IQ JO KW LB MA OM QA SA TN TR'],
   [
     'AF',
     'Africa',
-    (
-      'BF BJ BW CD CG CI CM DZ EG ET GA GH GN KE LR LS MA MG ML MU MW MZ NE NG RE RW SC SN SZ TD TN TZ UG ' +
-      'ZA ZM ZW'
-    ).split(' '),
+    'BF BJ BW CD CG CI CM DZ EG ET GA GH GN KE LR LS MA MG ML MU MW MZ NE NG RE RW SC SN SZ TD TN TZ UG ZA ZM ZW',
   ],
-  ['WA', 'West Africa', 'BJ BF CI GH GM GN GW LR ML NE NG SL SN TG'.split(' ')],
-  ['EA', 'East Africa', 'KE RW TZ UG BI ET'.split(' ')],
-  ['NA', 'North America', 'CA MX US'.split(' ')],
-  ['USCA', 'United States & Canada', 'CA US'.split(' ')],
-  ['LA', 'Latin America', 'AR BO BR CL CO CR EC GT GY HN MX NI PA PE PY SV UY VE'.split(' ')],
-  [
-    'CB',
-    'Caribbean',
-    'AG AI AW BB BM BQ CW DM DO GD GP HT JM KN KY LC MF MQ MS PR SX TC TT VC VG'.split(' '),
-  ],
-  ['OC', 'Oceania', 'AU FJ NZ PG TO VU WS NR'.split(' ')],
-  ['AN', 'Australia & New Zealand', 'AU NZ'.split(' ')],
+  ['WA', 'West Africa', 'BJ BF CI GH GM GN GW LR ML NE NG SL SN TG'],
+  ['EA', 'East Africa', 'KE RW TZ UG BI ET'],
+  ['NA', 'North America', 'CA MX US'],
+  ['USCA', 'United States & Canada', 'CA US'],
+  ['LA', 'Latin America', 'AR BO BR CL CO CR EC GT GY HN MX NI PA PE PY SV UY VE'],
+  ['CB', 'Caribbean', 'AG AI AW BB BM BQ CW DM DO GD GP HT JM KN KY LC MF MQ MS PR SX TC TT VC VG'],
+  ['OC', 'Oceania', 'AU FJ NZ PG TO VU WS NR'],
+  ['AN', 'Australia & New Zealand', 'AU NZ'],
 ];
 
 const GLOBALS: readonly [name: string, members: number][] = [
@@ -62,7 +51,7 @@ const GLOBALS: readonly [name: string, members: number][] = [
 export function loadRegions(countries: SoldCountry[]): SoldRegion[] {
   const byCode = new Map(countries.map((country) => [country.code, country]));
   const regions = REGIONS.map(([prefix, name, codes]): SoldRegion => {
-    const members = codes.flatMap((code) => byCode.get(code) ?? []);
+    const members = codes.split(' ').flatMap((code) => byCode.get(code) ?? []);
     return { code: `${prefix}-${members.length}`, name, scope: 'RG', members };
   });
   const byMarket = [...countries].sort((a, b) => a.tier - b.tier || (a.code < b.code ? -1 : 1));

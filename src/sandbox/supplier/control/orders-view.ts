@@ -1,47 +1,14 @@
-/**
- * What the supplier really holds, for scripts: orders and top-ups with the state of their eSIMs.
- * Guarantee: reads only; shows no activation code, PIN or PUK.
- */
+/** What the supplier really holds, for scripts: orders and top-ups with the state of their eSIMs, without activation code, PIN or PUK. */
 import type { SupplierContext } from '../context.ts';
-import { withState } from '../operations/find-esim.ts';
-import type { EsimRow, OrderLine, OrderRow, TopUpRow } from '../storage/rows.ts';
-
-/** One eSIM as the control interface shows it; times ISO 8601. */
-export interface EsimView {
-  esimTranNo: string;
-  iccid: string;
-  packageCode: string;
-  esimStatus: string;
-  smdpStatus: string;
-  orderUsage: number;
-  totalVolume: number;
-  totalDuration: number;
-  activateTime: string | null;
-  expiredTime: string;
-}
-
-/** One purchase as the control interface shows it; `amount` USD x 10,000. */
-export interface PurchaseView {
-  kind: 'order' | 'topup';
-  transactionId: string;
-  orderNo: string;
-  esimTranNo: string;
-  esimTranNos: string[];
-  packageCode: string;
-  count: number;
-  amount: number;
-  status: string;
-  createdAt: string;
-  requests: number;
-  esims: EsimView[];
-}
+import { planOf, withState } from '../esim-state.ts';
+import type { EsimRow, OrderLine, OrderRow, TopUpRow } from '../storage/tables.ts';
 
 function iso(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** An eSIM's view at this moment. */
-export function esimView(context: SupplierContext, row: EsimRow): EsimView {
+/** One eSIM; times ISO 8601. */
+export function esimView(context: SupplierContext, row: EsimRow) {
   const { plan, state } = withState(row, context.now());
   return {
     esimTranNo: row.esimTranNo,
@@ -57,7 +24,8 @@ export function esimView(context: SupplierContext, row: EsimRow): EsimView {
   };
 }
 
-function orderView(context: SupplierContext, order: OrderRow): PurchaseView {
+/** `amount` is USD x 10,000. */
+function orderView(context: SupplierContext, order: OrderRow) {
   const lines = JSON.parse(order.lines) as OrderLine[];
   const esims = context.orders.esimsOfOrder(order.orderNo);
   const isAllocated = order.allocatedAtMs !== null && order.allocatedAtMs <= context.now();
@@ -77,16 +45,15 @@ function orderView(context: SupplierContext, order: OrderRow): PurchaseView {
   };
 }
 
-function topUpView(context: SupplierContext, topUp: TopUpRow): PurchaseView {
+function topUpView(context: SupplierContext, topUp: TopUpRow) {
   const esim = context.orders.esimByTranNo(topUp.esimTranNo);
-  const { packageCode } = JSON.parse(topUp.plan) as { packageCode: string };
   return {
     kind: 'topup',
     transactionId: topUp.transactionId,
     orderNo: esim?.orderNo ?? '',
     esimTranNo: topUp.esimTranNo,
     esimTranNos: [topUp.esimTranNo],
-    packageCode,
+    packageCode: planOf(topUp).packageCode,
     count: 1,
     amount: topUp.amount,
     status: 'DONE',
@@ -97,11 +64,7 @@ function topUpView(context: SupplierContext, topUp: TopUpRow): PurchaseView {
 }
 
 /** Purchases with this transactionId, or the newest `limit` of all, newest first. */
-export function listPurchases(
-  context: SupplierContext,
-  transactionId: string | null,
-  limit: number,
-): PurchaseView[] {
+export function listPurchases(context: SupplierContext, transactionId: string | null, limit: number) {
   if (transactionId !== null) {
     const order = context.orders.orderByTransaction(transactionId);
     const topUp = context.orders.topUpByTransaction(transactionId);

@@ -1,6 +1,4 @@
-/**
- * POST /balance/query, /webhook/save and /webhook/query. Guarantee: a webhook URL is kept only after it answered the health check.
- */
+/** POST /balance/query, /webhook/save and /webhook/query. */
 import type { Outcome, SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { mandatoryText, type Params } from '../params.ts';
@@ -15,7 +13,7 @@ export function queryBalance(context: SupplierContext): Outcome {
 /** `/webhook/save`: sends CHECK_HEALTH first; a bad answer means 200008 and the old URL stays. */
 export async function saveWebhook(context: SupplierContext, params: Params): Promise<Outcome> {
   const url = mandatoryText(params, 'webhook', LONGEST_URL);
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new SupplierError('200008', 'webhook must be an http or https URL');
   }
   if (!(await context.webhooks.checkHealth(url))) {
@@ -27,5 +25,5 @@ export async function saveWebhook(context: SupplierContext, params: Params): Pro
 
 /** `/webhook/query`: the current URL, empty when none is saved. */
 export function queryWebhook(context: SupplierContext): Outcome {
-  return { obj: { webhook: context.webhooks.url() ?? '' } };
+  return { obj: { webhook: context.webhooks.url() } };
 }

@@ -1,12 +1,11 @@
-/**
- * POST /esim/cancel, suspend, unsuspend, revoke and sendSms. Guarantee: only legal moves, 200002 otherwise; a cancel refunds in the
- * same transaction.
- */
+/** POST /esim/cancel, suspend, unsuspend, revoke and sendSms. A change that the eSIM's state does not allow is 200002. */
 import type { Outcome, SupplierContext } from '../context.ts';
 import { SupplierError, UNSEEN_CODE } from '../errors.ts';
+import type { FoundEsim } from '../esim-state.ts';
 import { mandatoryText, type Params } from '../params.ts';
-import type { EsimRow } from '../storage/rows.ts';
-import { requireEsim, type FoundEsim } from './find-esim.ts';
+import type { EsimRow } from '../storage/tables.ts';
+import { requireEsim } from './find-esim.ts';
+import { activationMs } from './order.ts';
 
 const LONGEST_SMS = 500;
 const ENDED: ReadonlySet<string> = new Set([
@@ -17,8 +16,8 @@ const ENDED: ReadonlySet<string> = new Set([
   'GETTING_RESOURCE',
 ]);
 
-/** Writes an eSIM's new state and tells the webhook; `refund` goes back to the balance in the same transaction. */
-function write(context: SupplierContext, before: EsimRow, after: EsimRow, refund: number): Outcome {
+/** Writes an eSIM's new state; `refund` goes back to the balance in the same transaction. */
+function write(context: SupplierContext, before: EsimRow, after: EsimRow, refund = 0): Outcome {
   context.database.transact(() => {
     context.orders.updateEsim(after);
     if (refund > 0) context.account.setBalance(context.account.balance() + refund);
@@ -48,24 +47,22 @@ export function suspendEsim(context: SupplierContext, params: Params): Outcome {
   const esim = requireEsim(context, params);
   const { esimStatus } = esim.state;
   if (esimStatus === 'SUSPENDED' || ENDED.has(esimStatus)) throw new SupplierError('200002');
-  return write(context, esim.row, stopped(esim, 'SUSPENDED'), 0);
+  return write(context, esim.row, stopped(esim, 'SUSPENDED'));
 }
 
 /** `/esim/unsuspend`: service goes on; an eSIM never used starts its wait for first use anew. */
 export function unsuspendEsim(context: SupplierContext, params: Params): Outcome {
   const { row, state } = requireEsim(context, params);
   if (state.esimStatus !== 'SUSPENDED') throw new SupplierError('200002');
-  const { activateAfterMs } = context;
-  const startsAtMs = activateAfterMs === null ? null : context.now() + activateAfterMs;
-  const after = { ...row, forcedStatus: null, activatesAtMs: state.activatedAtMs ?? startsAtMs };
-  return write(context, row, after, 0);
+  const activatesAtMs = state.activatedAtMs ?? activationMs(context, context.now());
+  return write(context, row, { ...row, forcedStatus: null, activatesAtMs });
 }
 
 /** `/esim/revoke`: takes the profile away for good, without a refund. */
 export function revokeEsim(context: SupplierContext, params: Params): Outcome {
   const esim = requireEsim(context, params);
   if (ENDED.has(esim.state.esimStatus)) throw new SupplierError('200002');
-  return write(context, esim.row, stopped(esim, 'REVOKE'), 0);
+  return write(context, esim.row, stopped(esim, 'REVOKE'));
 }
 
 /** `/esim/sendSms`: free, to installed eSIMs whose plan has SMS. */

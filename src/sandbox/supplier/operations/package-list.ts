@@ -1,7 +1,5 @@
-/**
- * POST /package/list and /location/list. Guarantee: no paging, deterministic order; overrides and withdrawals show at once.
- */
-import { TOPUP_PREFIX } from '../catalogue/magic.ts';
+/** POST /package/list and /location/list. No paging; overrides and withdrawals show at once. */
+import { baseCodeOf, TOPUP_PREFIX } from '../catalogue/magic.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import { effective, type Outcome, type SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
@@ -21,11 +19,7 @@ function listJson(context: SupplierContext, entries: readonly CatalogueEntry[]):
   const isWhole = entries === context.catalogue.base && context.account.overrides.size === 0;
   const kept = isWhole ? wholeLists.get(entries) : undefined;
   if (kept !== undefined) return kept;
-  const items: string[] = [];
-  for (const entry of entries) {
-    const sold = effective(context, entry);
-    if (sold !== undefined) items.push(jsonOf(sold));
-  }
+  const items = entries.flatMap((entry) => effective(context, entry) ?? []).map(jsonOf);
   const json = `{"packageList":[${items.join(',')}]}`;
   if (isWhole) wholeLists.set(entries, json);
   return json;
@@ -40,10 +34,7 @@ interface Named {
 function namedBase(context: SupplierContext, named: Named): CatalogueEntry | undefined {
   const { packageCode, slug } = named;
   if (packageCode !== undefined) {
-    const plainCode = packageCode.startsWith(TOPUP_PREFIX)
-      ? packageCode.slice(TOPUP_PREFIX.length)
-      : packageCode;
-    const entry = context.catalogue.findBase(plainCode);
+    const entry = context.catalogue.findBase(baseCodeOf(packageCode));
     if (entry === undefined) throw new SupplierError('310241', `packageCode [${packageCode}] does not exist`);
     if (slug !== undefined && entry.item.slug !== slug) {
       throw new SupplierError('310243', `slug [${slug}] is another package`);

@@ -1,7 +1,4 @@
-/**
- * POST /esim/query and /esim/usage/query. Guarantee: fields and their order as in a live answer; 200010 while profiles are still
- * being allocated. Reads only.
- */
+/** POST /esim/query and /esim/usage/query. 200010 while profiles are still being allocated. */
 import type { Outcome, SupplierContext } from '../context.ts';
 import { SupplierError } from '../errors.ts';
 import { eidOf, imsiOf, matchingIdOf, pinOf, pukOf, qrNameOf } from '../numbers.ts';
@@ -13,18 +10,16 @@ import {
   optionalTimeMs,
   type Params,
 } from '../params.ts';
-import type { EsimFilter } from '../storage/orders.ts';
-import type { EsimRow } from '../storage/rows.ts';
-import { planOf } from '../lifecycle.ts';
-import { replyTime, type WireEsim, type WireEsimPackage } from '../wire.ts';
-import { withState } from './find-esim.ts';
+import type { EsimRow } from '../storage/tables.ts';
+import { planOf, withState } from '../esim-state.ts';
+import { replyTime } from '../wire.ts';
 
 const MOST_USAGE_QUERIES = 10;
 
 function packageLine(
   bought: { plan: string; createdAtMs: number; transactionId: string },
   esimTranNo: string,
-): WireEsimPackage {
+) {
   const plan = planOf(bought);
   return {
     packageName: plan.packageName,
@@ -45,7 +40,8 @@ function reportedUsage(context: SupplierContext, row: EsimRow): number {
   return isFresh ? row.laggingUsage : row.orderUsage;
 }
 
-function wireEsim(context: SupplierContext, row: EsimRow): WireEsim {
+/** The fields of a live answer, in its order. */
+function wireEsim(context: SupplierContext, row: EsimRow) {
   const { plan, state } = withState(row, context.now());
   const tranNo = row.esimTranNo;
   const activateTime = state.activatedAtMs === null ? null : replyTime(state.activatedAtMs);
@@ -91,7 +87,7 @@ export function activationCodeOf(context: SupplierContext, esimTranNo: string): 
   return `LPA:1$${context.smdpHost}$${matchingIdOf(esimTranNo)}`;
 }
 
-function readFilter(context: SupplierContext, params: Params): EsimFilter {
+function readFilter(context: SupplierContext, params: Params) {
   const orderNo = optionalText(params, 'orderNo');
   const iccid = optionalText(params, 'iccid');
   const esimTranNo = optionalText(params, 'esimTranNo');
@@ -103,13 +99,7 @@ function readFilter(context: SupplierContext, params: Params): EsimFilter {
   if (orderNo !== undefined && context.orders.orderByNo(orderNo) === undefined) {
     throw new SupplierError('310272', `orderNo [${orderNo}] does not exist`);
   }
-  return {
-    ...(orderNo !== undefined && { orderNo }),
-    ...(iccid !== undefined && { iccid }),
-    ...(esimTranNo !== undefined && { esimTranNo }),
-    ...(createdFromMs !== undefined && { createdFromMs }),
-    ...(createdToMs !== undefined && { createdToMs }),
-  };
+  return { orderNo, iccid, esimTranNo, createdFromMs, createdToMs };
 }
 
 /** `/esim/query`: a page of eSIMs by orderNo, iccid, esimTranNo or time of order. */
@@ -119,21 +109,18 @@ export function queryEsims(context: SupplierContext, params: Params): Outcome {
   const pageSize = mandatoryInteger(pager, 'pageSize', 1, 500);
   const filter = readFilter(context, params);
   const nowMs = context.now();
-  const namesOne =
-    filter.orderNo !== undefined || filter.iccid !== undefined || filter.esimTranNo !== undefined;
-  const { rows, total } = context.orders.listEsims(
-    namesOne ? filter : { ...filter, allocatedBy: nowMs },
+  const namesEsim = filter.iccid !== undefined || filter.esimTranNo !== undefined;
+  const { rows, totals } = context.orders.listEsims(
+    namesEsim || filter.orderNo !== undefined ? filter : { ...filter, allocatedBy: nowMs },
     pageSize,
     (pageNum - 1) * pageSize,
   );
-  if (namesOne && total === 0 && (filter.iccid !== undefined || filter.esimTranNo !== undefined)) {
-    throw new SupplierError('310403');
-  }
+  if (namesEsim && totals.total === 0) throw new SupplierError('310403');
   if (rows.some((row) => row.allocatedAtMs === null || row.allocatedAtMs > nowMs)) {
     throw new SupplierError('200010');
   }
   return {
-    obj: { esimList: rows.map((row) => wireEsim(context, row)), pager: { pageSize, pageNum, total } },
+    obj: { esimList: rows.map((row) => wireEsim(context, row)), pager: { pageSize, pageNum, ...totals } },
   };
 }
 

@@ -1,17 +1,13 @@
-/**
- * POST /esim/topup. Guarantee: a transactionId tops up once; balance and new totals are one transaction; a repeat gets the first
- * answer unchanged.
- */
-import { effective, type Outcome, type SupplierContext } from '../context.ts';
+/** POST /esim/topup. A transactionId tops up once; a repeat gets the first answer unchanged. */
+import type { Outcome, SupplierContext } from '../context.ts';
 import type { CatalogueEntry } from '../catalogue/catalogue.ts';
 import { SupplierError } from '../errors.ts';
-import { stateOf } from '../lifecycle.ts';
-import { mandatoryText, optionalInteger, type Params } from '../params.ts';
-import type { TopUpRow } from '../storage/rows.ts';
+import { withState, type FoundEsim } from '../esim-state.ts';
+import { mandatoryText, type Params } from '../params.ts';
+import type { TopUpRow } from '../storage/tables.ts';
 import { replyTime } from '../wire.ts';
-import { requireEsim, type FoundEsim } from './find-esim.ts';
-import { LONGEST_TRANSACTION_ID, periodsOf, snapshotJson } from './order.ts';
-import { charge, refuseIfTold, ruleOf } from './trouble.ts';
+import { requireEsim } from './find-esim.ts';
+import * as buying from './purchase.ts';
 
 const TOPPABLE: ReadonlySet<string> = new Set(['GOT_RESOURCE', 'IN_USE', 'USED_UP']);
 
@@ -21,10 +17,8 @@ function answer(context: SupplierContext, row: TopUpRow, loseAnswer: boolean): O
   return { obj, loseAnswer, answersAtMs: row.answersAtMs };
 }
 
-function findTopUp(context: SupplierContext, code: string, esim: FoundEsim): CatalogueEntry {
-  const known = context.catalogue.findTopUp(code);
-  const entry = known === undefined ? undefined : effective(context, known);
-  if (entry === undefined) throw new SupplierError('310241', `packageCode [${code}] does not exist`);
+function findTopUp(context: SupplierContext, params: Params, esim: FoundEsim): CatalogueEntry {
+  const entry = buying.requirePackage(context, params, context.catalogue.findTopUp);
   if (esim.plan.supportTopUpType === 1) throw new SupplierError('200008', 'the eSIM supports no top-up');
   if (esim.plan.topUpGroup !== entry.topUpGroup) {
     throw new SupplierError('200008', 'the top-up package does not fit the eSIM');
@@ -53,7 +47,7 @@ function apply(
     topUpEsimTranNo,
     esimTranNo: row.esimTranNo,
     amount: purchase.amount,
-    plan: snapshotJson(purchase.entry),
+    plan: buying.snapshotJson(purchase.entry),
     volume: item.volume * purchase.periods,
     duration: item.duration * purchase.periods,
     createdAtMs: nowMs,
@@ -62,7 +56,7 @@ function apply(
     reply: JSON.stringify({
       transactionId: purchase.transactionId,
       iccid: row.iccid,
-      expiredTime: replyTime(stateOf(row, esim.plan.unusedValidTime, nowMs).expiresAtMs),
+      expiredTime: replyTime(withState(row, nowMs).state.expiresAtMs),
       totalVolume: row.totalVolume,
       totalDuration: row.totalDuration,
       orderUsage: row.orderUsage,
@@ -70,7 +64,7 @@ function apply(
     }),
   };
   context.database.transact(() => {
-    charge(context, purchase.amount);
+    buying.charge(context, purchase.amount);
     context.orders.insertTopUp(topUp);
     context.orders.updateEsim(row);
     context.webhooks.esimChanged(before, row);
@@ -80,30 +74,27 @@ function apply(
 
 /** `/esim/topup`: adds a TOPUP package's volume and days to an eSIM that is new, in use or used up. */
 export function topUpEsim(context: SupplierContext, params: Params): Outcome {
-  const transactionId = mandatoryText(params, 'transactionId', LONGEST_TRANSACTION_ID);
+  const transactionId = mandatoryText(params, 'transactionId', buying.LONGEST_TRANSACTION_ID);
   const known = context.orders.topUpByTransaction(transactionId);
-  if (context.faults.current.refusalsFirst) refuseIfTold(context, {}, 0);
+  if (context.faults.current.refusalsFirst) buying.refuseByFault(context);
   if (known !== undefined) {
     context.orders.countTopUpRequest(transactionId);
-    return answer(context, known, context.faults.hits('loseAnswer'));
+    return answer(context, known, buying.losesAnswer(context));
   }
   if (context.orders.orderByTransaction(transactionId) !== undefined) {
     throw new SupplierError('200008', 'transactionId belongs to an order');
   }
-  const code = mandatoryText(params, 'packageCode', 100);
   const esim = requireEsim(context, params);
-  const entry = findTopUp(context, code, esim);
+  const entry = findTopUp(context, params, esim);
   const tries = context.account.tries(transactionId);
-  const rule = ruleOf([entry.item.packageCode]);
-  refuseIfTold(context, rule, tries);
+  const rule = buying.ruleOf([entry.item.packageCode]);
+  buying.refuseByFault(context, rule, tries);
   if (rule.neverAllocate === true) throw new SupplierError('900001');
   if (!TOPPABLE.has(esim.state.esimStatus)) throw new SupplierError('200002');
-  const periods = periodsOf(params, entry);
+  const periods = buying.periodsOf(params, entry);
   const total = entry.item.price * periods;
-  const amount = optionalInteger(params, 'amount');
-  if (amount !== undefined && amount !== total) throw new SupplierError('200006');
+  buying.requireTotal(params, total);
   const purchase = { transactionId, entry, periods, amount: total, tries };
   const topUp = apply(context, esim, purchase, rule.slowMs ?? 0);
-  const loseAnswer = context.faults.hits('loseAnswer') || (rule.loseAnswer === true && tries === 0);
-  return answer(context, topUp, loseAnswer);
+  return answer(context, topUp, buying.losesAnswer(context, rule, tries));
 }

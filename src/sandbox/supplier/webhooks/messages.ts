@@ -1,71 +1,62 @@
 /**
- * The webhooks of the vendor, message by message. Guarantee: pure; ORDER_STATUS has no ICCID, a revoked eSIM is spelled REVOKED here
- * (REVOKE in answers), times end in Z.
+ * The vendor's webhooks, message by message, unsigned. ORDER_STATUS has no ICCID; a revoked eSIM is spelled REVOKED here (REVOKE in answers);
+ * times end in Z.
  */
 import { randomUUID } from 'node:crypto';
+import type { FoundEsim } from '../esim-state.ts';
 import { eidOf } from '../numbers.ts';
-import type { FoundEsim } from '../operations/find-esim.ts';
-import type { OrderRow } from '../storage/rows.ts';
-import { webhookTime, type NotifyType, type WireWebhook } from '../wire.ts';
+import type { OrderRow } from '../storage/tables.ts';
+import { webhookTime } from '../wire.ts';
 
 /** Shares of the allowance left at which DATA_USAGE is sent. */
-export const REMAIN_THRESHOLDS = [0.5, 0.2, 0.1] as const;
+const REMAIN_THRESHOLDS = [0.5, 0.2, 0.1];
 
-function message(notifyType: NotifyType, content: Record<string, unknown>, nowMs: number): WireWebhook {
+export type WireWebhook = ReturnType<typeof message>;
+
+function message(notifyType: string, content: Record<string, unknown>, nowMs: number) {
   return { notifyType, notifyId: randomUUID(), eventGenerateTime: webhookTime(nowMs), content };
 }
 
-function identity({ row }: FoundEsim): Record<string, unknown> {
+/** A message about one eSIM. */
+function aboutEsim(notifyType: string, { row }: FoundEsim, content: Record<string, unknown>, nowMs: number) {
   const { iccid, orderNo, esimTranNo, transactionId } = row;
-  return { iccid, orderNo, esimTranNo, transactionId };
+  return message(notifyType, { iccid, orderNo, esimTranNo, transactionId, ...content }, nowMs);
 }
 
 /** Sent when a URL is saved. */
-export function checkHealth(nowMs: number): WireWebhook {
+export function checkHealth(nowMs: number) {
   return message('CHECK_HEALTH', { orderNo: '1234567890', orderStatus: 'Test' }, nowMs);
 }
 
 /** Profiles of a new order are there. */
-export function orderStatus(order: OrderRow, nowMs: number): WireWebhook {
-  const { orderNo, transactionId } = order;
+export function orderStatus({ orderNo, transactionId }: OrderRow, nowMs: number) {
   return message('ORDER_STATUS', { orderNo, transactionId, orderStatus: 'GOT_RESOURCE' }, nowMs);
 }
 
 /** The eSIM's status changed. */
-export function esimStatus(esim: FoundEsim, nowMs: number): WireWebhook {
-  const { row, state } = esim;
-  return message(
-    'ESIM_STATUS',
-    {
-      ...identity(esim),
-      esimStatus: state.esimStatus === 'REVOKE' ? 'REVOKED' : state.esimStatus,
-      smdpStatus: state.smdpStatus,
-      totalVolume: row.totalVolume,
-      orderUsage: row.orderUsage,
-      remainVolume: Math.max(0, row.totalVolume - row.orderUsage),
-    },
-    nowMs,
-  );
+export function esimStatus(esim: FoundEsim, nowMs: number) {
+  const { esimStatus: status, smdpStatus } = esim.state;
+  const { totalVolume, orderUsage } = esim.row;
+  const remainVolume = Math.max(0, totalVolume - orderUsage);
+  const shown = status === 'REVOKE' ? 'REVOKED' : status;
+  const content = { esimStatus: shown, smdpStatus, totalVolume, orderUsage, remainVolume };
+  return aboutEsim('ESIM_STATUS', esim, content, nowMs);
 }
 
 /** Something happened to the profile on the phone. */
 export function smdpEvent(esim: FoundEsim, stage: { smdpStatus: string; esimStatus: string }, nowMs: number) {
-  return message(
-    'SMDP_EVENT',
-    {
-      ...identity(esim),
-      ...stage,
-      eid: eidOf(esim.row.esimTranNo),
-      timestamp: webhookTime(nowMs),
-      seqNumber: null,
-      notifyStatus: 'Executed-Success',
-    },
-    nowMs,
-  );
+  const content = {
+    ...stage,
+    eid: eidOf(esim.row.esimTranNo),
+    timestamp: webhookTime(nowMs),
+    seqNumber: null,
+    notifyStatus: 'Executed-Success',
+  };
+  return aboutEsim('SMDP_EVENT', esim, content, nowMs);
 }
 
 /** The messages of an installation, in order. */
-export function installation(esim: FoundEsim, nowMs: number): WireWebhook[] {
+export function installation(esim: FoundEsim, nowMs: number) {
   return [
     smdpEvent(esim, { smdpStatus: 'DOWNLOAD', esimStatus: 'GOT_RESOURCE' }, nowMs),
     smdpEvent(esim, { smdpStatus: 'INSTALLATION', esimStatus: 'GOT_RESOURCE' }, nowMs),
@@ -76,37 +67,26 @@ export function installation(esim: FoundEsim, nowMs: number): WireWebhook[] {
 
 /** One message for each threshold passed between two usages. */
 export function dataUsage(esim: FoundEsim, before: { usage: number; total: number }, nowMs: number) {
-  const { row } = esim;
+  const { totalVolume, orderUsage } = esim.row;
   const leftBefore = 1 - before.usage / before.total;
-  const leftNow = 1 - row.orderUsage / row.totalVolume;
+  const leftNow = 1 - orderUsage / totalVolume;
+  const remain = Math.max(0, totalVolume - orderUsage);
+  const lastUpdateTime = webhookTime(nowMs);
   return REMAIN_THRESHOLDS.filter((threshold) => leftBefore > threshold && leftNow <= threshold).map(
-    (remainThreshold) =>
-      message(
-        'DATA_USAGE',
-        {
-          ...identity(esim),
-          totalVolume: row.totalVolume,
-          orderUsage: row.orderUsage,
-          remain: Math.max(0, row.totalVolume - row.orderUsage),
-          remainThreshold,
-          lastUpdateTime: webhookTime(nowMs),
-        },
-        nowMs,
-      ),
+    (remainThreshold) => {
+      const content = { totalVolume, orderUsage, remain, remainThreshold, lastUpdateTime };
+      return aboutEsim('DATA_USAGE', esim, content, nowMs);
+    },
   );
 }
 
 /** One day is left. */
-export function validityUsage(esim: FoundEsim, nowMs: number): WireWebhook {
-  return message(
-    'VALIDITY_USAGE',
-    {
-      ...identity(esim),
-      remain: 1,
-      totalDuration: esim.row.totalDuration,
-      durationUnit: 'DAY',
-      expiredTime: webhookTime(esim.state.expiresAtMs),
-    },
-    nowMs,
-  );
+export function validityUsage(esim: FoundEsim, nowMs: number) {
+  const content = {
+    remain: 1,
+    totalDuration: esim.row.totalDuration,
+    durationUnit: 'DAY',
+    expiredTime: webhookTime(esim.state.expiresAtMs),
+  };
+  return aboutEsim('VALIDITY_USAGE', esim, content, nowMs);
 }

@@ -1,40 +1,15 @@
-/**
- * Posts webhooks to the saved URL: best effort, a few tries, bounded concurrency, and the disorder that the fault board asks for.
- * Guarantee: never throws, never blocks an operation. Must not follow redirects.
- */
-import type { WebhookMode } from '../../support/fault-board.ts';
-import { createPool } from '../../support/pool.ts';
-import type { WireWebhook } from '../wire.ts';
+/** Posts webhooks to the saved URL: best effort, a few attempts, and the disorder that the faults ask for. Never throws. */
+import type { WebhookMode } from '../../support/faults.ts';
+import { createPool, postJson } from '../../support/sending.ts';
+import type { WireWebhook } from './messages.ts';
 
 const TRY_AFTER_MS = [0, 500, 2000] as const;
 const TIMEOUT_MS = 5000;
 const DELAY_MS = 3000;
 const REORDER_WAIT_MS = 1000;
+/** How far behind the second of a pair the first then comes. */
+const REORDER_GAP_MS = 50;
 const MOST_AT_ONCE = 16;
-
-export interface WebhookSender {
-  /** One POST; true when answered with 2xx. */
-  post(url: string, message: WireWebhook): Promise<boolean>;
-  /** Sends messages one after the other, in the background. */
-  send(url: string, messages: WireWebhook[], mode: WebhookMode): void;
-  stop(): void;
-}
-
-async function postOnce(url: string, message: WireWebhook, stopping: AbortSignal): Promise<boolean> {
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(message),
-      redirect: 'manual',
-      signal: AbortSignal.any([stopping, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    await response.body?.cancel();
-    return response.ok;
-  } catch {
-    return false;
-  }
-}
 
 /** Turns pairs of batches round: the first waits until the second has been sent, or a second has passed. */
 function createReorder(later: (waitMs: number, work: () => void) => void): (enqueue: () => void) => void {
@@ -42,7 +17,7 @@ function createReorder(later: (waitMs: number, work: () => void) => void): (enqu
   return (enqueue) => {
     if (heldBack !== null) {
       enqueue();
-      later(50, heldBack);
+      later(REORDER_GAP_MS, heldBack);
       return;
     }
     const release = () => {
@@ -55,8 +30,10 @@ function createReorder(later: (waitMs: number, work: () => void) => void): (enqu
   };
 }
 
+export type WebhookSender = ReturnType<typeof createWebhookSender>;
+
 /** A sender with its own timers; `stop` drops what was not sent yet. */
-export function createWebhookSender(): WebhookSender {
+export function createWebhookSender() {
   const stopping = new AbortController();
   const { signal } = stopping;
   const later = (waitMs: number, work: () => void) => {
@@ -68,7 +45,11 @@ export function createWebhookSender(): WebhookSender {
   const pause = (waitMs: number) => new Promise<void>((resolve) => later(waitMs, resolve));
   const pool = createPool(MOST_AT_ONCE, signal);
   const reorder = createReorder(later);
-  const post = (url: string, message: WireWebhook) => postOnce(url, message, signal);
+  /** One POST; true when answered with 2xx. */
+  const post = async (url: string, message: WireWebhook): Promise<boolean> => {
+    const status = await postJson(url, JSON.stringify(message), { timeoutMs: TIMEOUT_MS, stopping: signal });
+    return status !== null && status >= 200 && status < 300;
+  };
   const deliver = async (url: string, messages: WireWebhook[]) => {
     for (const message of messages) {
       for (const waitMs of TRY_AFTER_MS) {
@@ -79,7 +60,8 @@ export function createWebhookSender(): WebhookSender {
   };
   return {
     post,
-    send: (url, messages, mode) => {
+    /** Sends messages one after the other, in the background. */
+    send: (url: string, messages: WireWebhook[], mode: WebhookMode): void => {
       if (signal.aborted || mode === 'drop') return;
       const enqueue = (batch: WireWebhook[]) => pool(() => deliver(url, batch));
       if (mode === 'delay') later(DELAY_MS, () => enqueue(messages));

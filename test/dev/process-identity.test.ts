@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { endLeftoverServer, writeServerPid } from '../../src/dev/leftover.ts';
+import { endLeftoverServer, writeServerPid } from '../../src/dev/process-identity.ts';
 import { rememberingLog, runs, testFolder } from './support.ts';
 
 const folder = await testFolder();

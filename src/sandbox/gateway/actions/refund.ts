@@ -1,31 +1,39 @@
 /**
- * The life of a refund: pending, processing, then processed, failed or needs-attention; and of a dispute.
- * Guarantee: refunds on the way and done never exceed what came; a failed one is credited back, so its amount may be refunded again.
+ * The life of a refund (pending, processing, then processed, failed or needs-attention) and of a dispute. Refunds under way and done never
+ * exceed what came; a failed one is credited back, so its amount may be refunded again.
  */
 import type { GatewayContext } from '../context.ts';
-import { disputeEventData, refundEventData } from '../present/refund.ts';
-import type { DisputeRow, RefundRow, RefundStatus, TransactionRow } from '../storage/rows.ts';
+import { disputeData, refundEventData } from '../present/refund.ts';
+import type { DisputeRow, RefundRow, TransactionRow } from '../storage/tables.ts';
 import { giveBack } from './charge.ts';
 
 /** What may still be refunded. */
 export function refundable(context: GatewayContext, transaction: TransactionRow): number {
-  const onTheWay = context.refunds
+  const underWay = context.refunds
     .refundsOf(transaction.id)
     .filter(({ status }) => status !== 'processed' && status !== 'failed')
     .reduce((sum, { amount }) => sum + amount, 0);
-  return transaction.received - transaction.givenBack - onTheWay;
+  return transaction.received - transaction.givenBack - underWay;
 }
 
-function transactionOf(context: GatewayContext, id: number): TransactionRow {
-  const row = context.transactions.byId(id);
-  if (row === undefined) throw new Error(`transaction ${id} is gone`);
+/** The transaction that a refund or dispute belongs to. */
+export function transactionOf(
+  context: GatewayContext,
+  { transactionId }: RefundRow | DisputeRow,
+): TransactionRow {
+  const row = context.transactions.byId(transactionId);
+  if (row === undefined) throw new Error(`transaction ${transactionId} is gone`);
   return row;
 }
 
-/** Writes a refund's status and tells it. One whose money has gone back by another way meanwhile fails. */
-export function moveRefund(context: GatewayContext, before: RefundRow, wanted: RefundStatus): RefundRow {
+/** Writes a refund's status and sends its event. One whose money has gone back by another way meanwhile fails. */
+export function moveRefund(
+  context: GatewayContext,
+  before: RefundRow,
+  wanted: RefundRow['status'],
+): RefundRow {
   const nowMs = context.now();
-  let transaction = transactionOf(context, before.transactionId);
+  let transaction = transactionOf(context, before);
   const isCovered = transaction.received - transaction.givenBack >= before.amount;
   const status = wanted === 'processed' && !isCovered ? 'failed' : wanted;
   const isDone = status === 'processed';
@@ -38,12 +46,12 @@ export function moveRefund(context: GatewayContext, before: RefundRow, wanted: R
   };
   context.refunds.updateRefund(row);
   if (isDone) transaction = giveBack(context, transaction, 'refund', row.amount);
-  tellRefund(context, row, transaction);
+  emitRefund(context, row, transaction);
   return row;
 }
 
-/** Tells how a refund stands. */
-export function tellRefund(context: GatewayContext, row: RefundRow, transaction: TransactionRow): void {
+/** Sends the event of a refund's status. */
+export function emitRefund(context: GatewayContext, row: RefundRow, transaction: TransactionRow): void {
   const data = refundEventData(context, row, transaction);
   context.webhooks.emit(`refund.${row.status}`, data, { reference: transaction.reference });
 }
@@ -61,7 +69,7 @@ export function stepRefund(context: GatewayContext, id: number): void {
   else if (refund.status === 'processing') moveRefund(context, refund, refund.outcome);
 }
 
-/** Lets refunds go that the fault `pending` held. */
+/** Releases the refunds that the fault `pending` held. */
 export function releaseRefunds(context: GatewayContext): void {
   for (const held of context.refunds.heldRefunds()) {
     const refund = { ...held, heldBy: null };
@@ -70,18 +78,19 @@ export function releaseRefunds(context: GatewayContext): void {
   }
 }
 
-function tellDispute(context: GatewayContext, event: string, row: DisputeRow): void {
-  const transaction = transactionOf(context, row.transactionId);
-  const data = disputeEventData(context, row, transaction);
+/** Sends `charge.dispute.<event>`. */
+export function emitDispute(
+  context: GatewayContext,
+  event: 'create' | 'remind' | 'resolve',
+  row: DisputeRow,
+): void {
+  const transaction = transactionOf(context, row);
+  const data = disputeData(context, row, transaction);
   context.webhooks.emit(`charge.dispute.${event}`, data, { reference: transaction.reference });
 }
 
 /** The customer's bank asks for the money back. */
-export function openDispute(
-  context: GatewayContext,
-  transaction: TransactionRow,
-  amount: number,
-): DisputeRow {
+export function openDispute(context: GatewayContext, transaction: TransactionRow, amount: number): void {
   const nowMs = context.now();
   const dispute: DisputeRow = {
     id: context.refunds.nextDisputeId(),
@@ -94,17 +103,11 @@ export function openDispute(
     resolvedAtMs: null,
   };
   context.refunds.insertDispute(dispute);
-  tellDispute(context, 'create', dispute);
-  return dispute;
-}
-
-/** The gateway reminds the merchant of an open dispute. */
-export function remindDispute(context: GatewayContext, dispute: DisputeRow): void {
-  tellDispute(context, 'remind', dispute);
+  emitDispute(context, 'create', dispute);
 }
 
 /** The dispute ends; unless the bank declined it, the money goes back. */
-export function resolveDispute(context: GatewayContext, before: DisputeRow, resolution: string): DisputeRow {
+export function resolveDispute(context: GatewayContext, before: DisputeRow, resolution: string): void {
   const nowMs = context.now();
   const dispute: DisputeRow = {
     ...before,
@@ -114,11 +117,10 @@ export function resolveDispute(context: GatewayContext, before: DisputeRow, reso
     resolvedAtMs: nowMs,
   };
   context.refunds.updateDispute(dispute);
-  const transaction = transactionOf(context, dispute.transactionId);
+  const transaction = transactionOf(context, dispute);
   const left = transaction.received - transaction.givenBack;
   if (resolution !== 'declined' && left > 0) {
     giveBack(context, transaction, 'reversal', Math.min(left, dispute.amount));
   }
-  tellDispute(context, 'resolve', dispute);
-  return dispute;
+  emitDispute(context, 'resolve', dispute);
 }

@@ -1,9 +1,9 @@
-/** Reads that go over a whole book: they get more time than a buyer's statement, see one moment, and can write nothing. */
+/** Reports read whole tables: they get more time than a purchase does, see one moment, and can write nothing. */
 import { sql } from 'kysely';
 import type { WorldDb } from './tables.ts';
 
 /** Tens of millions of entries are summed in less. */
-const PATIENCE_MS = 120_000;
+const READ_TIMEOUT_MS = 120_000;
 
 /** Runs reads in one read-only transaction, each with up to two minutes. */
 export function withReadTimeout<T>(db: WorldDb, read: (trx: WorldDb) => Promise<T>): Promise<T> {
@@ -12,7 +12,7 @@ export function withReadTimeout<T>(db: WorldDb, read: (trx: WorldDb) => Promise<
     .setIsolationLevel('repeatable read')
     .setAccessMode('read only')
     .execute(async (trx) => {
-      await sql`select set_config('statement_timeout', ${String(PATIENCE_MS)}, true)`.execute(trx);
+      await sql`select set_config('statement_timeout', ${String(READ_TIMEOUT_MS)}, true)`.execute(trx);
       return read(trx);
     });
 }

@@ -1,22 +1,30 @@
 /**
- * What state an eSIM is in at a moment. Guarantee: pure; the row says what was decided, the clock does the rest, so nothing has to
- * run for an eSIM to be allocated, go into use or expire.
+ * What state an eSIM is in at a moment. The row says what was decided and the clock does the rest: nothing has to run for an eSIM to be
+ * allocated, go into use or expire.
  */
-import type { EsimRow, PlanSnapshot } from './storage/rows.ts';
+import type { WirePackage } from './catalogue/plans.ts';
+import type { EsimRow } from './storage/tables.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface EsimState {
-  /** False while the supplier still answers 200010. */
-  allocated: boolean;
-  esimStatus: string;
-  smdpStatus: string;
-  /** When the profile was installed and went into use; null before. */
-  activatedAtMs: number | null;
-  expiresAtMs: number;
-}
+/** A package as it was when it was bought. */
+export type PlanSnapshot = Pick<
+  WirePackage,
+  | 'packageCode'
+  | 'slug'
+  | 'locationCode'
+  | 'volume'
+  | 'duration'
+  | 'dataType'
+  | 'smsStatus'
+  | 'activeType'
+  | 'unusedValidTime'
+  | 'ipExport'
+  | 'supportTopUpType'
+  | 'fupPolicy'
+> & { packageName: string; topUpGroup: string };
 
-/** The plan an eSIM was bought with. */
+/** The plan that an eSIM or a top-up was bought with. */
 export function planOf(row: { plan: string }): PlanSnapshot {
   return JSON.parse(row.plan) as PlanSnapshot;
 }
@@ -29,17 +37,16 @@ function naturalStatus(row: EsimRow, activated: boolean, expired: boolean): stri
 
 function naturalSmdp(esimStatus: string, activated: boolean): string {
   if (!activated) return 'RELEASED';
-  return esimStatus === 'SUSPENDED' || esimStatus === 'USED_EXPIRED' || esimStatus === 'REVOKE'
-    ? 'DISABLED'
-    : 'ENABLED';
+  return ['SUSPENDED', 'USED_EXPIRED', 'REVOKE'].includes(esimStatus) ? 'DISABLED' : 'ENABLED';
 }
 
 /**
  * The eSIM's state at `nowMs`. Before activation it expires `unusedValidTime` days after creation, afterwards `totalDuration` days
  * after activation.
  */
-export function stateOf(row: EsimRow, unusedValidDays: number, nowMs: number): EsimState {
+function stateOf(row: EsimRow, unusedValidDays: number, nowMs: number) {
   const allocated = row.allocatedAtMs !== null && row.allocatedAtMs <= nowMs;
+  /** When the profile was installed and went into use; null before. */
   const activatedAtMs =
     allocated && row.activatesAtMs !== null && row.activatesAtMs <= nowMs ? row.activatesAtMs : null;
   const expiresAtMs =
@@ -51,5 +58,13 @@ export function stateOf(row: EsimRow, unusedValidDays: number, nowMs: number): E
     row.forcedStatus ??
     (allocated ? naturalStatus(row, activated, expiresAtMs <= nowMs) : 'GETTING_RESOURCE');
   const smdpStatus = row.forcedSmdp ?? naturalSmdp(esimStatus, activated);
-  return { allocated, esimStatus, smdpStatus, activatedAtMs, expiresAtMs };
+  return { esimStatus, smdpStatus, activatedAtMs, expiresAtMs };
+}
+
+export type FoundEsim = ReturnType<typeof withState>;
+
+/** An eSIM row with its plan and its state at `nowMs`. */
+export function withState(row: EsimRow, nowMs: number) {
+  const plan = planOf(row);
+  return { row, plan, state: stateOf(row, plan.unusedValidTime, nowMs) };
 }

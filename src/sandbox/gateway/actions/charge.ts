@@ -1,19 +1,18 @@
 /**
- * What can happen to a charge: money comes (once, twice, too little, late), it is declined, left, expires, or is taken back.
- * Guarantee: every deed is part of its caller's transaction; a payment is either received, and then on the statement, or returned, and
- * then nowhere. Must not decide when anything happens.
+ * What can happen to a charge: money comes (once, twice, too little, late), it is declined, left, expires, or is taken back. Each is part of
+ * its caller's transaction. A payment is either received, and then on the statement, or returned, and then nowhere.
  */
 import type { GatewayContext } from '../context.ts';
-import { customerData, INTEGRATION_ID, transactionData } from '../present/transaction.ts';
+import { INTEGRATION_ID, transactionData, transferCustomer } from '../present/transaction.ts';
 import { feeOf } from '../rules.ts';
-import type { Moment, TransactionRow } from '../storage/rows.ts';
+import type { Moment, TransactionRow } from '../storage/tables.ts';
 
 export interface Payment {
-  /** What comes; without it what was requested, fees on top included. */
-  amountMinor?: number;
-  currency?: string;
+  /** Default: what was requested, with the fees on top. */
+  amountMinor?: number | undefined;
+  currency?: string | undefined;
   /** A fee that the buyer bears, inside the amount. */
-  feesMinor?: number;
+  feesMinor?: number | undefined;
   /** Over the fault of the same name. */
   shortTransfer?: 'settle' | 'return';
 }
@@ -23,8 +22,8 @@ export function shareOf(percent: number): (row: TransactionRow) => Payment {
   return ({ requested }) => ({ amountMinor: Math.floor((requested * percent) / 100) });
 }
 
-/** The row with one more line in its timeline. */
-export function remembered(
+/** The row with one more moment in its timeline. */
+export function withMoment(
   row: TransactionRow,
   type: Moment['type'],
   message: string,
@@ -34,74 +33,50 @@ export function remembered(
   return { ...row, history: JSON.stringify([...history, { type, message, atMs }]) };
 }
 
-/** Writes the row and answers it. */
 function saved(context: GatewayContext, row: TransactionRow): TransactionRow {
   context.transactions.update(row);
   return row;
-}
-
-interface Coming {
-  amount: number;
-  currency: string;
-  fees: number;
 }
 
 /** Why the gateway sends a transfer back by itself; undefined: it keeps it. */
 function reasonToReturn(
   context: GatewayContext,
   row: TransactionRow,
-  coming: Coming,
+  coming: { amount: number; currency: string },
   payment: Payment,
-): { message: string; messageType: string } | undefined {
+): { message: string; message_type: string } | undefined {
   const mode = payment.shortTransfer ?? context.faults.current.shortTransfer;
   if (row.channel !== 'bank_transfer' || mode === 'settle') return undefined;
-  if (row.paidAtMs !== null) return { message: 'duplicate transfer', messageType: 'DUPLICATE_TRANSFER' };
+  if (row.paidAtMs !== null) return { message: 'duplicate transfer', message_type: 'DUPLICATE_TRANSFER' };
   if (row.expiresAtMs !== null && row.expiresAtMs <= context.now()) {
-    return { message: 'account has expired', messageType: 'ACCOUNT_EXPIRED' };
+    return { message: 'account has expired', message_type: 'ACCOUNT_EXPIRED' };
   }
   const onTop = payment.feesMinor ?? 0;
   if (coming.currency === row.currency && coming.amount - onTop === row.requested) return undefined;
-  return { message: 'incorrect amount sent', messageType: 'INCORRECT_AMOUNT' };
+  return { message: 'incorrect amount sent', message_type: 'INCORRECT_AMOUNT' };
 }
 
-function tellRejected(
+function emitRejected(
   context: GatewayContext,
   row: TransactionRow,
-  coming: Coming,
-  reason: { message: string; messageType: string },
+  amountMinor: number,
+  reason: { message: string; message_type: string },
 ): void {
-  const amount = context.faults.current.rejectedAmount === 'minor' ? coming.amount : coming.amount / 100;
-  const { email, customer_code, id, risk_action } = customerData(row.email);
+  const amount = String(context.faults.current.rejectedAmount === 'minor' ? amountMinor : amountMinor / 100);
   const { domain } = context.integration;
   context.webhooks.emit(
     'bank.transfer.rejected',
     {
-      bank_transfer: {
-        amount: String(amount),
-        message: reason.message,
-        message_type: reason.messageType,
-        transaction_id: String(row.id),
-      },
-      customer: {
-        first_name: null,
-        last_name: null,
-        email,
-        phone: null,
-        metadata: null,
-        domain,
-        customer_code,
-        risk_action,
-        id,
-        integration: INTEGRATION_ID,
-      },
+      bank_transfer: { amount, ...reason, transaction_id: String(row.id) },
+      customer: { ...transferCustomer(row.email), domain, integration: INTEGRATION_ID },
     },
     { reference: row.reference },
   );
 }
 
 /**
- * Money comes. A transfer may go back at once, by the rule of the fault `shortTransfer`: a wrong amount, a late one, a second one. What is
- * kept makes the charge a success, whatever it was before, and adds to what came earlier.
+ * Money comes. By the fault `shortTransfer`, a transfer of a wrong amount, a late one or a second one goes back at once. What is kept makes
+ * the charge a success, whatever it was before, and adds to what came earlier.
  */
 export function receive(context: GatewayContext, before: TransactionRow, payment: Payment): TransactionRow {
   const atMs = context.now();
@@ -113,8 +88,8 @@ export function receive(context: GatewayContext, before: TransactionRow, payment
   const line = { transactionId: before.id, ...coming, channel, atMs };
   if (reason !== undefined) {
     context.transactions.insertPayment({ ...line, state: 'returned' });
-    tellRejected(context, before, coming, reason);
-    return saved(context, remembered(before, 'error', `Transfer sent back: ${reason.message}`, atMs));
+    emitRejected(context, before, amount, reason);
+    return saved(context, withMoment(before, 'error', `Transfer sent back: ${reason.message}`, atMs));
   }
   context.transactions.insertPayment({ ...line, state: 'received' });
   context.transactions.insertLine({
@@ -126,7 +101,7 @@ export function receive(context: GatewayContext, before: TransactionRow, payment
     atMs,
   });
   const row = saved(context, {
-    ...remembered(before, 'success', `Successfully paid with ${channel}`, atMs),
+    ...withMoment(before, 'success', `Successfully paid with ${channel}`, atMs),
     status: 'success',
     step: null,
     channel,
@@ -145,10 +120,10 @@ export function receive(context: GatewayContext, before: TransactionRow, payment
   return row;
 }
 
-/** A try fails; a later one may still succeed. */
+/** An attempt fails; a later one may still succeed. */
 export function decline(context: GatewayContext, before: TransactionRow, reason: string): TransactionRow {
   const row = saved(context, {
-    ...remembered(before, 'error', reason, context.now()),
+    ...withMoment(before, 'error', reason, context.now()),
     status: 'failed',
     step: null,
     message: reason,
@@ -160,10 +135,14 @@ export function decline(context: GatewayContext, before: TransactionRow, reason:
   return row;
 }
 
-/** The customer goes away without paying, and may come back. */
-export function abandon(context: GatewayContext, before: TransactionRow): TransactionRow {
+/** The customer leaves without paying, and may come back; or the time is over, as `message` says. */
+export function abandon(
+  context: GatewayContext,
+  before: TransactionRow,
+  message = 'The customer left',
+): TransactionRow {
   return saved(context, {
-    ...remembered(before, 'error', 'The customer left', context.now()),
+    ...withMoment(before, 'error', message, context.now()),
     status: 'abandoned',
     step: null,
     gatewayResponse: 'The transaction was not completed',
@@ -174,15 +153,10 @@ export function abandon(context: GatewayContext, before: TransactionRow): Transa
 export function expire(context: GatewayContext, row: TransactionRow): TransactionRow {
   if (row.status !== 'pending' && row.status !== 'ongoing') return row;
   if (row.channel === 'mobile_money') return decline(context, row, 'Transaction was not completed in time');
-  return saved(context, {
-    ...remembered(row, 'error', 'The transfer account has expired', context.now()),
-    status: 'abandoned',
-    step: null,
-    gatewayResponse: 'The transaction was not completed',
-  });
+  return abandon(context, row, 'The transfer account has expired');
 }
 
-/** Notes money that left, so that refunds and reversals never exceed what came. All of it gone: reversed. */
+/** Books money that went back. Once all of it has, the charge is reversed. */
 export function giveBack(
   context: GatewayContext,
   before: TransactionRow,
@@ -196,13 +170,13 @@ export function giveBack(
   const givenBack = before.givenBack + amount;
   const isAll = givenBack >= before.received;
   return saved(context, {
-    ...remembered(before, 'action', `${kind === 'refund' ? 'Refunded' : 'Reversed'} ${amount}`, atMs),
+    ...withMoment(before, 'action', `${kind === 'refund' ? 'Refunded' : 'Reversed'} ${amount}`, atMs),
     givenBack,
     status: isAll ? 'reversed' : before.status,
   });
 }
 
-/** Everything that is left of the money is taken back. The gateway sends no event of its own about it. */
+/** What is left of the money is taken back. The gateway sends no event about it. */
 export function reverse(context: GatewayContext, before: TransactionRow): TransactionRow {
   return giveBack(context, before, 'reversal', before.received - before.givenBack);
 }
