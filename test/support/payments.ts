@@ -38,6 +38,11 @@ export async function buyOutside(
     },
     ...(headers ? { headers } : {}),
   });
+  return paidOf(answer);
+}
+
+/** What an answer to buying or funding says about the payment. */
+export function paidOf(answer: Answer): Paid {
   const body = answer.body as unknown as Record<string, string>;
   return {
     answer,
