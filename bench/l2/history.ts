@@ -1,7 +1,7 @@
 /** A closed workflow's history as the server keeps it. */
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 
-export interface HistoryFigures {
+interface HistoryFigures {
   readonly events: number;
   readonly bytes: number;
   readonly types: readonly string[];

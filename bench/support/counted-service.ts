@@ -4,7 +4,7 @@ import type { Servers } from './servers.ts';
 import { startService, type Service } from './service.ts';
 import { startWireCounter, type WireCounter } from './wire-counter.ts';
 
-export interface CountedService {
+interface CountedService {
   readonly service: Service;
   readonly postgres: WireCounter;
   /** Absent where there is no Redis. */

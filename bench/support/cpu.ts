@@ -5,7 +5,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 
 /** Milliseconds by program since each started. */
-export type CpuTimes = ReadonlyMap<string, number>;
+type CpuTimes = ReadonlyMap<string, number>;
 
 /** Linux counts processor time in hundredths of a second. */
 const MS_PER_TICK = 10;

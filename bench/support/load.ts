@@ -4,7 +4,7 @@
  */
 import { quantile } from './rounds.ts';
 
-export interface LoadResult {
+interface LoadResult {
   readonly done: number;
   readonly failed: number;
   readonly firstFailure: unknown;

@@ -1,7 +1,7 @@
 /** What the figures were taken on. Read once before and once after, since a busy machine is part of the result. */
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 
-export interface Machine {
+interface Machine {
   readonly processor: string;
   readonly cores: number;
   readonly memoryGiB: number;

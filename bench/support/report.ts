@@ -5,12 +5,12 @@
 import { spreadOf, type Spread } from './rounds.ts';
 
 /** `atLeast` or `atMost` is the promise; neither: shown for information. */
-export interface Limit {
+interface Limit {
   readonly atLeast?: number;
   readonly atMost?: number;
 }
 
-export interface Comparison {
+interface Comparison {
   readonly promise: string;
   readonly what: string;
   readonly unit: string;
@@ -23,7 +23,7 @@ export interface Comparison {
   readonly met: boolean | null;
 }
 
-export interface Count {
+interface Count {
   readonly promise: string;
   readonly what: string;
   readonly unit: string;

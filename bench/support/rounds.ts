@@ -12,7 +12,7 @@ export interface Side {
 /** Figures of each side, one for each counted round, in the order they were taken. */
 export type Samples = Readonly<Record<string, Readonly<Record<string, readonly number[]>>>>;
 
-export interface RoundsOptions {
+interface RoundsOptions {
   readonly sides: readonly Side[];
   readonly rounds: number;
   readonly sliceMs: number;

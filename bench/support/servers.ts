@@ -19,7 +19,7 @@ import { startTemporalOnPostgres } from './temporal-on-postgres.ts';
 
 export type TemporalKind = 'embedded' | 'postgres';
 
-export interface ServersOptions {
+interface ServersOptions {
   readonly settings: DevSettings;
   readonly temporal: TemporalKind | 'none';
   readonly redis: boolean;
@@ -122,7 +122,7 @@ async function createDatabase(ownerUrl: string, closers: Closers): Promise<strin
 }
 
 /** The same server and login, another database. */
-export function databaseOn(ownerUrl: string, name: string): string {
+function databaseOn(ownerUrl: string, name: string): string {
   const url = new URL(ownerUrl);
   url.pathname = `/${name}`;
   return url.href;

@@ -16,7 +16,7 @@ import type { WorldDatabase } from '../../src/platform/database/tables.ts';
 import type { Servers } from './servers.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
 
-export interface ServiceOptions {
+interface ServiceOptions {
   readonly servers: Servers;
   readonly log: ServiceLog;
   /** More flags for node, such as --cpu-prof, for API and worker. */
@@ -27,7 +27,7 @@ export interface ServiceOptions {
   readonly worker?: boolean;
 }
 
-export interface BenchAccount {
+interface BenchAccount {
   readonly accountId: string;
   readonly apiKey: string;
 }

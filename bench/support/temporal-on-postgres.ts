@@ -13,14 +13,14 @@ import { runCommand } from '../../src/dev/programs.ts';
 import { DYNAMIC_CONFIG } from '../../src/dev/temporal.ts';
 import { findTemporalServer } from './temporal-server-program.ts';
 
-export const HISTORY_SHARDS = 4;
+const HISTORY_SHARDS = 4;
 const HOST = '127.0.0.1';
 const SERVICES = ['frontend', 'matching', 'history', 'worker'] as const;
 const MAX_CONNECTIONS = 20;
 const START_DEADLINE_MS = 120_000;
 const TOOL_TIMEOUT_MS = 120_000;
 
-export interface TemporalOnPostgresOptions {
+interface TemporalOnPostgresOptions {
   readonly dataDir: string;
   readonly log: ServiceLog;
   readonly pathEnv: string;

@@ -13,7 +13,7 @@ const VERSION = '1.31.2';
 const MODULE = 'go.temporal.io/server/cmd';
 const BUILD_TIMEOUT_MS = 1_800_000;
 
-export interface TemporalServerPrograms {
+interface TemporalServerPrograms {
   readonly server: string;
   readonly sqlTool: string;
 }

@@ -7,7 +7,7 @@ import { residentMiB } from './cpu.ts';
 import { quantile } from './rounds.ts';
 import type { Service } from './service.ts';
 
-export interface Watch {
+interface Watch {
   /** Lines for the report. */
   stop(): Promise<string[]>;
   /** Medians of the second and the last quarter, by what was watched. */

@@ -9,7 +9,7 @@ import { createKey, revoke } from '../../src/accounts/manage-accounts.ts';
 import { openWorld } from '../../src/platform/composition/compose.ts';
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { startApiProcesses, type ApiProcesses } from '../support/api-processes.ts';
+import { startApiProcesses, type ApiProcesses } from '../support/processes.ts';
 import { size } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';

@@ -186,10 +186,14 @@ describe('traces', () => {
       serviceName: 'a-test',
       version: '1',
     });
-    await tracing.request({ method: 'GET', traceparent: 'nonsense' }, () =>
-      Promise.resolve({ route: '/', status: 200, ids: {} }),
-    );
-    await tracing.stop();
+    let calls = 0;
+    const request = tracing.request({ method: 'GET', traceparent: 'nonsense' }, () => {
+      calls += 1;
+      return Promise.resolve({ route: '/', status: 200, ids: {} });
+    });
+    await expect(request).resolves.toBeUndefined();
+    expect(calls).toBe(1);
+    await expect(tracing.stop()).resolves.toBeUndefined();
   });
 
   it('are loaded by one file, which is loaded where somebody asked for traces only', () => {

@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import type { Stack } from '../support/stack.ts';
-import { postByMistake, takeBackPost, takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
+import { reopenHold } from '../support/holds.ts';
+import { postHold, voidHold } from '../../src/ledger/store/ledger.ts';
 import {
   ANXIOUS,
   closeWorkflows,
@@ -78,19 +79,19 @@ it('a hold that was given back meanwhile: delivered but not settled, a person ca
   await stack.faults({ neverAllocate: { next: 1 } });
   // HURRIED: nobody is called for the wait itself, however slow the machine, since the first reason stays.
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
-  await voidByMistake(stack, transactionId);
+  await voidHold(stack.world, transactionId);
   await stack.clearFaults();
   await untilRow(stack, transactionId, (row) => row.attention_reason !== null, 'flagged');
   await untilCalled(transactionId, 'SETTLE_FAILED');
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
-  await takeBackVoid(stack, transactionId);
+  await reopenHold(stack.owner, transactionId);
   await expectDeliveredByItself(transactionId);
 });
 
 it('a hold that was earned meanwhile: refused but not given back, a person called, given back once repaired', async () => {
   await stack.faults({ busy: 1 });
   const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
-  await postByMistake(stack, transactionId);
+  await postHold(stack.world, transactionId, 0n);
   await stack.faults({ busy: 0, outOfStock: 1 });
   await untilCalled(transactionId, 'UNDO_FAILED');
   expect(await untilFlagged(transactionId)).toMatchObject({
@@ -98,7 +99,7 @@ it('a hold that was earned meanwhile: refused but not given back, a person calle
     attention_reason: 'UNDO_FAILED',
   });
   expect((await stack.temporal.workflow.getHandle(transactionId).describe()).status.name).toBe('RUNNING');
-  await takeBackPost(stack, transactionId);
+  await reopenHold(stack.owner, transactionId);
   expect(await untilClosed(stack, transactionId)).toMatchObject({ status: 'FAILED', reason: 'OUT_OF_STOCK' });
   expect(await holdOf(stack, transactionId)).toBe('VOIDED');
   expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'OUT_OF_STOCK' });

@@ -4,7 +4,7 @@ import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
 import { historyOf } from '../support/history.ts';
 import type { RecordedHistory } from './histories.ts';
 
-export interface GateResult {
+interface GateResult {
   readonly name: string;
   /** Why this history does not replay; undefined when it does. */
   readonly error: Error | undefined;

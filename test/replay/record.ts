@@ -26,7 +26,8 @@ import {
   type WorkflowHarness,
 } from '../support/workflow-harness.ts';
 import { answerStatus, startReceiver, type Receiver } from '../support/webhook-receiver.ts';
-import { takeBackVoid, voidByMistake } from '../support/wrong-repair.ts';
+import { reopenHold } from '../support/holds.ts';
+import { voidHold } from '../../src/ledger/store/ledger.ts';
 import { createDeliveryHarness, type DeliveryHarness } from '../webhooks/deliver-webhook.support.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
@@ -149,10 +150,10 @@ const WALKS: Record<RecordedPath, Walk> = {
   'settle-failed-then-settled': async ({ stack, harness, buyer }) => {
     await stack.faults({ neverAllocate: 1 });
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: HURRIED });
-    await voidByMistake(stack, transactionId);
+    await voidHold(stack.world, transactionId);
     await stack.clearFaults();
     await flagged(stack, transactionId);
-    await takeBackVoid(stack, transactionId);
+    await reopenHold(stack.owner, transactionId);
     return transactionId;
   },
   'cancel-requested': async ({ stack, harness, buyer }) => {

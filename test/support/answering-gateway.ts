@@ -12,7 +12,7 @@ import { json, startAnsweringServer, type Answering, type AnsweringServer } from
 export interface AnsweringGateway extends AnsweringServer {
   /** What the adapter raised an alert for since the last `answerWith`. */
   readonly alerts: readonly UnseenWord[];
-  /** A gateway in test mode at this server, with a time limit of 300 ms unless told otherwise. */
+  /** A gateway in test mode at this server, with a time limit of 5 s unless told otherwise. */
   gateway(options?: Partial<PaystackOptions>): PaystackGateway;
 }
 
@@ -42,7 +42,7 @@ export async function startAnsweringGateway(): Promise<AnsweringGateway> {
         secretKey: SECRET_KEY,
         mode: 'test',
         onUnknown: (unseen) => alerts.push(unseen),
-        timeLimitMs: 300,
+        timeLimitMs: 5_000,
         ...options,
       });
       gateways.push(gateway);

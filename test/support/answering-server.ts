@@ -17,8 +17,8 @@ export interface AnsweringServer {
   /** What was asked since the last `answerWith`. */
   readonly calls: readonly Call[];
   /** Forgets calls; answers come in this order, the last one for all further calls. */
-  answerWith(...answers: Answering[]): void;
-  close(): Promise<void>;
+  readonly answerWith: (...answers: Answering[]) => void;
+  readonly close: () => Promise<void>;
 }
 
 /** Starts the server on a free port. */
@@ -27,6 +27,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
   let answers: Answering[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
+    request.on('error', () => undefined);
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const { method = '', url = '', headers, socket } = request;

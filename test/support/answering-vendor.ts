@@ -11,7 +11,7 @@ export { json, type Answering, type Call } from './answering-server.ts';
 export interface AnsweringVendor extends AnsweringServer {
   /** What was warned of since the last `answerWith`. */
   readonly warnings: readonly { readonly fields: object; readonly message: string }[];
-  /** A supplier at this vendor, without pace or signature and with a time limit of 300 ms unless told otherwise. */
+  /** A supplier at this vendor, without pace or signature and with a time limit of 5 s unless told otherwise. */
   supplier(options?: Partial<EsimAccessOptions>): EsimAccessSupplier;
 }
 
@@ -41,7 +41,7 @@ export async function startAnsweringVendor(): Promise<AnsweringVendor> {
         pacer: { takeSlot: () => Promise.resolve(true) },
         clock: { now: () => new Date() },
         logger: { warn: (fields, message) => warnings.push({ fields, message }) },
-        timeLimitMs: 300,
+        timeLimitMs: 5_000,
         ...options,
       });
       suppliers.push(supplier);

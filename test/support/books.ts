@@ -18,7 +18,7 @@ export interface Books {
   close(): Promise<void>;
 }
 
-export interface BooksOptions {
+interface BooksOptions {
   readonly maxConnections?: number;
   readonly statementTimeoutMs?: number;
 }

@@ -7,7 +7,7 @@ import { until, type UntilOptions } from './until.ts';
 
 export type PurchaseRow = Selectable<PurchasesTable>;
 
-export interface BuyOptions {
+interface BuyOptions {
   readonly idempotencyKey?: string;
   /** TOPUP of this eSIM; BASE without. */
   readonly esimId?: string;
@@ -75,7 +75,7 @@ export async function newBuyer(stack: Stack, options: AccountOptions = {}): Prom
 }
 
 /** Waits until the supplier has this eSIM in use. */
-export async function untilInUse(stack: Stack, iccid: string): Promise<void> {
+async function untilInUse(stack: Stack, iccid: string): Promise<void> {
   await until(
     async () =>
       (await fetch(`${stack.supplierControlUrl}/esims/${iccid}`)).json() as Promise<{ esimStatus: string }>,

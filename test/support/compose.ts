@@ -19,7 +19,7 @@ export interface ComposeService {
   readonly healthcheck?: { readonly test: readonly string[] };
 }
 
-export interface ComposeFile {
+interface ComposeFile {
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly volumes: Readonly<Record<string, unknown>>;
 }
@@ -29,7 +29,7 @@ export function readCompose(file: string): ComposeFile {
 }
 
 /** A variable as a compose file asks for it: `${NAME:?}`, `${NAME:-default}`. */
-export interface Variable {
+interface Variable {
   readonly name: string;
   readonly isNeeded: boolean;
   readonly fallback: string;

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { migrate as migrateOurs } from '../../migrations/migrate.ts';
 
-export type Migrate = (databaseUrl: string) => Promise<unknown>;
+type Migrate = (databaseUrl: string) => Promise<unknown>;
 
 export interface TestDatabase {
   /** postgres://… of the owner of this database. */

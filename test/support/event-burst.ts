@@ -11,7 +11,7 @@ export interface SentEvent {
   readonly ms: number;
 }
 
-export interface Burst {
+interface Burst {
   readonly url: string;
   readonly perSecond: number;
   readonly count: number;

@@ -4,7 +4,7 @@ import { openPool } from '../../src/platform/database/database.ts';
 import type { WorldDatabase, WorldDb } from '../../src/platform/database/tables.ts';
 import type { Books } from './books.ts';
 
-export interface ScanNode {
+interface ScanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
@@ -17,7 +17,7 @@ interface PlanNode extends ScanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-export interface Explained {
+interface Explained {
   readonly statements: number;
   readonly scans: readonly ScanNode[];
 }

@@ -1,10 +1,10 @@
 // Finance's command line in a test: as a shell runs it, or in the test's own process, which is quicker. Must not reach around it.
 import { runCommand, runHere, type CommandResult } from './commands.ts';
 
-export type FinanceEnv = Readonly<Record<string, string>>;
+type FinanceEnv = Readonly<Record<string, string>>;
 
 /** Of a whole service, what finance needs to know. */
-export function financeEnv(env: FinanceEnv): FinanceEnv {
+function financeEnv(env: FinanceEnv): FinanceEnv {
   const names = ['DATABASE_URL', 'TEMPORAL_ADDRESS', 'SIMWAY_NAMESPACE_PREFIX', 'SIMWAY_TEST_TIMINGS'];
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }

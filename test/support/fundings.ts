@@ -1,7 +1,7 @@
 // Wallets funded from outside on a stack: asked for through the API, and what became of it in our rows and in the ledger.
 // Must not write anything except through the API.
 import { sql } from 'kysely';
-import type { OutsideMethod, Paid } from './payments.ts';
+import { paidOf, type OutsideMethod, type Paid } from './payments.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until, type UntilOptions } from './until.ts';
 
@@ -17,12 +17,7 @@ export async function fundOutside(
     body: { amount, paymentMethod: method },
     ...(headers ? { headers } : {}),
   });
-  const body = answer.body as unknown as Record<string, string>;
-  return {
-    answer,
-    transactionId: String(body['transactionId']),
-    reference: String(body['gatewayReference'] ?? body['trackingReference']),
-  };
+  return paidOf(answer);
 }
 
 /** The funding's row once it has this status. */

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { until } from './until.ts';
 
-export const GATES = [
+const GATES = [
   'open:inside',
   'open:commit',
   'profile:inside',

@@ -6,14 +6,14 @@ import proto from '@temporalio/proto';
 import { patchProtobufRoot } from '@temporalio/proto/lib/patch-protobuf-root.js';
 import type { Stack } from './stack.ts';
 
-export type History = temporal.api.history.v1.IHistory;
+type History = temporal.api.history.v1.IHistory;
 
 /** The norm of all Temporal tools: what `temporal workflow show -o json` gives. */
 export interface HistoryJson {
   readonly events: readonly HistoryEventJson[];
 }
 
-export interface HistoryEventJson {
+interface HistoryEventJson {
   readonly eventId: string;
   readonly eventType: string;
   readonly [field: string]: unknown;

@@ -1,4 +1,4 @@
-// A hold alone, without the purchase that it is for.
+// A hold alone, without the purchase that it is for: placed, and reopened after a wrong repair.
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { placeHoldQuery } from '../../src/ledger/store/ledger.ts';
 import { CROSSING, enqueueLowBalance, type ThresholdCrossing } from '../../src/ledger/store/low-balance.ts';
@@ -23,4 +23,24 @@ export async function placeHold(
   const because = { key: id, subject: id, accountId, currency: amount.currency as AccountCurrency };
   await enqueueLowBalance(db, because, booked, written);
   return 'held';
+}
+
+/**
+ * Undoes the post or void of a hold, as only the database's owner can, with every guard off. A wrong repair and its reversal are the one way
+ * to a step of ours that is refused for good, since the code alone never gets there.
+ */
+export async function reopenHold(owner: WorldDb, id: string): Promise<void> {
+  await owner.transaction().execute(async (trx) => {
+    await sql`set local session_replication_role = replica`.execute(trx);
+    await sql`
+      with gone as (
+             delete from ledger_transactions where operation_key in (${`${id}:post`}, ${`${id}:void`}) returning id
+           ),
+           entries as (
+             delete from ledger_entries where ledger_transaction_id in (select id from gone) returning ledger_account_id, amount_minor
+           )
+      update wallets set balance_minor = balance_minor - entries.amount_minor
+        from entries where entries.ledger_account_id = wallets.ledger_account_id`.execute(trx);
+    await sql`update holds set status = 'HELD', closed_at = null where id = ${id}`.execute(trx);
+  });
 }

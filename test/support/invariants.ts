@@ -17,7 +17,7 @@ export interface Books {
   };
 }
 
-export interface BooksOf {
+interface BooksOf {
   /** The world's schema, read as its owner. */
   readonly owner: Kysely<WorldDatabase>;
   readonly supplierControlUrl: string;

@@ -23,7 +23,7 @@ export interface Operation<Input, Output> {
 }
 
 /** `undecided`: the search was given up after so many steps. Treat it as a failure. */
-export type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
+type Verdict = 'linearizable' | 'not linearizable' | 'undecided';
 
 const DEFAULT_MAX_STEPS = 2_000_000;
 
@@ -143,7 +143,7 @@ function createLeft<Input, Output>(operations: readonly Operation<Input, Output>
   };
 }
 
-export interface Recorder<Input, Output> {
+interface Recorder<Input, Output> {
   readonly history: readonly Operation<Input, Output>[];
   /** Runs the action and notes its call, its return and its answer; an action that throws is noted as unknown, and thrown on. */
   run(input: Input, action: () => Promise<Output>): Promise<Output>;

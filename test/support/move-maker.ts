@@ -22,7 +22,7 @@ export interface Operator extends OperatorActions {
   ): Promise<ActionOutcome>;
 }
 
-export const BY = 'ada';
+const BY = 'ada';
 export const REASON = 'a test of the moves';
 export const EVIDENCE = 'https://tickets.test.example/4711';
 

@@ -7,12 +7,12 @@ import { makeTestFolder } from './test-folder.ts';
 
 type Closers = (() => Promise<unknown>)[];
 
-export interface OwnSimulator {
+interface OwnSimulator {
   readonly url: string;
   readonly controlUrl: string;
 }
 
-export interface OwnSupplier extends OwnSimulator {
+interface OwnSupplier extends OwnSimulator {
   readonly stop: () => Promise<void>;
   readonly start: () => Promise<void>;
 }

@@ -11,7 +11,7 @@ import { until } from './until.ts';
 const SECRET_KEY = 'sk_test_simulator';
 const DOOR = '/webhooks/paystack/test';
 
-export interface ToldEvent {
+interface ToldEvent {
   readonly id: number;
   readonly event: string;
   readonly body: string;

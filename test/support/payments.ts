@@ -8,7 +8,7 @@ export interface Paid {
   readonly answer: Answer;
 }
 
-export interface HeldCharge {
+interface HeldCharge {
   readonly status: string;
   readonly requested: { readonly amountMinor: number; readonly currency: string };
   readonly received: { readonly amountMinor: number; readonly currency: string };
@@ -38,6 +38,11 @@ export async function buyOutside(
     },
     ...(headers ? { headers } : {}),
   });
+  return paidOf(answer);
+}
+
+/** What an answer to buying or funding says about the payment. */
+export function paidOf(answer: Answer): Paid {
   const body = answer.body as unknown as Record<string, string>;
   return {
     answer,

@@ -15,7 +15,7 @@ import { freePort } from '../../src/dev/ports.ts';
 import { until } from './until.ts';
 
 export const LANGUAGES = ['typescript', 'python', 'go'] as const;
-export type Language = (typeof LANGUAGES)[number];
+type Language = (typeof LANGUAGES)[number];
 
 const EXAMPLES = join(import.meta.dirname, '..', '..', 'docs', 'examples');
 /** In docs/examples. */
@@ -25,7 +25,7 @@ export const FILES: Readonly<Record<Language, string>> = {
   go: 'webhook_receiver.go',
 };
 
-export interface Receiver {
+interface Receiver {
   readonly url: string;
   /** What it has printed so far. */
   readonly printed: () => string;
@@ -33,7 +33,7 @@ export interface Receiver {
 }
 
 /** Starts the example; resolves once it listens. */
-export async function startReceiver(language: Language, secret: string): Promise<Receiver> {
+async function startReceiver(language: Language, secret: string): Promise<Receiver> {
   const { command, clean } = await commandOf(language);
   const port = await freePort();
   const child = spawn(command[0]!, command.slice(1), {
@@ -113,7 +113,7 @@ export async function judgeReceiver(language: Language): Promise<string[]> {
   }
 }
 
-export function newSecret(): string {
+function newSecret(): string {
   return `whsec_${randomBytes(32).toString('base64')}`;
 }
 

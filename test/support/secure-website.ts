@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { makeCertificate } from '../platform/outbound.support.ts';
 import { makeTestFolder } from './test-folder.ts';
 
-export interface SecureWebsite {
+interface SecureWebsite {
   readonly url: string;
   /** For NODE_EXTRA_CA_CERTS. */
   readonly certificateFile: string;

@@ -17,7 +17,7 @@ import { makeTestFolder } from './test-folder.ts';
 
 export const TEST_NAMESPACES = ['simway-test', 'simway-live'] as const;
 
-export interface TestServices {
+interface TestServices {
   /** postgres://… of an owner that may create databases and roles. */
   readonly databaseUrl: string;
   /** host:port */

@@ -1,12 +1,12 @@
 // Buyers that never stop while a test takes something down: each buys again and again, and retries a request with the same
 // Idempotency-Key until it is answered, as docs/API.md tells callers to. Guarantee: nothing an answer says is lost, it is all in the report.
 import { expect } from 'vitest';
-import { findPurchaseRow, type Buyer } from './buyer.ts';
+import { findPurchaseRow, newBuyer, type Buyer } from './buyer.ts';
 import { expectSoundBooks } from './invariants.ts';
-import type { Answer, Stack } from './stack.ts';
+import { startStack, type Answer, type Stack, type StackOptions } from './stack.ts';
 import { until } from './until.ts';
 
-export interface ShoppingReport {
+interface ShoppingReport {
   /** How often each answer came: `201 SUCCESS`, `503 SERVICE_UNAVAILABLE`, `no answer`. */
   readonly answers: Readonly<Record<string, number>>;
   /** The purchases that callers were told of, one for each key. */
@@ -14,12 +14,9 @@ export interface ShoppingReport {
   readonly buyers: readonly Buyer[];
   /** Keys whose answers named more than one purchase. */
   readonly torn: readonly string[];
-  readonly slowestMs: number;
 }
 
-export interface Shopping {
-  /** How many purchases have been answered so far. */
-  done(): number;
+interface Shopping {
   /** Resolves once this many more purchases have been answered. */
   more(count: number): Promise<void>;
   /** Resolves once this many more requests have been told to come back: the outage has been felt. */
@@ -32,22 +29,20 @@ const PAUSE_MS = 100;
 /** Nobody waits longer than this for one purchase: a caller that is never answered is a failure. */
 const GIVE_UP_MS = 90_000;
 
-export function startShopping(buyers: readonly Buyer[], packageCode = 'SIM-OK'): Shopping {
+export function startShopping(buyers: readonly Buyer[]): Shopping {
   const answers = new Map<string, number>();
   const purchases = new Map<string, Set<string>>();
   let stopping = false;
-  let slowestMs = 0;
 
   const buyOnce = async (buyer: Buyer, key: string): Promise<void> => {
     const startedAtMs = performance.now();
     for (;;) {
-      const answer = await buyer.buy(packageCode, { idempotencyKey: key }).catch(() => undefined);
+      const answer = await buyer.buy('SIM-OK', { idempotencyKey: key }).catch(() => undefined);
       const name = nameOf(answer);
       answers.set(name, (answers.get(name) ?? 0) + 1);
       if (answer?.status === 201) {
         const known = purchases.get(key) ?? new Set();
         purchases.set(key, known.add(answer.body.transactionId));
-        slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
         return;
       }
       if (performance.now() - startedAtMs > GIVE_UP_MS) throw new Error(`${key} was never answered: ${name}`);
@@ -67,7 +62,6 @@ export function startShopping(buyers: readonly Buyer[], packageCode = 'SIM-OK'):
     await Promise.race([until(counter, (now) => now >= wanted, { what, withinMs: GIVE_UP_MS }), all]);
   };
   return {
-    done,
     more: (count) => grow(done, count, `${count} more purchases`),
     turnedAway: (count) => grow(away, count, `${count} more callers turned away`),
     stop: async () => {
@@ -78,10 +72,65 @@ export function startShopping(buyers: readonly Buyer[], packageCode = 'SIM-OK'):
         buyers,
         transactionIds: [...purchases.values()].flatMap((ids) => [...ids]),
         torn: [...purchases].filter(([, ids]) => ids.size > 1).map(([key]) => key),
-        slowestMs,
       };
     },
   };
+}
+
+/** A stack of processes of its own on this server, which logs warnings, and the buyers on it. */
+export async function startOutage(
+  on: Pick<StackOptions, 'databaseUrl' | 'temporalAddress'>,
+): Promise<{ readonly stack: Stack; readonly buyers: readonly Buyer[] }> {
+  const stack = await startStack({
+    processes: 'own',
+    ...on,
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: 4_000, lookMaxMs: 300 }),
+      SIMWAY_LOG_LEVEL: 'warn',
+    },
+  });
+  return { stack, buyers: await newBuyers(stack) };
+}
+
+export const newBuyers = (stack: Stack): Promise<Buyer[]> =>
+  Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
+
+/** Restarts the server, then kills it, while buyers go on buying: every purchase they are told of is made once. */
+export async function expectRestartsLoseNothing(
+  { stack, buyers }: { readonly stack: Stack; readonly buyers: readonly Buyer[] },
+  server: Readonly<Record<'start' | 'stop' | 'kill', () => Promise<unknown>>>,
+): Promise<void> {
+  const shopping = startShopping(buyers);
+  await shopping.more(4);
+  for (const end of [server.stop, server.kill]) {
+    await end();
+    await shopping.turnedAway(4);
+    await server.start();
+    await shopping.more(4);
+  }
+  const report = await shopping.stop();
+  expect(report.transactionIds.length).toBeGreaterThanOrEqual(12);
+  await expectNothingLost(stack, report);
+}
+
+/** The log line of the answer's request names the cause, which the caller is not told. */
+export async function expectCauseInLog(stack: Stack, answer: Answer, cause: RegExp): Promise<void> {
+  const requestId = String(answer.headers.get('X-Request-Id'));
+  // Lines are written in batches.
+  const line = await until(
+    () =>
+      stack.children.api
+        ?.tail()
+        .split('\n')
+        .find((one) => one.includes(requestId)),
+    (found) => found !== undefined,
+    { what: `a log line of request ${requestId}` },
+  );
+  expect(JSON.parse(line!)).toMatchObject({
+    status: answer.status,
+    cause: expect.stringMatching(cause) as string,
+  });
+  expect(answer.text).not.toMatch(cause);
 }
 
 function nameOf(answer: Answer | undefined): string {
@@ -94,18 +143,14 @@ function nameOf(answer: Answer | undefined): string {
  * What must be true after any outage: every purchase a caller was told of is delivered, none was made beside them, and the books agree.
  * Nothing but "come back later" was ever answered in between.
  */
-export async function expectNothingLost(
-  stack: Stack,
-  report: ShoppingReport,
-  options: { readonly closedWithinMs?: number } = {},
-): Promise<void> {
+export async function expectNothingLost(stack: Stack, report: ShoppingReport): Promise<void> {
   expect(report.torn).toEqual([]);
   expect(Object.keys(report.answers).filter((name) => !COME_BACK_LATER.has(name))).toEqual([]);
   for (const id of report.transactionIds) {
     const row = await until(
       () => findPurchaseRow(stack, id),
       (found) => found !== undefined && found.closed_at !== null,
-      { what: `${id} closed`, withinMs: options.closedWithinMs ?? 40_000 },
+      { what: `${id} closed`, withinMs: 40_000 },
     );
     expect(row?.status).toBe('SUCCESS');
   }

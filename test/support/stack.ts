@@ -14,7 +14,7 @@ import { openAccounts, openWorld, type ProcessContext } from '../../src/platform
 import { readConfig } from '../../src/platform/config/config.ts';
 import type { Plan, Scope, AccountType } from '../../src/domain/account.ts';
 import type { AccountCurrency } from '../../src/domain/money.ts';
-import { startChild, type Child } from '../../src/dev/child.ts';
+import type { Child } from '../../src/dev/child.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
 import { runApi } from '../../src/cli/processes/api.ts';
@@ -26,8 +26,9 @@ import type { AccountsDb, WorldDatabase, WorldDb } from '../../src/platform/data
 import type { ApiBody } from './api-body.ts';
 import { createTestDatabase, openSchema } from './database.ts';
 import { ownGateway, ownSupplier } from './own-simulators.ts';
-import { quietLog } from './services.ts';
+import { startProcess } from './processes.ts';
 import { fund } from '../../src/ledger/fund-by-hand.ts';
+import { until } from './until.ts';
 
 export interface StackOptions {
   readonly processes?: 'in-test' | 'own';
@@ -130,7 +131,6 @@ export interface Stack {
   close(): Promise<void>;
 }
 
-const CHECKOUT = join(import.meta.dirname, '..', '..');
 const READY_DEADLINE_MS = 60_000;
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
@@ -273,19 +273,15 @@ function ownProcesses(
   const children: Stack['children'] = { api: null, worker: null };
   let workerAdminUrl = '';
   const start = async (name: 'api' | 'worker'): Promise<void> => {
-    const child = await startChild({
+    const line = await startProcess({
       name,
-      command: process.execPath,
-      args: ['src/main.ts', name],
-      cwd: CHECKOUT,
-      env: { ...env, PATH: '/usr/bin:/bin' },
-      log: quietLog,
+      env,
       ...(logFolder === undefined ? {} : { logFile: join(logFolder, `${name}.log`) }),
-      stopDeadlineMs: 15_000,
+      onStarted: (child) => {
+        children[name] = child;
+        closers.push(() => child.stop());
+      },
     });
-    children[name] = child;
-    closers.push(() => child.stop());
-    const line = await child.untilReady({ line: /^\{"ready":true/, deadlineMs: READY_DEADLINE_MS });
     if (name === 'worker') ({ adminUrl: workerAdminUrl } = JSON.parse(line) as { adminUrl: string });
   };
   return {
@@ -388,13 +384,14 @@ function parse(text: string): ApiBody {
 }
 
 async function untilReady(adminUrl: string): Promise<void> {
-  const endsAtMs = performance.now() + READY_DEADLINE_MS;
-  for (;;) {
-    const answer = await fetch(`${adminUrl}/readyz`).catch(() => null);
-    if (answer?.ok) return;
-    if (performance.now() > endsAtMs) throw new Error(`not ready: ${(await answer?.text()) ?? 'no answer'}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await until(
+    async () => {
+      const answer = await fetch(`${adminUrl}/readyz`);
+      return { isReady: answer.ok, text: await answer.text() };
+    },
+    ({ isReady }) => isReady,
+    { what: 'the service to be ready', withinMs: READY_DEADLINE_MS, everyMs: 100 },
+  );
 }
 
 async function closeAll(closers: (() => Promise<unknown>)[]): Promise<void> {

@@ -1,7 +1,6 @@
 // A payment gateway that tells a long statement in its vendor's own wire: lists by time and page, one charge by reference, the refunds of one
 // charge. What it holds is handed in and may be changed by the test. Only what is closed here is left behind.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startAnsweringServer } from './answering-server.ts';
 
 export interface HeldTransaction {
   readonly id: number;
@@ -47,17 +46,16 @@ export async function startStatementServer(held: HeldStatement): Promise<Stateme
   let asked = 0;
   let isDown = false;
   let isHidden = false;
-  const server = createServer((request, response) => {
+  const server = await startAnsweringServer();
+  server.answerWith((response, { path }) => {
     asked += 1;
-    const url = new URL(request.url ?? '/', 'http://gateway');
+    const url = new URL(path, 'http://gateway');
     const isList = url.searchParams.has('from');
     const { status, body } = isDown ? AWAY : answerTo(isHidden && isList ? NOTHING : held, url);
-    response.writeHead(status, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(body));
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.baseUrl,
     get asked() {
       return asked;
     },
@@ -67,10 +65,7 @@ export async function startStatementServer(held: HeldStatement): Promise<Stateme
     hideLists: (wanted) => {
       isHidden = wanted;
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
 }
 

@@ -1,6 +1,5 @@
 // A collector of traces: takes OTLP as JSON over HTTP on loopback and keeps every span, and every byte as it came.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startAnsweringServer } from './answering-server.ts';
 
 export interface CollectedSpan {
   readonly service: string;
@@ -53,26 +52,17 @@ interface Wire {
 export async function startTraceCollector(): Promise<TraceCollector> {
   const spans: CollectedSpan[] = [];
   const texts: string[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const text = Buffer.concat(chunks).toString();
-      texts.push(JSON.stringify(request.headers), text);
-      if (request.url === '/v1/traces') spans.push(...spansOf(JSON.parse(text) as Wire));
-      response.setHeader('Content-Type', 'application/json').end('{}');
-    });
+  const server = await startAnsweringServer();
+  server.answerWith((response, { path, headers, body }) => {
+    texts.push(JSON.stringify(headers), body);
+    if (path === '/v1/traces') spans.push(...spansOf(JSON.parse(body) as Wire));
+    response.setHeader('Content-Type', 'application/json').end('{}');
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.baseUrl,
     spans,
     received: () => texts.join('\n'),
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: server.close,
   };
 }
 

@@ -18,7 +18,7 @@ interface Hold {
   readonly amountMinor: bigint;
 }
 
-export interface WalletState {
+interface WalletState {
   readonly balanceMinor: bigint;
   readonly holds: ReadonlyMap<string, Hold>;
   readonly funded: ReadonlySet<string>;

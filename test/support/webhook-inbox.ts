@@ -1,16 +1,11 @@
 // A merchant's server in a test that knows no secret: it keeps whatever comes, as it came, and answers as the test says.
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
+import { startAnsweringServer, type Call } from './answering-server.ts';
 import { until } from './until.ts';
 
-export interface Letter {
-  readonly path: string;
-  readonly body: string;
-  readonly headers: IncomingHttpHeaders;
-}
+type Letter = Pick<Call, 'path' | 'body' | 'headers'>;
 
-export interface InboxAnswer {
+interface InboxAnswer {
   readonly status: number;
   readonly body?: string;
 }
@@ -28,22 +23,13 @@ export interface Inbox {
 export async function startInbox(): Promise<Inbox> {
   const letters: Letter[] = [];
   let answer: InboxAnswer = { status: 204 };
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('error', () => undefined);
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      letters.push({
-        path: request.url ?? '',
-        body: Buffer.concat(chunks).toString('utf8'),
-        headers: request.headers,
-      });
-      response.writeHead(answer.status).end(answer.body);
-    });
+  const server = await startAnsweringServer();
+  server.answerWith((response, { path, body, headers }) => {
+    letters.push({ path, body, headers });
+    response.writeHead(answer.status).end(answer.body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.baseUrl,
     letters,
     answerWith: (next) => void (answer = next),
     untilAt: (path, count) =>
@@ -52,15 +38,12 @@ export async function startInbox(): Promise<Inbox> {
         (found) => found.length >= count,
         { what: `${count} letters at ${path}` },
       ),
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close: server.close,
   };
 }
 
 /** Whether the open standard's package takes a letter for one that is signed with this secret. */
-export function isSigned({ body, headers }: Letter, secret: string): boolean {
+export function isSigned({ body, headers }: Pick<Call, 'body' | 'headers'>, secret: string): boolean {
   try {
     new Webhook(secret).verify(body, headers as Record<string, string>);
     return true;

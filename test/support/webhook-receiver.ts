@@ -1,14 +1,14 @@
 // A merchant's server in a test: takes messages of endpoints, one path each, verifies every one with the unmodified `standardwebhooks`
 // package, and answers as the test says. Must not look into our rows.
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Webhook } from 'standardwebhooks';
+import type { ServerResponse } from 'node:http';
 import { createSecretBox } from '../../src/platform/secret-box.ts';
 import { DEFAULT_EVENTS, type WebhookEvent } from '../../src/webhooks/rules.ts';
 import { createEndpoint } from '../../src/webhooks/store/endpoints.ts';
+import { startAnsweringServer, type Call } from './answering-server.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until, type UntilOptions } from './until.ts';
+import { isSigned } from './webhook-inbox.ts';
 
 export interface Received {
   readonly id: string;
@@ -17,7 +17,7 @@ export interface Received {
   readonly data: Readonly<Record<string, unknown>>;
   /** When it was here whole, on the clock of `performance.now`. */
   readonly atMs: number;
-  readonly headers: IncomingMessage['headers'];
+  readonly headers: Call['headers'];
   /** Whether the package takes it for ours. */
   readonly isGenuine: boolean;
 }
@@ -31,7 +31,7 @@ export interface Receiver {
   close(): Promise<void>;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly events?: readonly WebhookEvent[];
   readonly answer?: Answering;
 }
@@ -64,20 +64,14 @@ interface Path {
 /** Starts the server on a free port of the loopback address. */
 export async function startReceiver(): Promise<Receiver> {
   const paths = new Map<string, Path>();
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('error', () => undefined);
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => {
-      const path = paths.get(request.url ?? '');
-      if (!path) return void response.writeHead(404).end();
-      const received = read(Buffer.concat(chunks).toString('utf8'), request.headers, path.secret);
-      path.received.push(received);
-      path.answer(response, received);
-    });
+  const { baseUrl, answerWith, close } = await startAnsweringServer();
+  answerWith((response, call) => {
+    const path = paths.get(call.path);
+    if (!path) return void response.writeHead(404).end();
+    const received = read(call, path.secret);
+    path.received.push(received);
+    path.answer(response, received);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     baseUrl,
     listen: async (stack, account, { events = DEFAULT_EVENTS, answer = TAKEN } = {}) => {
@@ -100,36 +94,17 @@ export async function startReceiver(): Promise<Receiver> {
           ),
       };
     },
-    close: async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    close,
   };
 }
 
 export const newSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;
 
-function read(body: string, headers: IncomingMessage['headers'], secret: string): Received {
+function read(call: Call, secret: string): Received {
+  const { body, headers } = call;
   const { event, data } = JSON.parse(body) as Pick<Received, 'event' | 'data'>;
   const id = String(headers['webhook-id']);
-  return {
-    id,
-    body,
-    event,
-    data,
-    atMs: performance.now(),
-    headers,
-    isGenuine: verify(body, headers, secret),
-  };
-}
-
-function verify(body: string, headers: IncomingMessage['headers'], secret: string): boolean {
-  try {
-    new Webhook(secret).verify(body, headers as Record<string, string>);
-    return true;
-  } catch {
-    return false;
-  }
+  return { id, body, event, data, atMs: performance.now(), headers, isGenuine: isSigned(call, secret) };
 }
 
 /** An endpoint in the rows of a stack, its secret sealed with the stack's key. */

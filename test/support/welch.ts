@@ -1,13 +1,13 @@
 // Welch's t-test, as the timing checks of cryptographic code use it: is one kind of call slower than another, or is it chance?
 
-export interface Compared {
+interface Compared {
   /** Below 4.5 in size: no difference that could be told from chance. */
   readonly t: number;
   readonly meansNs: readonly [number, number];
 }
 
 /** How long the calls with each of several keys took, in nanoseconds: a list for each key. */
-export type TimesByKey = readonly (readonly number[])[];
+type TimesByKey = readonly (readonly number[])[];
 
 /** The slowest calls say more about the machine than about the code, and hide small differences: they are left out of both kinds. */
 const KEPT_SHARE = 0.9;

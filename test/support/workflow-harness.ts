@@ -49,9 +49,9 @@ export interface Order {
   readonly idempotency?: PurchaseInput['idempotency'];
 }
 
-export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
+type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
 
-export interface Purchased {
+interface Purchased {
   readonly input: PurchaseInput;
   readonly transactionId: string;
   readonly answer: EngineAnswer;

@@ -1,8 +1,7 @@
 // What happens at every release and to every vendor now and then: a worker asked to end while another serves, and the supplier restarted.
 // Callers see neither.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { newBuyer, type Buyer } from '../support/buyer.ts';
-import { expectNothingLost, startShopping } from '../support/shoppers.ts';
+import { expectNothingLost, newBuyers, startShopping } from '../support/shoppers.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -15,11 +14,9 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.close());
 
-const newBuyers = (): Promise<Buyer[]> => Promise.all(Array.from({ length: 4 }, () => newBuyer(stack)));
-
 it('a worker asked to end finishes what it does while the next one takes over: every answer is 201 SUCCESS', async () => {
   const old = stack.children.worker!;
-  const buyers = await newBuyers();
+  const buyers = await newBuyers(stack);
   const shopping = startShopping(buyers);
   await shopping.more(4);
   await stack.startWorker();
@@ -32,7 +29,7 @@ it('a worker asked to end finishes what it does while the next one takes over: e
 }, 60_000);
 
 it('the supplier restarted: purchases wait for it and are delivered once', async () => {
-  const buyers = await newBuyers();
+  const buyers = await newBuyers(stack);
   const shopping = startShopping(buyers);
   await shopping.more(4);
   await stack.stopSupplier();

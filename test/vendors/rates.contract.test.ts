@@ -69,7 +69,7 @@ describe('open.er-api.com', () => {
   }`;
   const observe = (text: string) => {
     answer = (response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(text);
-    return createOpenErApi({ clock, url, timeLimitMs: 5_000 }).observe();
+    return createOpenErApi({ clock, url }).observe();
   };
 
   it('is read digit by digit', async () => {

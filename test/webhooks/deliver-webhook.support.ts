@@ -6,9 +6,9 @@ import { createEvents } from '../../src/platform/telemetry/events.ts';
 import type { WebhookEngine } from '../../src/webhooks/ports.ts';
 import { listAttempts, type Attempt, findMessage, type Message } from '../../src/webhooks/store/messages.ts';
 import type { Stack, TestAccount } from '../support/stack.ts';
-import { addMessage } from '../support/told-message.ts';
 import { until, type UntilOptions } from '../support/until.ts';
 import type { Listener } from '../support/webhook-receiver.ts';
+import { addMessage } from './webhooks.support.ts';
 
 export interface DeliveryHarness {
   readonly engine: WebhookEngine;

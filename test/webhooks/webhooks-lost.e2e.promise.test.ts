@@ -7,7 +7,7 @@ import { size } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { startReceiver, type Listener, type Receiver } from '../support/webhook-receiver.ts';
-import { startWorkerProcesses, type WorkerProcesses } from '../support/worker-processes.ts';
+import { startWorkerProcesses, type WorkerProcesses } from '../support/processes.ts';
 import { createDeliveryHarness, type DeliveryHarness } from './deliver-webhook.support.ts';
 
 const MESSAGES = size({ ci: 120, prove: 50_000 });

@@ -1,7 +1,7 @@
 // Endpoints and messages in a test's own Postgres, without anybody who sends.
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { WebhookEvent } from '../../src/webhooks/rules.ts';
-import { listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
+import { addSample, listAttempts, findMessage } from '../../src/webhooks/store/messages.ts';
 import {
   claimDelivery,
   recordAttempt,
@@ -11,7 +11,6 @@ import {
 } from '../../src/webhooks/store/deliveries.ts';
 import { createEndpoint, findEndpoint, type Endpoint } from '../../src/webhooks/store/endpoints.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
-import { addMessage } from '../support/told-message.ts';
 
 export const NOW = new Date('2026-03-01T10:00:00.000Z');
 
@@ -43,6 +42,18 @@ export async function newEndpoint(
   const endpoint = await findEndpoint(db, accountId, id);
   if (outcome !== 'created' || !endpoint) throw new Error(`no endpoint: ${outcome}`);
   return endpoint;
+}
+
+/** A message that waits at its endpoint as if a change had written it. Answers its id. */
+export async function addMessage(db: WorldDb, message: Parameters<typeof addSample>[1]): Promise<string> {
+  const id = await addSample(db, message);
+  // No sample: those are left out where something else is recovered.
+  await db
+    .updateTable('webhook_messages')
+    .set({ event_key: `a-test:${id}` })
+    .where('id', '=', id)
+    .execute();
+  return id;
 }
 
 /** A message that waits at an endpoint. */

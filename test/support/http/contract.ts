@@ -25,7 +25,7 @@ export interface Parameter {
   readonly schema: JsonSchema;
 }
 
-export interface DocumentedResponse {
+interface DocumentedResponse {
   readonly description: string;
   readonly headers?: Readonly<Record<string, unknown>>;
   readonly content: Readonly<Record<string, { readonly schema: JsonSchema }>>;
@@ -33,7 +33,7 @@ export interface DocumentedResponse {
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-export interface OpenApiDocument {
+interface OpenApiDocument {
   readonly openapi: string;
   readonly info: Readonly<Record<string, unknown>>;
   readonly tags: readonly { readonly name: string }[];

@@ -10,14 +10,14 @@ import { keyOf, openShop, type TestShop } from './shop.ts';
 import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
 import { createHttpEvents } from '../../../src/platform/telemetry/events.ts';
 
-export interface CountingLimiter extends RateLimiter {
+interface CountingLimiter extends RateLimiter {
   readonly counts: Map<string, number>;
 }
 
 export const RESET_AT_MS = 4_102_444_800_000;
 
 /** One endless window, so that tests count without a clock. */
-export function createCountingLimiter(): CountingLimiter {
+function createCountingLimiter(): CountingLimiter {
   const counts = new Map<string, number>();
   return {
     counts,

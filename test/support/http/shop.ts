@@ -63,7 +63,7 @@ export interface TestShop {
   changePrices(): Promise<void>;
 }
 
-export interface StoredKey {
+interface StoredKey {
   readonly key: string;
   readonly path: string;
   readonly fingerprint: string;
