@@ -137,7 +137,7 @@ export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMo
 const INLINE_ATTEMPT_MS = 1_200;
 /** Time for our own steps between the supplier's last answer and the moment the buyer must be answered. */
 const ANSWER_MARGIN_MS = 500;
-/** An order, the search for its twin and a profile query, each at most 5 s in the HTTP client. */
+/** An order, the search for it and a profile query take up to 5 s each; waiting for the supplier's rate limit counts too. What is late is retried. */
 const SUPPLIER_CHECK_MS = 15_000;
 /** Steps send a heartbeat every second or two: a lost task, or one whose worker died, is retried after this. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;

@@ -248,7 +248,7 @@ export const CLOCK_SKEW_MS = 15 * 60_000;
 /** Money may come late for 72 hours after the last checkout is over; a checkout takes money for 24. */
 export const MONITORED_FOR_MS = 96 * HOUR_MS;
 
-/** A hosted page is nearly always paid within minutes or not at all. */
+/** A hosted page is paid within minutes or not at all; two hours leave room for a gateway that reports late. */
 export const PAYMENT_LIKELY_FOR_MS = 2 * HOUR_MS;
 
 /** A transfer account lives 8 hours at most. */

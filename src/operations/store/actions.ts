@@ -297,7 +297,7 @@ function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Pr
   return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
 }
 
-/** The decision of a second person. `go`: the action may be carried out now. `done`: it is declined. */
+/** The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which ends it. */
 export async function decideApproval(
   db: WorldDb,
   moveId: string,

@@ -172,7 +172,7 @@ async function changeSubject({ trx, payment, decision, written }: Booking): Prom
   const { what, ends, toHoldMinor, toWalletMinor, reversedMinor } = decision;
   if (purpose === 'funding') {
     if (ends !== undefined) await closeFundingUnpaid(trx, transaction_id, ends);
-    // Any money that reaches the wallet makes a funding a success: its amount is what the ledger says.
+    // Money for an open funding makes it a success: its amount is what the ledger says.
     if (toWalletMinor !== 0n) await closeFundingPaid(trx, transaction_id);
   } else {
     if (what !== undefined)
