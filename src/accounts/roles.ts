@@ -7,12 +7,12 @@ export type Role = (typeof ROLES)[number];
 
 /** What routes require; `words` are for refusals and the documentation. */
 const PERMISSION_TABLE = {
-  see: { roles: ROLES, words: 'view stuck items, purchases and actions' },
+  see: { roles: ROLES, words: 'see what is stuck, purchases and their operator actions' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
-  move: { roles: ROLES, words: 'request an action' },
+  move: { roles: ROLES, words: 'take an operator action' },
   replay: { roles: ['OPERATIONS', 'FINANCE', 'ADMIN'], words: 'replay a purchase' },
-  approve: { roles: ['FINANCE', 'ADMIN'], words: 'approve or decline moves' },
-  reconcile: { roles: ['FINANCE', 'ADMIN'], words: 'view, find and close differences' },
+  approve: { roles: ['FINANCE', 'ADMIN'], words: 'approve or decline operator actions' },
+  reconcile: { roles: ['FINANCE', 'ADMIN'], words: 'see and close differences, and run reconciliation' },
   books: { roles: ['FINANCE', 'ADMIN'], words: 'read the books' },
   people: { roles: ['ADMIN'], words: 'manage people' },
 } as const satisfies Record<string, { readonly roles: readonly Role[]; readonly words: string }>;

@@ -363,7 +363,7 @@ describe('a second person', () => {
 
 describe('docs/OPERATIONS.md', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
-  const moves = page.slice(page.indexOf('### The moves'), page.indexOf('### The command line'));
+  const moves = page.slice(page.indexOf('### Operator actions'), page.indexOf('### The command line'));
   it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('tells of %s', (word) => {
     expect(moves).toContain(`\`${word}\``);
   });
