@@ -5,7 +5,7 @@ import { hashApiKey } from '../../src/accounts/api-key.ts';
 import { createCheckedKey } from '../../src/webhooks/create-checked-key.ts';
 import { composeWebhooks } from '../../src/platform/composition/webhooks.ts';
 import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/store/endpoints.ts';
-import { SECRETS_KEY, startOperator, type Operator } from '../support/operator.ts';
+import { SECRETS_KEY, startOperator, type Operator } from '../support/operator-commands.ts';
 import { startSecureWebsite } from '../support/secure-website.ts';
 
 let operator: Operator;

@@ -109,7 +109,7 @@ function expected(now: Standing, action: Action): { next: Standing; answer: Answ
 }
 
 /** Runs jobs in lanes, each lane with a buyer of its own; the first failure ends all of them. */
-async function inLanes<T>(
+async function runConcurrently<T>(
   jobs: Iterable<T>,
   run: (job: T, accountId: string) => Promise<void>,
 ): Promise<number> {
@@ -143,7 +143,7 @@ function* sequences(depth: number): Generator<readonly Action[]> {
 
 describe('one after the other', () => {
   it(`every sequence of ${DEPTH} attempts closes the hold once, by the first of them`, async () => {
-    const done = await inLanes(sequences(DEPTH), async (actions, accountId) => {
+    const done = await runConcurrently(sequences(DEPTH), async (actions, accountId) => {
       const id = await openOne(accountId);
       let now = OPEN;
       const story: string[] = [];
@@ -248,7 +248,7 @@ interface Told {
 
 describe('three transactions at once', () => {
   it('in every order of their steps the hold is closed by one that commits, if any does', async () => {
-    const done = await inLanes(interleavings(), async ({ actors, order }, accountId) => {
+    const done = await runConcurrently(interleavings(), async ({ actors, order }, accountId) => {
       const id = `hold-${(purchases += 1)}`;
       await placeHold(books.world, { id, accountId, amount: { amountMinor: PRICE, currency: 'USD' } });
       const running = actors.map((actor) => openTransaction(id, actor));
@@ -324,7 +324,7 @@ describe('random schedules', () => {
     await withSeed(async (seed) => {
       const random = createRandom(seed);
       const seeds = Array.from({ length: SCHEDULES }, () => random.below(2 ** 31));
-      const done = await inLanes(seeds, (own, accountId) => schedule(createRandom(own), accountId));
+      const done = await runConcurrently(seeds, (own, accountId) => schedule(createRandom(own), accountId));
       expect(done).toBe(SCHEDULES);
     });
     expect(await auditBooks(books.owner, { except: HOLDS_WITHOUT_PURCHASES })).toEqual([]);

@@ -1,35 +1,22 @@
 // Operator's moves on what is closed, and on what no workflow carries any more: repaired by a workflow of its own or carried on, once, and
 // refused with the reason where nothing is left to be done.
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { fundOutside, movedBy, untilFunding } from '../support/fundings.ts';
-import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
+import { EVIDENCE, newOperator, REASON, type Operator } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  PATIENT,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let operator: Operator;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
-  operator = newOperator(stack);
-});
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 const SOON_OVER = { ...PATIENT, checkoutMs: 500 };
 const by = { by: 'ada', reason: REASON };
@@ -74,7 +61,7 @@ describe('delivered', () => {
     ];
     for (const [move, code] of wanted) {
       const asked = { evidence: EVIDENCE, outcome: 'won' } as const;
-      expect(await operator.move(transactionId, move, asked)).toMatchObject({
+      expect(await operator.act(transactionId, move, asked)).toMatchObject({
         outcome: 'refused',
         code,
         fits: ['look-at-supplier', 'credit-wallet'],
@@ -83,7 +70,7 @@ describe('delivered', () => {
     expect((await operator.listFor(transactionId)).map(({ move, refusal }) => [move, refusal])).toEqual(
       wanted,
     );
-    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
       outcome: 'done',
       did: 'the eSIM is CREATED',
     });
@@ -93,7 +80,7 @@ describe('delivered', () => {
     const transactionId = await delivered();
     const balance = await buyer.balanceMinor();
     const gift = (amountMinor: bigint, moveKey: string) =>
-      operator.move(transactionId, 'credit-wallet', { ...cents(amountMinor), goodwill: true, moveKey });
+      operator.act(transactionId, 'credit-wallet', { ...cents(amountMinor), goodwill: true, moveKey });
     const firsts = await Promise.all([1, 2, 3].map(() => gift(100n, `${transactionId}-a`)));
     expect(firsts.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
     expect(await buyer.balanceMinor()).toBe(balance + 100n);
@@ -114,7 +101,7 @@ describe('delivered', () => {
   it('sends goodwill back through the gateway, in the currency that was paid in, never more than that', async () => {
     const transactionId = await delivered('BANK_TRANSFER');
     const refund = (amountMinor: bigint, more: object = {}) =>
-      operator.move(transactionId, 'refund-to-source', {
+      operator.act(transactionId, 'refund-to-source', {
         ...cents(amountMinor, 'NGN'),
         goodwill: true,
         ...more,
@@ -162,7 +149,7 @@ describe('ended without goods', () => {
     expect(await untilClosed(stack, transactionId)).toMatchObject({ reason: 'PAYMENT_UNDERPAID' });
     await harness.result(transactionId);
     const refund = (amountMinor: bigint) =>
-      operator.move(transactionId, 'refund-to-source', cents(amountMinor));
+      operator.act(transactionId, 'refund-to-source', cents(amountMinor));
     expect(await refund(201n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
     expect(await refund(150n)).toMatchObject({ outcome: 'done' });
     expect(await poor.balanceMinor()).toBe(50n);
@@ -186,16 +173,16 @@ describe('ended without goods', () => {
     };
     const credited = await waiting();
     const balance = await buyer.balanceMinor();
-    expect(await operator.move(credited, 'credit-wallet')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
-    expect(await operator.move(credited, 'refund-to-source')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    expect(await operator.act(credited, 'credit-wallet')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    expect(await operator.act(credited, 'refund-to-source')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
     const made = await Promise.all(
-      [1, 2].map(() => operator.move(credited, 'credit-wallet', { evidence: EVIDENCE })),
+      [1, 2].map(() => operator.act(credited, 'credit-wallet', { evidence: EVIDENCE })),
     );
     expect(made).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
     await harness.result(credited);
     const byHand = await waiting();
-    expect(await operator.move(byHand, 'refund-to-source', { evidence: EVIDENCE })).toMatchObject({
+    expect(await operator.act(byHand, 'refund-to-source', { evidence: EVIDENCE })).toMatchObject({
       did: 'closed as sent, by the evidence',
     });
     await harness.result(byHand);
@@ -210,12 +197,12 @@ describe('ended without goods', () => {
     const { transactionId } = await harness.purchase(order);
     expect(await harness.result(transactionId)).toEqual({ status: 'FAILED', reason: 'PAYMENT_EXPIRED' });
     const balance = await buyer.balanceMinor();
-    expect(await operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
+    expect(await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
       did: 'marked as paid with USD 2.30; it is in the wallet',
     });
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
     await atGateway(stack, transactionId, 'pay');
-    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
     expect(await movedBy(stack, transactionId)).not.toHaveProperty('evidence:USD');
   });
@@ -227,13 +214,13 @@ describe('ended without goods', () => {
       timings: SOON_OVER,
     });
     await harness.result(transactionId);
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({ code: 'DOES_NOT_FIT' });
     await stack.owner
       .updateTable('purchases')
       .set({ attention_reason: 'PAYMENT_STILL_OPEN', needs_attention_since: sql`now()` })
       .where('transaction_id', '=', transactionId)
       .execute();
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({
       did: 'closed; no further payment expected',
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });
@@ -252,21 +239,21 @@ describe('a claim on the money', () => {
     const won = await delivered('CARD');
     await atGateway(stack, won, 'dispute');
     await flagged(won, 'PAYMENT_DISPUTED');
-    expect(await operator.move(won, 'credit-wallet', { goodwill: true })).toMatchObject({
+    expect(await operator.act(won, 'credit-wallet', { goodwill: true })).toMatchObject({
       code: 'DOES_NOT_FIT',
     });
-    expect(await operator.move(won, 'settle-claim')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
+    expect(await operator.act(won, 'settle-claim')).toMatchObject({ code: 'EVIDENCE_NEEDED' });
     await atGateway(stack, won, 'dispute', { action: 'resolve', resolution: 'declined' });
-    expect(await operator.move(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
+    expect(await operator.act(won, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' })).toMatchObject({
       did: 'Dispute won: the money is ours again',
     });
     expect(await movedBy(stack, won)).toMatchObject({ 'revenue:USD': 230, 'gateway-clearing:USD': -230 });
     expect(await findPurchaseRow(stack, won)).toMatchObject({ status: 'SUCCESS', attention_reason: null });
     const lost = await delivered('CARD');
     await atGateway(stack, lost, 'reverse');
-    await operator.move(lost, 'look-at-gateway');
+    await operator.act(lost, 'look-at-gateway');
     await flagged(lost, 'PAYMENT_REVERSED');
-    expect(await operator.move(lost, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject({
+    expect(await operator.act(lost, 'settle-claim', { evidence: EVIDENCE, outcome: 'lost' })).toMatchObject({
       did: 'Claim lost: revenue USD -2.30',
     });
     const moved = await movedBy(stack, lost);
@@ -324,21 +311,21 @@ describe('fundings', () => {
   it('are marked as paid or cancelled like purchases', async () => {
     const poor = await newBuyer(stack, { fundsMinor: 0n });
     const paid = await fundOutside(stack, poor.account, { amount: 25, method: 'CARD' });
-    expect(await operator.move(paid.transactionId, 'retry-delivery')).toMatchObject({ code: 'DOES_NOT_FIT' });
-    expect(await operator.move(paid.transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
+    expect(await operator.act(paid.transactionId, 'retry-delivery')).toMatchObject({ code: 'DOES_NOT_FIT' });
+    expect(await operator.act(paid.transactionId, 'mark-paid', { evidence: EVIDENCE })).toMatchObject({
       outcome: 'done',
     });
     await untilFunding(stack, paid.transactionId, 'SUCCESS');
     expect(await poor.balanceMinor()).toBe(2_500n);
     const cancelled = await fundOutside(stack, poor.account, { amount: 25, method: 'CARD' });
-    expect(await operator.move(cancelled.transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(cancelled.transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
     await untilFunding(stack, cancelled.transactionId, 'FAILED');
     expect(await poor.balanceMinor()).toBe(2_500n);
   });
 
   it('and nobody knows any others', async () => {
     const nothing = `txn-${'0'.repeat(32)}`;
-    expect(await operator.move(nothing, 'cancel')).toMatchObject({ outcome: 'refused', code: 'NOT_FOUND' });
+    expect(await operator.act(nothing, 'cancel')).toMatchObject({ outcome: 'refused', code: 'NOT_FOUND' });
     expect(await operator.preview(nothing)).toBeUndefined();
     expect(await operator.replay(nothing, by)).toBeUndefined();
     expect(await operator.listFor(nothing)).toMatchObject([{ move: 'cancel', refusal: 'NOT_FOUND' }]);

@@ -1,43 +1,28 @@
 // Operator's moves on purchases that are open: being delivered, and waiting for money. Each ends as delivered or given back, once, with its line
 // on record, and what does not fit is refused with what would.
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
-import { EVIDENCE, newOperator, REASON, type Operator } from '../support/move-maker.ts';
+import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
 import {
   atGateway,
   chargeAt,
   clearGatewayFaults,
   gatewayFaults,
-  looksAtGateway,
+  gatewayChecks,
   untilStatus,
 } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  PATIENT,
-  type Order,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, PATIENT, type Order } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-let operator: Operator;
-beforeAll(async () => {
-  // An eSIM in use cannot be cancelled any more: here none goes into use by itself.
-  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
-  operator = newOperator(stack);
-});
+// An eSIM in use cannot be cancelled any more: here none goes into use by itself.
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Looks so rarely that whatever happens, happens by a move. */
 const RARELY = {
@@ -109,7 +94,7 @@ async function expectDelivered(transactionId: string): Promise<void> {
 describe('being delivered', () => {
   it('retry-delivery delivers at once what the supplier has by now', async () => {
     const transactionId = await stuckAtSupplier({ neverAllocate: 1 });
-    const retried = await operator.move(transactionId, 'retry-delivery');
+    const retried = await operator.act(transactionId, 'retry-delivery');
     expect(retried).toMatchObject({ outcome: 'done', did: 'delivered' });
     await expectDelivered(transactionId);
     expect(await stack.supplierOrders(transactionId)).toHaveLength(1);
@@ -119,7 +104,7 @@ describe('being delivered', () => {
   it('look-at-supplier delivers what the supplier has taken, and orders nothing', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const [before] = await stack.supplierOrders(transactionId);
-    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
       outcome: 'done',
       did: 'delivered',
     });
@@ -129,11 +114,11 @@ describe('being delivered', () => {
 
   it('look-at-supplier orders nothing where there is nothing; retry-delivery does', async () => {
     const transactionId = await stuckAtSupplier({ busy: 1 });
-    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({
       did: 'the supplier lists no such order',
     });
     expect(await stack.supplierOrders(transactionId)).toEqual([]);
-    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(transactionId, 'retry-delivery')).toMatchObject({ did: 'delivered' });
     await expectDelivered(transactionId);
     expect(await recordsOf(transactionId)).toEqual(['look-at-supplier DONE', 'retry-delivery DONE']);
   });
@@ -141,11 +126,11 @@ describe('being delivered', () => {
   it('cancel cancels the order at the supplier first, and gives the money back, however often it is asked for', async () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
-    const outcomes = await Promise.all([1, 2, 3].map(() => operator.move(transactionId, 'cancel')));
+    const outcomes = await Promise.all([1, 2, 3].map(() => operator.act(transactionId, 'cancel')));
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['done', 'done', 'done']);
     expect(new Set(outcomes.map((outcome) => 'moveId' in outcome && outcome.moveId)).size).toBe(1);
     await expectGivenBack(transactionId);
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ outcome: 'done', again: true });
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({ outcome: 'done', again: true });
     expect(await buyer.balanceMinor()).toBe(balance);
     const [order] = await stack.supplierOrders(transactionId);
     expect(order?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
@@ -155,7 +140,7 @@ describe('being delivered', () => {
   it('gives nothing back while the supplier may still deliver, and says what would fit', async () => {
     const transactionId = await stuckAtSupplier({}, { packageCode: 'SIM-NEVER-ALLOCATE' });
     for (const move of ['cancel', 'credit-wallet', 'deliver-other'] as const) {
-      expect(await operator.move(transactionId, move)).toMatchObject({
+      expect(await operator.act(transactionId, move)).toMatchObject({
         outcome: 'refused',
         code: 'SUPPLIER_MAY_DELIVER',
         detail: expect.stringMatching(/order B\d+ is still being allocated/) as unknown,
@@ -169,7 +154,7 @@ describe('being delivered', () => {
     }
     expect(await holdOf(stack, transactionId)).toBe('HELD');
     const inWriting = { packageCode: 'SIM-OK', evidence: EVIDENCE };
-    expect(await operator.move(transactionId, 'deliver-other', inWriting)).toMatchObject({
+    expect(await operator.act(transactionId, 'deliver-other', inWriting)).toMatchObject({
       outcome: 'done',
       did: 'SIM-OK is delivered instead of SIM-NEVER-ALLOCATE',
     });
@@ -195,17 +180,17 @@ describe('being delivered', () => {
 
   it('deliver-other takes the cheapest equal package, once the first order is cancelled', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
-    const replaced = await operator.move(transactionId, 'deliver-other');
+    const replaced = await operator.act(transactionId, 'deliver-other');
     expect(replaced).toMatchObject({
       outcome: 'done',
       did: expect.stringMatching(/^SIM-\S+ is delivered/) as unknown,
     });
-    const again = await operator.move(transactionId, 'deliver-other');
+    const again = await operator.act(transactionId, 'deliver-other');
     expect(again).toMatchObject({ outcome: 'done', again: true });
     const [first] = await stack.supplierOrders(transactionId);
     expect(first?.esims.map((esim) => esim.esimStatus)).toEqual(['CANCEL']);
     // The cheapest is one that the supplier is busy for three times.
-    for (let tries = 0; tries < 3; tries += 1) await operator.move(transactionId, 'retry-delivery');
+    for (let tries = 0; tries < 3; tries += 1) await operator.act(transactionId, 'retry-delivery');
     await expectDelivered(transactionId);
     expect(await stack.supplierOrders(`${transactionId}-2`)).toHaveLength(1);
   });
@@ -213,24 +198,24 @@ describe('being delivered', () => {
   it('refuses a package that is no replacement', async () => {
     const transactionId = await stuckAtSupplier({ busy: 1 });
     for (const packageCode of ['SIM-OK', 'NO-SUCH-PACKAGE', 'TOPUP_SIM-OK']) {
-      expect(await operator.move(transactionId, 'deliver-other', { packageCode })).toMatchObject({
+      expect(await operator.act(transactionId, 'deliver-other', { packageCode })).toMatchObject({
         outcome: 'refused',
         code: 'PACKAGE_DOES_NOT_FIT',
       });
     }
-    await operator.move(transactionId, 'retry-delivery');
+    await operator.act(transactionId, 'retry-delivery');
     await expectDelivered(transactionId);
   });
 
   it('never takes back a top-up that is there', async () => {
     const esimId = await esimInUse();
     const transactionId = await stuckAtSupplier(ANSWER_LOST, { esimId });
-    expect(await operator.move(transactionId, 'cancel', { evidence: EVIDENCE })).toMatchObject({
+    expect(await operator.act(transactionId, 'cancel', { evidence: EVIDENCE })).toMatchObject({
       outcome: 'refused',
       code: 'SUPPLIER_MAY_DELIVER',
       detail: 'the top-up is there, and cannot be taken back',
     });
-    expect(await operator.move(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
+    expect(await operator.act(transactionId, 'look-at-supplier')).toMatchObject({ did: 'delivered' });
     await expectDelivered(transactionId);
     expect(await stack.supplierOrders(transactionId)).toMatchObject([{ kind: 'topup' }]);
   });
@@ -242,7 +227,7 @@ describe('being delivered', () => {
       method: 'PUT',
       body: JSON.stringify({ esimStatus: 'CANCEL' }),
     });
-    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({
+    expect(await operator.act(transactionId, 'retry-delivery')).toMatchObject({
       did: 'the supplier refuses: SUPPLIER_REFUSED',
     });
     expect(await untilClosed(stack, transactionId)).toMatchObject({
@@ -255,11 +240,11 @@ describe('being delivered', () => {
   it('moves the whole price or nothing, in its own currency', async () => {
     const transactionId = await stuckAtSupplier(ANSWER_LOST);
     const credit = (amountMinor: bigint, currency = 'USD') =>
-      operator.move(transactionId, 'credit-wallet', { amount: { amountMinor, currency } });
+      operator.act(transactionId, 'credit-wallet', { amount: { amountMinor, currency } });
     expect(await credit(100n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_NOT_ALLOWED' });
     expect(await credit(231n)).toMatchObject({ outcome: 'refused', code: 'AMOUNT_TOO_HIGH' });
     expect(await credit(230n, 'NGN')).toMatchObject({ outcome: 'refused', code: 'OTHER_CURRENCY' });
-    expect(await operator.move(transactionId, 'refund-to-source')).toMatchObject({
+    expect(await operator.act(transactionId, 'refund-to-source')).toMatchObject({
       outcome: 'refused',
       code: 'DOES_NOT_FIT',
     });
@@ -276,12 +261,12 @@ describe('being delivered', () => {
 
   it('refund-to-source sends a card payment back at the gateway; credit-wallet keeps it here', async () => {
     const refunded = await stuckAtSupplier(ANSWER_LOST, { paidBy: 'CARD' });
-    expect(await operator.move(refunded, 'refund-to-source')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(refunded, 'refund-to-source')).toMatchObject({ outcome: 'done' });
     await expectGivenBack(refunded);
     expect((await chargeAt(stack, refunded)).refunds).toMatchObject([{ amountMinor: 230 }]);
     const balance = await buyer.balanceMinor();
     const credited = await stuckAtSupplier(ANSWER_LOST, { paidBy: 'CARD' });
-    expect(await operator.move(credited, 'credit-wallet')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(credited, 'credit-wallet')).toMatchObject({ outcome: 'done' });
     await expectGivenBack(credited);
     expect((await chargeAt(stack, credited)).refunds).toEqual([]);
     expect(await buyer.balanceMinor()).toBe(balance + 230n);
@@ -301,11 +286,11 @@ describe('waiting for money', () => {
   it('look-at-gateway finds money that nobody has told of, and it is delivered', async () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await waiting();
-    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({
+    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
       did: 'checked the gateway: not paid yet',
     });
     await atGateway(stack, transactionId, 'pay');
-    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({
+    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
       did: 'checked the gateway: paid',
     });
     await expectDelivered(transactionId);
@@ -315,19 +300,19 @@ describe('waiting for money', () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await waiting();
     const balance = await buyer.balanceMinor();
-    expect(await operator.move(transactionId, 'mark-paid')).toMatchObject({
+    expect(await operator.act(transactionId, 'mark-paid')).toMatchObject({
       outcome: 'refused',
       code: 'EVIDENCE_NEEDED',
       fits: ['look-at-gateway', 'mark-paid', 'cancel'],
     });
     const marked = await Promise.all(
-      [1, 2].map(() => operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE })),
+      [1, 2].map(() => operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE })),
     );
     expect(marked).toMatchObject([{ outcome: 'done' }, { outcome: 'done' }]);
     await expectDelivered(transactionId);
     expect(await movedBy(stack, transactionId)).toMatchObject({ 'evidence:USD': -230, 'revenue:USD': 230 });
     await atGateway(stack, transactionId, 'pay');
-    await operator.move(transactionId, 'look-at-gateway');
+    await operator.act(transactionId, 'look-at-gateway');
     expect(await movedBy(stack, transactionId)).toMatchObject({
       'gateway-clearing:USD': -230,
       'revenue:USD': 230,
@@ -350,7 +335,7 @@ describe('waiting for money', () => {
   it('mark-paid where the gateway never said how to pay: delivered, and no charge is opened afterwards', async () => {
     await gatewayFaults(stack, { error: 1 });
     const transactionId = await waiting();
-    await operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE });
+    await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
     await clearGatewayFaults(stack);
     await expectDelivered(transactionId);
     expect((await stack.owner.selectFrom('payments').select('status').execute()).length).toBeGreaterThan(0);
@@ -361,7 +346,7 @@ describe('waiting for money', () => {
   it('money by evidence that cannot be delivered goes to the wallet: the gateway has nothing to send back', async () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await waiting({ packageCode: 'SIM-OUT-OF-STOCK' });
-    await operator.move(transactionId, 'mark-paid', { evidence: EVIDENCE });
+    await operator.act(transactionId, 'mark-paid', { evidence: EVIDENCE });
     expect(await untilClosed(stack, transactionId)).toMatchObject({
       status: 'FAILED',
       reason: 'OUT_OF_STOCK',
@@ -373,7 +358,7 @@ describe('waiting for money', () => {
   it('cancel ends it unpaid at once; money that comes all the same goes to the wallet', async () => {
     const balance = await buyer.balanceMinor();
     const transactionId = await waiting();
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({
       outcome: 'done',
       did: 'cancelled: nothing was paid',
     });
@@ -391,16 +376,16 @@ describe('waiting for money', () => {
   it('refuses what does not fit, with what would, and puts the try on record', async () => {
     const transactionId = await waiting();
     for (const move of ['retry-delivery', 'deliver-other', 'refund-to-source', 'credit-wallet'] as const) {
-      expect(await operator.move(transactionId, move)).toMatchObject({
+      expect(await operator.act(transactionId, move)).toMatchObject({
         outcome: 'refused',
         code: 'DOES_NOT_FIT',
         fits: ['look-at-gateway', 'mark-paid', 'cancel'],
       });
     }
-    const looks = await looksAtGateway(stack);
+    const looks = await gatewayChecks(stack);
     expect(await recordsOf(transactionId)).toHaveLength(4);
-    await operator.move(transactionId, 'cancel');
-    expect(await looksAtGateway(stack)).toBeGreaterThanOrEqual(looks);
+    await operator.act(transactionId, 'cancel');
+    expect(await gatewayChecks(stack)).toBeGreaterThanOrEqual(looks);
   });
 
   it('is judged by the workflow itself, for whoever asks Temporal', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ActionOutcome } from '../../src/operations/rules.ts';
 import { findPurchaseRow, newBuyer, type Buyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
+import { EVIDENCE, newOperator, type Operator } from '../support/operator-actions.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -69,7 +69,7 @@ async function moveSomehow(transactionId: string, random: Random, tally: Tally):
     ...(move === 'settle-claim' ? { outcome: random.pick(['won', 'lost'] as const) } : {}),
     moveKey: `${transactionId}-${random.below(3) === 0 ? random.below(2) : randomUUID()}`,
   };
-  tally[(await operator.move(transactionId, move, wish)).outcome] += 1;
+  tally[(await operator.act(transactionId, move, wish)).outcome] += 1;
 }
 
 async function livePurchase(seed: number, tally: Tally): Promise<string> {

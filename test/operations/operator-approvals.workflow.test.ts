@@ -1,20 +1,13 @@
 // Moves above the limit: kept for a second person, who is another one, and made once after that. What is on record of a move stays.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { untilClosed, type Buyer } from '../support/buyer.ts';
-import { newOperator, type Operator } from '../support/move-maker.ts';
-import type { Stack } from '../support/stack.ts';
-import { closeWorkflows, startWorkflows, type WorkflowHarness } from '../support/workflow-harness.ts';
+import { describe, expect, it } from 'vitest';
+import { untilClosed } from '../support/buyer.ts';
+import { newOperator, type Operator } from '../support/operator-actions.ts';
+import { startWorkflows } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let operator: Operator;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } }));
-  operator = newOperator(stack);
-});
-afterAll(() => closeWorkflows({ stack, harness }));
+const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } });
+operator = newOperator(stack);
 
 async function delivered(): Promise<string> {
   const { transactionId } = await harness.purchase({ account: buyer.account });
@@ -23,7 +16,7 @@ async function delivered(): Promise<string> {
 }
 
 const gift = (transactionId: string, amountMinor: bigint) =>
-  operator.move(transactionId, 'credit-wallet', {
+  operator.act(transactionId, 'credit-wallet', {
     amount: { amountMinor, currency: 'USD' },
     goodwill: true,
   });

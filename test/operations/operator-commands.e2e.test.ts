@@ -2,7 +2,7 @@
 // and nothing written.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deafUrl } from '../support/answering-server.ts';
-import { startOperator, type Operator } from '../support/operator.ts';
+import { startOperator, type Operator } from '../support/operator-commands.ts';
 
 let operator: Operator;
 let deaf: string;

@@ -1,31 +1,23 @@
 // Disputes: each is one of its own, ends with an outcome that a person states and the gateway says too, and comes back when there is another.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
 import { createDifferences } from '../../src/reconciliation/reconcile.ts';
 import { systemClock } from '../../src/platform/composition/compose.ts';
-import { findPurchaseRow, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
-import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
+import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { closeWorkflows, startWorkflows, type WorkflowHarness } from '../support/workflow-harness.ts';
+import { startWorkflows } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-let operator: Operator;
-beforeAll(async () => {
-  // Nothing moves any more when a run begins.
-  const env = { SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' };
-  ({ stack, harness, buyer } = await startWorkflows({ env }));
-  operator = newOperator(stack);
-});
+// Nothing moves any more when a run begins.
+const env = { SIMWAY_TEST_RECONCILE_SETTLE_MS: '1' };
+const { stack, harness, buyer } = await startWorkflows({ env });
+const operator = newOperator(stack);
 afterEach(async () => {
   await clearGatewayFaults(stack);
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 async function disputed(): Promise<string> {
   const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
@@ -48,7 +40,7 @@ const resolve = (transactionId: string, resolution: 'declined' | 'merchant-accep
   atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution });
 
 const settle = (transactionId: string, outcome: 'won' | 'lost', more: object = {}) =>
-  operator.move(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome, ...more });
+  operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome, ...more });
 
 const disputesOf = (transactionId: string) =>
   stack.owner
@@ -75,7 +67,7 @@ async function differencesOf(transactionId: string): Promise<string[]> {
 
 it('is not settled by a word while the gateway still has it open', async () => {
   const transactionId = await disputed();
-  expect(await operator.move(transactionId, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
+  expect(await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE })).toMatchObject({
     outcome: 'refused',
     code: 'OUTCOME_NEEDED',
   });
@@ -146,11 +138,11 @@ it('one that both sides have open is no difference; one that only the gateway ha
   await gatewayFaults(stack, { webhooks: 'drop' });
   const { transactionId: untold } = await harness.purchase({ account: buyer.account, paidBy: 'CARD' });
   await atGateway(stack, untold, 'pay');
-  await operator.move(untold, 'look-at-gateway');
+  await operator.act(untold, 'look-at-gateway');
   await harness.result(untold);
   await atGateway(stack, untold, 'dispute');
   expect(await differencesOf(untold)).toEqual(['dispute-missing-in-ledger']);
-  expect(await operator.move(untold, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+  expect(await operator.act(untold, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
   expect(await disputesOf(untold)).toEqual([{ gateway_state: 'open', outcome: null }]);
   expect(await findPurchaseRow(stack, untold)).toMatchObject({ attention_reason: 'PAYMENT_DISPUTED' });
   expect(await movedBy(stack, untold)).toMatchObject({ 'suspense:USD': 230 });

@@ -1,50 +1,37 @@
 // Money that comes when its purchase is closed, and baskets that nobody came back to: found in the gateway's list, looked at for the last time after
 // three days, driven with a clock of the test's own, and the hourly sweep itself on the real one.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { ActivityDeps } from '../../activities/deps.ts';
 import { findLateMoney } from '../../activities/payments/late-money.ts';
-import { createPaystackGateway, type PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
+import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { bookSeen } from '../../src/purchases/store/payment-bookings.ts';
 import { beginRefund, findOpenRefunds } from '../../src/payments/store/refunds.ts';
-import { findPurchaseRow, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
-import { expectSoundBooks } from '../support/invariants.ts';
 import {
   atGateway,
   chargeAt,
   clearGatewayFaults,
   confirm,
   gatewayFaults,
-  looksAtGateway,
+  gatewayChecks,
 } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, PATIENT, untilRow, type WorkflowHarness } from '../support/workflow-harness.ts';
+import { startWorkflows, PATIENT, untilRow } from '../support/workflow-harness.ts';
 
 const HOUR_MS = 3_600_000;
 const noop = (): void => undefined;
 const SILENT = { info: noop, warn: noop, error: noop };
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-let gateway: PaystackGateway;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 1n }));
-  gateway = createPaystackGateway({
-    baseUrl: stack.gatewayUrl,
-    secretKey: 'sk_test_simulator',
-    mode: 'test',
-  });
+const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 1n });
+const gateway = createPaystackGateway({
+  baseUrl: stack.gatewayUrl,
+  secretKey: 'sk_test_simulator',
+  mode: 'test',
 });
 afterEach(() => clearGatewayFaults(stack));
-afterAll(async () => {
-  gateway.close();
-  await harness.close();
-  await stack.close();
-});
-afterAll(() => expectSoundBooks(stack));
+afterAll(() => gateway.close());
 
 /** The sweep's look at this moment of a clock of our own: who was given to a person, and what it found. */
 async function sweepAt(now: Date): Promise<{ late: string[]; called: string[] }> {
@@ -148,9 +135,9 @@ describe('the hourly sweep', () => {
 
 /** How often the sweep asks the gateway at that time. */
 async function looksOfSweep(transactionId: string, hours: number): Promise<number> {
-  const before = await looksAtGateway(stack);
+  const before = await gatewayChecks(stack);
   expect(await sweepAt(await hoursAfterTheEnd(transactionId, hours))).toEqual({ late: [], called: [] });
-  return (await looksAtGateway(stack)) - before;
+  return (await gatewayChecks(stack)) - before;
 }
 
 describe('for 72 hours after the end', () => {

@@ -7,9 +7,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { percentile } from '../support/event-burst.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { inLanes } from '../support/lanes.ts';
+import { runConcurrently } from '../support/concurrency.ts';
 import { buyOutsideOnce, dropped } from '../support/payers.ts';
-import { atGateway, gatewayFaults, looksAtGateway, type OutsideMethod } from '../support/payments.ts';
+import { atGateway, gatewayFaults, gatewayChecks, type OutsideMethod } from '../support/payments.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -80,7 +80,7 @@ const purchases = () =>
 it(`${ORDERS} paid orders of every method and not one event: all complete`, () =>
   withSeed(async (seed) => {
     const paid: PaidOrder[] = [];
-    await inLanes(shoppingList(createRandom(seed)), LANES, async (order, nth) => {
+    await runConcurrently(shoppingList(createRandom(seed)), LANES, async (order, nth) => {
       paid.push(await payInOwnTime(order, accounts[nth % accounts.length]!));
     });
     const rows = await until(purchases, (all) => all.every((row) => row.closed_at !== null), {
@@ -94,7 +94,7 @@ it(`${ORDERS} paid orders of every method and not one event: all complete`, () =
       [],
     );
     const closedAt = new Map(rows.map((row) => [row.transaction_id, row.closed_at!.getTime()]));
-    const looks = (await looksAtGateway(stack)) / ORDERS;
+    const looks = (await gatewayChecks(stack)) / ORDERS;
     console.log(`G2: ${ORDERS} orders, ${looks.toFixed(1)} looks each`);
     for (const method of METHODS) {
       const times = paid

@@ -4,9 +4,9 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { inLanes } from '../support/lanes.ts';
-import { CASES, playCase, TAKES_MONEY_MS, type OddCase } from '../support/odd-money.ts';
-import { ORDERS, type Order } from '../support/odd-payer.ts';
+import { runConcurrently } from '../support/concurrency.ts';
+import { CASES, playCase, TAKES_MONEY_MS, type PaymentCase } from '../support/payment-cases.ts';
+import { ORDERS, type Order } from '../support/case-payer.ts';
 import { dropped } from '../support/payers.ts';
 import { gatewayFaults } from '../support/payments.ts';
 import { createRandom, seedOfRun, size } from '../support/size.ts';
@@ -21,7 +21,7 @@ const BEHIND_MS = 15 * 60_000 - TAKES_MONEY_MS;
 
 interface Play {
   readonly name: string;
-  readonly odd: OddCase;
+  readonly odd: PaymentCase;
   readonly order: Order;
 }
 const MATRIX: readonly Play[] = CASES.flatMap((odd) =>
@@ -66,7 +66,7 @@ function playAll(stack: Stack, seeds: readonly number[]): Map<string, Promise<vo
   );
   const begin = async (waiters: boolean, lanes: number): Promise<void> => {
     const mine = plays.filter(({ play }) => waitsLong(play) === waiters);
-    await inLanes(mine, lanes, async ({ play, seed, random, ended }) => {
+    await runConcurrently(mine, lanes, async ({ play, seed, random, ended }) => {
       await playCase(stack, play.odd, play.order, random).then(
         () => ended.resolve(undefined),
         (error: unknown) =>

@@ -1,20 +1,13 @@
 // However often somebody asks whether a payment has come, its history stays within bounds: the purchase begins a fresh one, and nothing of
 // what was known is lost by it.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { createPaymentChecks } from '../../src/platform/temporal/purchase-engine.ts';
-import { timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
 import { FRESH_HISTORY_AFTER_EVENTS } from '../support/services.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  PATIENT,
-  untilListed,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
 
 /** The tests' server suggests a fresh history early; one look costs about ten events. */
 const LONGEST_HISTORY = FRESH_HISTORY_AFTER_EVENTS * 1.5;
@@ -22,14 +15,8 @@ const MOST_LOOKS = FRESH_HISTORY_AFTER_EVENTS;
 /** Nothing but what is asked for makes the workflow look. */
 const UNHURRIED = { ...PATIENT, checkoutMs: 600_000, pollFirstMs: 300_000, pollMaxMs: 300_000 };
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n }));
-});
+const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
 afterEach(() => clearGatewayFaults(stack));
-afterAll(() => closeWorkflows({ stack, harness }));
 
 const runIdOf = async (workflowId: string): Promise<string> =>
   (await stack.temporal.workflow.getHandle(workflowId).describe()).runId;

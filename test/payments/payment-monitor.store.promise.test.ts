@@ -156,7 +156,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
     .filter(({ isToldOf, paidAtMs }) => isToldOf && paidAtMs > startMs && paidAtMs !== Infinity)
     .toSorted((a, b) => a.paidAtMs - b.paidAtMs);
   let toldSoFar = 0;
-  const tellEvents = async (): Promise<void> => {
+  const sendEvents = async (): Promise<void> => {
     const first = toldSoFar;
     while (toldSoFar < told.length && told[toldSoFar]!.paidAtMs <= nowMs) toldSoFar += 1;
     await book(told.slice(first, toldSoFar).map(({ reference }) => reference));
@@ -209,7 +209,7 @@ async function openShop(checkouts: readonly Checkout[], startMs: number) {
     },
     watchUntil: async (untilMs: number) => {
       while (nowMs < untilMs) {
-        await tellEvents();
+        await sendEvents();
         await watch();
         // Nothing happens in between but the turns of each second, which find nothing due.
         nowMs = Math.max(nowMs + 1_000, Math.min(await nextDueMs(), nowMs + 10_000, untilMs));

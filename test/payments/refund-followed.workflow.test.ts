@@ -1,28 +1,16 @@
 // Money on its way back, and claims on money: what operations see of it in Temporal, and what watching it costs.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Buyer } from '../support/buyer.ts';
+import { afterEach, expect, it } from 'vitest';
 import { fetchHistory, summariesOf } from '../support/history.ts';
-import { EVIDENCE, newOperator, type Operator } from '../support/move-maker.ts';
+import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import { atGateway, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { startWorkflows, PATIENT, untilListed, type WorkflowHarness } from '../support/workflow-harness.ts';
+import { startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-let operator: Operator;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-  operator = newOperator(stack);
-});
+const { stack, harness, buyer } = await startWorkflows();
+const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
-});
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
 });
 
 /** Paid and not deliverable, so that its money goes back. */
@@ -76,7 +64,7 @@ it('a dispute of what was delivered is there to be found, until a person has set
   const query = `TransactionId = '${transactionId}' AND ExecutionStatus = 'Running' AND NeedsAttention = true`;
   expect(await listed(`${query} AND Reason = 'PAYMENT_DISPUTED'`)).toEqual([`after-${transactionId}`]);
   await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-  const settled = await operator.move(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+  const settled = await operator.act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
   expect(settled).toMatchObject({ outcome: 'done' });
   await stack.temporal.workflow.getHandle(`after-${transactionId}`).result();
   await listed(`WorkflowId = 'after-${transactionId}' AND NeedsAttention = false`);
@@ -91,11 +79,11 @@ it('one that called a person for what came after closing says so no more when it
   });
   await harness.result(transactionId);
   await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
-  await operator.move(transactionId, 'look-at-gateway');
+  await operator.act(transactionId, 'look-at-gateway');
   const id = `after-${transactionId}`;
   await listed(`WorkflowId = '${id}' AND NeedsAttention = true`);
   const credited = { evidence: EVIDENCE, amount: { amountMinor: 230n, currency: 'USD' } };
-  expect(await operator.move(transactionId, 'credit-wallet', credited)).toMatchObject({ outcome: 'done' });
+  expect(await operator.act(transactionId, 'credit-wallet', credited)).toMatchObject({ outcome: 'done' });
   await stack.temporal.workflow.getHandle(id).result();
   await listed(`WorkflowId = '${id}' AND NeedsAttention = false`);
 });

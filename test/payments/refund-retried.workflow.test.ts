@@ -1,29 +1,16 @@
 // A refund that the gateway lists as failed: a person's word asks for it again, each time under a key of its own, and nothing goes back twice.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import type { Buyer } from '../support/buyer.ts';
-import { newOperator, type Operator } from '../support/move-maker.ts';
+import { afterEach, expect, it } from 'vitest';
+import { newOperator, type Operator } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  PATIENT,
-  startWorkflows,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let operator: Operator;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-  operator = newOperator(stack);
-});
+const { stack, harness, buyer } = await startWorkflows();
+operator = newOperator(stack);
 afterEach(async () => {
   await clearGatewayFaults(stack);
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Paid in a currency that no rate was locked for, after all was over, so that it cannot be credited where the refund fails. */
 async function failedRefund(): Promise<string> {
@@ -35,7 +22,7 @@ async function failedRefund(): Promise<string> {
   });
   await harness.result(transactionId);
   await atGateway(stack, transactionId, 'pay', { currency: 'NGN' });
-  await operator.move(transactionId, 'look-at-gateway');
+  await operator.act(transactionId, 'look-at-gateway');
   await untilRefund(transactionId, { status: 'STUCK', attempt: 1 });
   return transactionId;
 }
@@ -49,7 +36,7 @@ const untilRefund = (transactionId: string, wanted: { readonly status: string; r
         .selectAll()
         .where('transaction_id', '=', transactionId)
         .executeTakeFirst();
-      if (refund?.status === 'PENDING') await operator.move(transactionId, 'look-at-gateway');
+      if (refund?.status === 'PENDING') await operator.act(transactionId, 'look-at-gateway');
       return refund;
     },
     (refund) => refund?.status === wanted.status && refund.attempt === wanted.attempt,
@@ -63,25 +50,25 @@ it('is asked for again when a person says so, as often as they say so, and sent 
   const transactionId = await failedRefund();
   expect(await statusesAtGateway(transactionId)).toEqual(['failed']);
   // It fails once more: a second word of the same person is a move of its own.
-  expect(await operator.move(transactionId, 'refund-to-source')).toMatchObject({
+  expect(await operator.act(transactionId, 'refund-to-source')).toMatchObject({
     outcome: 'done',
     did: 'the gateway is asked again',
   });
   await untilRefund(transactionId, { status: 'STUCK', attempt: 2 });
   expect(await statusesAtGateway(transactionId)).toEqual(['failed', 'failed']);
   await gatewayFaults(stack, { refund: 'process', refundDelayMs: 10 });
-  const again = await operator.move(transactionId, 'refund-to-source');
+  const again = await operator.act(transactionId, 'refund-to-source');
   expect(again).toMatchObject({ outcome: 'done', did: 'the gateway is asked again' });
   expect(again).not.toHaveProperty('again');
   await untilRefund(transactionId, { status: 'DONE', attempt: 3 });
   expect(await statusesAtGateway(transactionId)).toEqual(['failed', 'failed', 'processed']);
-  expect(await operator.move(transactionId, 'refund-to-source')).toMatchObject({ code: 'NOTHING_TO_RETURN' });
+  expect(await operator.act(transactionId, 'refund-to-source')).toMatchObject({ code: 'NOTHING_TO_RETURN' });
 });
 
 it('is asked for once by several who say so at one time', async () => {
   const transactionId = await failedRefund();
   await gatewayFaults(stack, { refund: 'process', refundDelayMs: 10 });
-  const made = await Promise.all([1, 2, 3].map(() => operator.move(transactionId, 'refund-to-source')));
+  const made = await Promise.all([1, 2, 3].map(() => operator.act(transactionId, 'refund-to-source')));
   expect(made.every(({ outcome }) => outcome === 'done' || outcome === 'refused')).toBe(true);
   await untilRefund(transactionId, { status: 'DONE', attempt: 2 });
   expect(await statusesAtGateway(transactionId)).toEqual(['failed', 'processed']);

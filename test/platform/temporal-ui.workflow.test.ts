@@ -2,7 +2,7 @@
 // workflows, steps and timers, and the saved queries of docs/OPERATIONS.md, each of which finds what its name says.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { TypedSearchAttributes } from '@temporalio/common';
 import {
   ACCOUNT_ID,
@@ -14,33 +14,16 @@ import {
   REASON,
   TRANSACTION_ID,
 } from '../../workflows/search-attributes.ts';
-import { type Buyer } from '../support/buyer.ts';
 import { fundOutside } from '../support/fundings.ts';
 import { fetchHistory, payloadTexts } from '../support/history.ts';
 import { atGateway, buyOutside, clearGatewayFaults, confirm, gatewayFaults } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  ANXIOUS,
-  startWorkflows,
-  PATIENT,
-  untilListed,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { ANXIOUS, startWorkflows, PATIENT, untilListed } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-});
+const { stack, harness, buyer } = await startWorkflows();
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
-});
-afterAll(async () => {
-  await harness.close();
-  await stack.close();
 });
 
 interface Shown {

@@ -1,23 +1,14 @@
 // Callers who ask again and again: no number of them holds up a purchase.
-import { afterAll, beforeAll, it } from 'vitest';
-import { findPurchaseRow, type Buyer } from '../support/buyer.ts';
+import { it } from 'vitest';
+import { findPurchaseRow } from '../support/buyer.ts';
 import { atGateway, confirm, gatewayFaults, untilStatus } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({}, { plan: 'ENTERPRISE', requestsPerMinute: 100_000 }));
-});
-afterAll(() => closeWorkflows({ stack, harness }));
+const { stack, harness, buyer } = await startWorkflows(
+  {},
+  { plan: 'ENTERPRISE', requestsPerMinute: 100_000 },
+);
 
 it('confirm-payments that overlap do not hold up a delivery that is paid for', async () => {
   // Every look at the gateway takes so long that the next caller is there before it has ended.

@@ -1,9 +1,9 @@
 // "Request cancellation" pressed in the Temporal UI, at every stage: nothing changes, for the workflow and for everybody who asks it something.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
 import { fundOutside, untilFunding } from '../support/fundings.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import { newOperator, type Operator } from '../support/move-maker.ts';
+import { newOperator, type Operator } from '../support/operator-actions.ts';
 import {
   atGateway,
   chargeAt,
@@ -12,29 +12,16 @@ import {
   gatewayFaults,
   untilStatus,
 } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  PATIENT,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let operator: Operator;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
-  operator = newOperator(stack);
-});
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Asked by nobody but the test. */
 const NEVER_MS = 3_600_000;
@@ -73,7 +60,7 @@ describe('a purchase that waits for its money', () => {
       timings: UNASKED,
     });
     await cancel(transactionId);
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({ outcome: 'done' });
     expect(await harness.result(transactionId)).toMatchObject({ reason: 'CANCELLED_BY_OPERATOR' });
   });
 });
@@ -95,7 +82,7 @@ describe('a paid purchase in the middle of its delivery', () => {
       const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
       await cancel(transactionId);
       await stack.clearFaults();
-      expect(await operator.move(transactionId, move)).toMatchObject({ outcome: 'done' });
+      expect(await operator.act(transactionId, move)).toMatchObject({ outcome: 'done' });
       const { status } = await untilClosed(stack, transactionId);
       expect(status).toBe(move === 'cancel' ? 'FAILED' : 'SUCCESS');
       expect(await holdOf(stack, transactionId)).toBe(move === 'cancel' ? 'VOIDED' : 'POSTED');
@@ -120,7 +107,7 @@ describe('money on its way', () => {
     await atGateway(stack, transactionId, 'pay');
     await untilStatus(stack, transactionId, 'FAILED');
     await cancel(transactionId);
-    expect(await operator.move(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({ outcome: 'done' });
     await until(
       () => chargeAt(stack, transactionId),
       ({ refunds }) => refunds[0]?.status === 'processed',

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { countRows } from '../support/payment-books.ts';
-import { atGateway, buyOutside, gatewayFaults, looksAtGateway, untilStatus } from '../support/payments.ts';
+import { atGateway, buyOutside, gatewayFaults, gatewayChecks, untilStatus } from '../support/payments.ts';
 import { startStack, type Answer, type Stack, type TestAccount } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
@@ -122,12 +122,12 @@ describe('about an own payment there is nothing to confirm of', () => {
   });
 
   it('what is closed costs a look every two seconds, however often it is asked about', async () => {
-    const before = await looksAtGateway(stack);
+    const before = await gatewayChecks(stack);
     const beganAtMs = performance.now();
     for (let asked = 0; asked < 20; asked += 1)
       expect((await confirm({ transactionId: ids.delivered })).status).toBe(200);
     const most = 1 + Math.floor((performance.now() - beganAtMs) / 2_000);
-    expect((await looksAtGateway(stack)) - before).toBeLessThanOrEqual(most);
+    expect((await gatewayChecks(stack)) - before).toBeLessThanOrEqual(most);
   });
 
   it('a WALLET purchase has no reference at the gateway', async () => {

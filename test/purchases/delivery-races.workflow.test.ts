@@ -1,31 +1,24 @@
 // Two observers of one delivery that disagree: an attempt that was given up and still works, a refusal beside an order that is on its way, an
 // operator's cancellation beside a delivery. Attempts are played by hand, in the order that shows the fault.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { openPurchase } from '../../src/purchases/store/opening.ts';
 import { failPurchase } from '../../src/purchases/store/purchases.ts';
 import type { DeliverOutcome } from '../../workflows/contract.ts';
-import { findPurchaseRow, holdOf, type Buyer } from '../support/buyer.ts';
+import { findPurchaseRow, holdOf } from '../support/buyer.ts';
 import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { closeWorkflows, startWorkflows, type WorkflowHarness } from '../support/workflow-harness.ts';
+import { startWorkflows } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let topUpTarget: { esimId: string; iccid: string };
 const attempts: Attempt[] = [];
 
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-  topUpTarget = await harness.topUpTarget(buyer);
-});
+const { stack, harness, buyer } = await startWorkflows();
+topUpTarget = await harness.topUpTarget(buyer);
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 function newAttempt(aheadMs?: number): Attempt {
   const attempt = createAttempt(stack, aheadMs);

@@ -10,7 +10,7 @@ import { openWorld } from '../../src/platform/composition/compose.ts';
 import { newBuyer } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { KINDS, type Keyed, type Kind } from '../support/keyed.ts';
-import { inLanes } from '../support/lanes.ts';
+import { runConcurrently } from '../support/concurrency.ts';
 import { ownSupplier } from '../support/own-simulators.ts';
 import { createRandom, size, withSeed } from '../support/size.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
@@ -83,7 +83,7 @@ it(`${KEYS} keys, each used ${AT_ONCE} times at once: one effect, one answer`, (
   withSeed(async (seed) => {
     const random = createRandom(seed);
     const kinds = Array.from({ length: KEYS }, (_, nth) => ALL_KINDS[nth] ?? random.pick(ALL_KINDS));
-    await inLanes(kinds, LANES, async (kind) => expectOneEffect(await KINDS[kind](stack)));
+    await runConcurrently(kinds, LANES, async (kind) => expectOneEffect(await KINDS[kind](stack)));
     await expectSoundBooks(stack);
   }));
 

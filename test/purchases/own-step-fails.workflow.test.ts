@@ -1,25 +1,12 @@
 // A step that our own database keeps refusing: it stays, it is to be seen, and its history does not fill up.
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { untilClosed, type Buyer } from '../support/buyer.ts';
+import { expect, it } from 'vitest';
+import { untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  untilListed,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, untilListed } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-});
-afterAll(() => closeWorkflows({ stack, harness }));
+const { stack, harness, buyer } = await startWorkflows();
 
 it('is shown as needing attention after a minute, tried ever more rarely, and goes on when the database takes it', async () => {
   await stack.faults({ neverAllocate: 1 });

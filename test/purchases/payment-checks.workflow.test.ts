@@ -1,44 +1,32 @@
 // Looks at the gateway that something overtakes: money that comes between a look's question and its end, and a look that ends when all else is done.
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, expect, it } from 'vitest';
+import { untilClosed } from '../support/buyer.ts';
 import {
   atGateway,
   clearGatewayFaults,
   gatewayFaults,
-  looksAtGateway,
+  gatewayChecks,
   untilStatus,
 } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  PATIENT,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, PATIENT } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n }));
-});
+const { stack, harness, buyer } = await startWorkflows({}, { fundsMinor: 0n });
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
 });
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** A look that the gateway has answered and that waits for the row of the first try, under 2 s, while `meanwhile` happens. */
 async function whileALookWaits(transactionId: string, meanwhile: () => Promise<unknown>): Promise<void> {
   const lock = await stack.owner.startTransaction().execute();
   try {
     await sql`select from payments where reference = ${transactionId} for update`.execute(lock);
-    const before = await looksAtGateway(stack);
+    const before = await gatewayChecks(stack);
     await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
     await until(
-      () => looksAtGateway(stack),
+      () => gatewayChecks(stack),
       (looks) => looks > before,
       { what: 'asked', everyMs: 10 },
     );

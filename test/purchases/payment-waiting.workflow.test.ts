@@ -1,7 +1,7 @@
 // A purchase that waits for its money, with the hours of real buyers scaled down to seconds: what it costs, when it stops, and that it
 // never gives money up for lost while the gateway does not say.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findPurchaseRow, timelineOf, untilClosed } from '../support/buyer.ts';
 import { movedBy } from '../support/fundings.ts';
 import { fetchHistory } from '../support/history.ts';
 import {
@@ -9,40 +9,26 @@ import {
   buyOutside,
   clearGatewayFaults,
   gatewayFaults,
-  looksAtGateway,
+  gatewayChecks,
   untilStatus,
 } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  PATIENT,
-  untilListed,
-  untilRow,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, PATIENT, untilListed, untilRow } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows(
-    {
-      env: {
-        SIMWAY_TEST_TIMINGS: JSON.stringify({
-          answerWithinMs: 3_000,
-          openChargeForMs: 6_000,
-          pollFirstMs: 300,
-          pollMaxMs: 500,
-        }),
-      },
+const { stack, harness, buyer } = await startWorkflows(
+  {
+    env: {
+      SIMWAY_TEST_TIMINGS: JSON.stringify({
+        answerWithinMs: 3_000,
+        openChargeForMs: 6_000,
+        pollFirstMs: 300,
+        pollMaxMs: 500,
+      }),
     },
-    { fundsMinor: 0n },
-  ));
-});
+  },
+  { fundsMinor: 0n },
+);
 afterEach(() => clearGatewayFaults(stack));
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Takes money for a second and a half. */
 const SOON_OVER = { ...PATIENT, checkoutMs: 1_500, slowLookMs: 300 };
@@ -95,11 +81,11 @@ describe('nobody pays', () => {
 
   it('costs itself one look, at the end, and some thirty events of history, however long it waits', async () => {
     // The watch asks the list, which counts no look.
-    const before = await looksAtGateway(stack);
+    const before = await gatewayChecks(stack);
     const timings = { ...PATIENT, checkoutMs: 9_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, paidBy: 'CARD', timings });
     await harness.result(transactionId);
-    expect((await looksAtGateway(stack)) - before).toBe(1);
+    expect((await gatewayChecks(stack)) - before).toBe(1);
     const { events } = await fetchHistory(stack, transactionId);
     console.log(`an abandoned checkout: ${events.length} events of history`);
     expect(events.length).toBeLessThanOrEqual(60);
@@ -147,9 +133,9 @@ describe('the gateway is away when the time is over', () => {
     expect(row).toMatchObject({ status: 'PENDING', attention_reason: 'GATEWAY_OUTCOME_UNKNOWN' });
     const query = `NeedsAttention = true AND Reason = 'GATEWAY_OUTCOME_UNKNOWN'`;
     await untilListed(stack, query, (ids) => ids.includes(transactionId));
-    const looks = await looksAtGateway(stack);
+    const looks = await gatewayChecks(stack);
     await until(
-      () => looksAtGateway(stack),
+      () => gatewayChecks(stack),
       (now) => now >= looks + 3,
       { what: 'more looks' },
     );

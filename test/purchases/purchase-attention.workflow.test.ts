@@ -1,28 +1,13 @@
 // A purchase that cannot go on by itself: money held, open, flagged, findable by operations, and on its way again as soon as it can.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, expect, it } from 'vitest';
+import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
-import type { Stack } from '../support/stack.ts';
 import { reopenHold } from '../support/holds.ts';
 import { postHold, voidHold } from '../../src/ledger/store/ledger.ts';
-import {
-  ANXIOUS,
-  closeWorkflows,
-  HURRIED,
-  startWorkflows,
-  untilListed,
-  untilRow,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { ANXIOUS, HURRIED, startWorkflows, untilListed, untilRow } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-});
+const { stack, harness, buyer } = await startWorkflows();
 afterEach(() => stack.clearFaults());
-afterAll(() => closeWorkflows({ stack, harness }));
 
 const untilFlagged = (transactionId: string) =>
   untilRow(stack, transactionId, (row) => row.needs_attention_since !== null, 'flagged');

@@ -1,30 +1,17 @@
 // The ways a purchase comes to its eSIM: at once, after busy calls, after a lost answer, late. Each with one order at the supplier, a posted
 // hold, and a history that stays small and tells operations everything but secrets.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory, historyBytes, payloadTexts, summariesOf } from '../support/history.ts';
-import type { Stack } from '../support/stack.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  untilListed,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, untilListed, type WorkflowHarness } from '../support/workflow-harness.ts';
 
 const MAX_EVENTS = 18;
 const MAX_HISTORY_BYTES = 10 * 1024;
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let topUpTarget: { esimId: string; iccid: string };
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-  topUpTarget = await harness.topUpTarget(buyer);
-});
+const { stack, harness, buyer } = await startWorkflows();
+topUpTarget = await harness.topUpTarget(buyer);
 afterEach(() => stack.clearFaults());
-afterAll(() => closeWorkflows({ stack, harness }));
 
 const BOTH = [
   { type: 'BASE', order: () => ({ account: buyer.account }) },

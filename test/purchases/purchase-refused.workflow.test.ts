@@ -1,29 +1,15 @@
 // Refused for good: the money goes back, the purchase says why, the supplier holds nothing. And refusals that are not to be believed,
 // because something may have been taken before them.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, timelineOf, untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, timelineOf, untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  PATIENT,
-  untilListed,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, PATIENT, untilListed } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
 let topUpTarget: { esimId: string; iccid: string };
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows());
-  topUpTarget = await harness.topUpTarget(buyer);
-});
+const { stack, harness, buyer } = await startWorkflows();
+topUpTarget = await harness.topUpTarget(buyer);
 afterEach(() => stack.clearFaults());
-afterAll(() => closeWorkflows({ stack, harness }));
 
 const REFUSALS = [
   { fault: { outOfStock: 1 }, reason: 'OUT_OF_STOCK' },

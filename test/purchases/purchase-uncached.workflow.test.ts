@@ -1,30 +1,15 @@
 // Every path again on a worker that keeps no workflow in memory: each task replays the whole history, so anything that is not
 // deterministic shows here as a purchase that does not end.
-import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { untilClosed, type Buyer } from '../support/buyer.ts';
+import { afterEach, expect, it } from 'vitest';
+import { untilClosed } from '../support/buyer.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
 import { atGateway, chargeAt, confirm } from '../support/payments.ts';
-import type { Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 import { answerStatus, startReceiver } from '../support/webhook-receiver.ts';
-import {
-  ANXIOUS,
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  PATIENT,
-  untilRow,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { ANXIOUS, startWorkflows, HURRIED, PATIENT, untilRow } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-beforeAll(async () => {
-  ({ stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_WORKER_CACHED_WORKFLOWS: '0' } }));
-});
+const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_WORKER_CACHED_WORKFLOWS: '0' } });
 afterEach(() => stack.clearFaults());
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Of the workflow's own tasks: a step may take too long on a busy machine, and is then asked about. */
 async function expectNoFailedTask(transactionId: string): Promise<void> {

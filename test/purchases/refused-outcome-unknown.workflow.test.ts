@@ -1,29 +1,15 @@
 // Refusals beside orders that are on their way: money goes back only on the supplier's last word, and an operator is never locked out by a supplier
 // that does not say what it did.
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findPurchaseRow, holdOf, untilClosed, type Buyer } from '../support/buyer.ts';
-import { newOperator, type Operator } from '../support/move-maker.ts';
-import type { Stack } from '../support/stack.ts';
+import { afterEach, describe, expect, it } from 'vitest';
+import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
+import { newOperator } from '../support/operator-actions.ts';
 import { until } from '../support/until.ts';
-import {
-  closeWorkflows,
-  startWorkflows,
-  HURRIED,
-  PATIENT,
-  type WorkflowHarness,
-} from '../support/workflow-harness.ts';
+import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 
-let stack: Stack;
-let harness: WorkflowHarness;
-let buyer: Buyer;
-let operator: Operator;
-beforeAll(async () => {
-  // An eSIM in use cannot be cancelled any more: here none goes into use by itself.
-  ({ stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } }));
-  operator = newOperator(stack);
-});
+// An eSIM in use cannot be cancelled any more: here none goes into use by itself.
+const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
+const operator = newOperator(stack);
 afterEach(() => stack.clearFaults());
-afterAll(() => closeWorkflows({ stack, harness }));
 
 /** Longer than the 5 s that a call may take. */
 const LATE_MS = 7_000;
@@ -144,13 +130,13 @@ describe('an operator, where the supplier does not say whether it cancelled', ()
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
     await stack.clearFaults();
     await stack.faults({ cancelUnseen: 1 });
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({
       outcome: 'refused',
       code: 'SUPPLIER_MAY_DELIVER',
       detail: expect.stringContaining('does not say whether it cancelled') as unknown,
     });
     expect(await holdOf(stack, transactionId)).toBe('HELD');
-    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({
+    expect(await operator.act(transactionId, 'retry-delivery')).toMatchObject({
       outcome: 'done',
       did: 'delivered',
     });
@@ -162,9 +148,9 @@ describe('an operator, where the supplier does not say whether it cancelled', ()
     const { transactionId } = await harness.purchase({ account: buyer.account, timings: RARELY });
     await stack.clearFaults();
     await stack.faults({ loseAnswer: 1 });
-    expect(await operator.move(transactionId, 'cancel')).toMatchObject({ code: 'SUPPLIER_MAY_DELIVER' });
+    expect(await operator.act(transactionId, 'cancel')).toMatchObject({ code: 'SUPPLIER_MAY_DELIVER' });
     await stack.clearFaults();
-    expect(await operator.move(transactionId, 'retry-delivery')).toMatchObject({ outcome: 'done' });
+    expect(await operator.act(transactionId, 'retry-delivery')).toMatchObject({ outcome: 'done' });
     expect(await untilClosed(stack, transactionId)).toMatchObject({
       status: 'FAILED',
       reason: 'SUPPLIER_REFUSED',

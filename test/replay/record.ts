@@ -2,7 +2,7 @@
 // needs and takes it down again. Overwrites the files of the coming release only: those of earlier ones are what must go on replaying.
 // Names of paths behind it record these alone.
 import { sql } from 'kysely';
-import { EVIDENCE, newOperator } from '../support/move-maker.ts';
+import { EVIDENCE, newOperator } from '../support/operator-actions.ts';
 import {
   DELIVER_WEBHOOK_WORKFLOW,
   OPS_QUEUE,
@@ -119,8 +119,8 @@ const WALKS: Record<RecordedPath, Walk> = {
     await stack.faults({ neverAllocate: 1 });
     const timings = { ...HURRIED, attentionAfterMs: 600_000, lookFirstMs: 300_000, lookMaxMs: 300_000 };
     const { transactionId } = await harness.purchase({ account: buyer.account, timings });
-    await newOperator(stack).move(transactionId, 'look-at-supplier');
-    await newOperator(stack).move(transactionId, 'cancel', { evidence: EVIDENCE });
+    await newOperator(stack).act(transactionId, 'look-at-supplier');
+    await newOperator(stack).act(transactionId, 'cancel', { evidence: EVIDENCE });
     return transactionId;
   },
   'own-step-fails': async ({ stack, harness, buyer }) => {
@@ -244,7 +244,7 @@ const WALKS: Record<RecordedPath, Walk> = {
   'after-closing-moved': async ({ stack, harness, shop }) => {
     const { transactionId } = await harness.purchase({ account: shop.account });
     await stack.temporal.workflow.getHandle(transactionId).result();
-    await newOperator(stack).move(transactionId, 'look-at-supplier');
+    await newOperator(stack).act(transactionId, 'look-at-supplier');
     return `after-${transactionId}`;
   },
   'after-closing-claimed': async (recording) => {
@@ -259,7 +259,7 @@ const WALKS: Record<RecordedPath, Walk> = {
       (ids) => ids.length > 0,
     );
     await atGateway(stack, transactionId, 'dispute', { action: 'resolve', resolution: 'declined' });
-    await newOperator(stack).move(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
+    await newOperator(stack).act(transactionId, 'settle-claim', { evidence: EVIDENCE, outcome: 'won' });
     return `after-${transactionId}`;
   },
   'card-refund-blocked': async (recording) => {
@@ -269,7 +269,7 @@ const WALKS: Record<RecordedPath, Walk> = {
     const transactionId = await opened(recording, 'CARD');
     await atGateway(stack, transactionId, 'pay');
     await flagged(stack, transactionId);
-    await newOperator(stack).move(transactionId, 'credit-wallet', { evidence: EVIDENCE });
+    await newOperator(stack).act(transactionId, 'credit-wallet', { evidence: EVIDENCE });
     return transactionId;
   },
 };

@@ -11,7 +11,7 @@ import { until } from './until.ts';
 const SECRET_KEY = 'sk_test_simulator';
 const DOOR = '/webhooks/paystack/test';
 
-interface ToldEvent {
+interface GatewayEvent {
   readonly id: number;
   readonly event: string;
   readonly body: string;
@@ -64,13 +64,13 @@ export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
 }
 
 /** What the gateway has told of a charge, or would have: oldest first. */
-export async function eventsOf(stack: Stack, reference: string): Promise<ToldEvent[]> {
+export async function eventsOf(stack: Stack, reference: string): Promise<GatewayEvent[]> {
   const answer = await fetch(`${stack.gatewayControlUrl}/webhooks?reference=${reference}`);
-  return ((await answer.json()) as ToldEvent[]).toReversed();
+  return ((await answer.json()) as GatewayEvent[]).toReversed();
 }
 
 /** The gateway sends it once more, or for the first time where it was dropped: the same bytes over its own courier. */
-export async function resend(stack: Stack, { id }: ToldEvent): Promise<void> {
+export async function resend(stack: Stack, { id }: GatewayEvent): Promise<void> {
   await control(stack, `/webhooks/${id}/resend`);
 }
 

@@ -78,7 +78,7 @@ export async function clearGatewayFaults(stack: Stack): Promise<void> {
 }
 
 /** Questions that the gateway was asked about charges so far. */
-export async function looksAtGateway(stack: Stack): Promise<number> {
+export async function gatewayChecks(stack: Stack): Promise<number> {
   const answer = await fetch(`${stack.gatewayControlUrl}/stats`);
   const { calls } = (await answer.json()) as { calls: Record<string, number> };
   return calls['transaction/verify'] ?? 0;

@@ -17,7 +17,7 @@ import {
   type OutsideMethod,
   type Paid,
 } from './payments.ts';
-import { takeTurns } from './lanes.ts';
+import { createSemaphore } from './concurrency.ts';
 import type { Stack, TestAccount } from './stack.ts';
 import { until } from './until.ts';
 import { answerStatus, type Listener, type Receiver } from './webhook-receiver.ts';
@@ -114,7 +114,7 @@ const times = <T>(each: number, make: (nth: number) => Promise<T>): Promise<T[]>
   Promise.all(Array.from({ length: each }, (_none, nth) => planting(() => make(nth))));
 
 /** All at once would be a crowd of another promise. */
-const planting = takeTurns(12);
+const planting = createSemaphore(12);
 
 async function fromWallet({ stack }: Ground, each: number): Promise<string[]> {
   return times(each, async () => {

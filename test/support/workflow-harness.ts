@@ -1,5 +1,6 @@
 // Purchases handed straight to the engine, each with timings of its own: workflow tests choose how patient a purchase is without a stack
 // for every pace. Real engine, worker, Postgres and supplier; only the HTTP door is left out.
+import { afterAll } from 'vitest';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createPurchaseEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import { newEsimId, newTransactionId } from '../../src/platform/idempotency/transaction-id.ts';
@@ -72,27 +73,22 @@ export interface WorkflowHarness {
   close(): Promise<void>;
 }
 
-/** What tests of workflows have in common: a stack, the harness on it, and somebody who buys. */
+/** A stack, the harness on it and a buyer, for the whole test file. At its end the books must be sound; whether or not they are, all is closed. */
 export async function startWorkflows(
   options: StackOptions = {},
   account: AccountOptions = {},
 ): Promise<{ readonly stack: Stack; readonly harness: WorkflowHarness; readonly buyer: Buyer }> {
   const stack = await startStack(options);
   const harness = await createWorkflowHarness(stack);
+  afterAll(async () => {
+    try {
+      await expectSoundBooks(stack);
+    } finally {
+      await harness.close();
+      await stack.close();
+    }
+  });
   return { stack, harness, buyer: await newBuyer(stack, account) };
-}
-
-/** Books are sound at the end; whether or not they are, nothing stays behind. */
-export async function closeWorkflows(opened: {
-  readonly stack: Stack;
-  readonly harness: WorkflowHarness;
-}): Promise<void> {
-  try {
-    await expectSoundBooks(opened.stack);
-  } finally {
-    await opened.harness.close();
-    await opened.stack.close();
-  }
 }
 
 /** The harness on a running stack; close it before the stack. */

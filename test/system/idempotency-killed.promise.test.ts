@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { plantGates, type Gate, type Gates } from '../support/gates.ts';
 import { expectSoundBooks } from '../support/invariants.ts';
 import { KINDS, type Keyed, type Kind } from '../support/keyed.ts';
-import { inLanes } from '../support/lanes.ts';
+import { runConcurrently } from '../support/concurrency.ts';
 import { createRandom, size, withSeed, type Random } from '../support/size.ts';
 import { startStack, type Answer, type Stack } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -83,7 +83,7 @@ interface Cut {
 /** Buyers are made ready a few at a time; then all of them ask, and wait each at its gate. */
 async function waitAtAll(points: readonly (typeof POINTS)[number][]): Promise<Cut[]> {
   const ready: { keyed: Keyed; kind: Kind; gate: Gate }[] = [];
-  await inLanes(points, 4, async ({ kind, gate }) => {
+  await runConcurrently(points, 4, async ({ kind, gate }) => {
     ready.push({ keyed: await KINDS[kind](stack), kind, gate });
   });
   return Promise.all(

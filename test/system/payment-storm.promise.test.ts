@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSoundBooks } from '../support/invariants.ts';
-import { inLanes } from '../support/lanes.ts';
+import { runConcurrently } from '../support/concurrency.ts';
 import { dropped, eventsOf, postEvent } from '../support/payers.ts';
 import { countRows } from '../support/payment-books.ts';
 import { atGateway, buyOutside, confirm, gatewayFaults, type Paid } from '../support/payments.ts';
@@ -146,7 +146,7 @@ async function expectReplaysChangeNothing(stack: Stack, orders: readonly Order[]
     { what: 'the workflows of what has ended', withinMs: 60_000, everyMs: 1_000 },
   );
   const before = await countRows(stack.owner);
-  await inLanes(ended, AT_ONCE, async (order) => {
+  await runConcurrently(ended, AT_ONCE, async (order) => {
     const [event] = await eventsOf(stack, order.bought.reference);
     await Promise.all([postEvent(stack, event!.body), postEvent(stack, event!.body)]);
     expect((await confirmed(stack, order.account, order.bought.transactionId)).status).toBe(200);
@@ -155,7 +155,7 @@ async function expectReplaysChangeNothing(stack: Stack, orders: readonly Order[]
 }
 
 async function expectNothingLost(stack: Stack, orders: readonly Order[]): Promise<void> {
-  await inLanes(orders, AT_ONCE, (order) => expectEnded(stack, order));
+  await runConcurrently(orders, AT_ONCE, (order) => expectEnded(stack, order));
   await expectReplaysChangeNothing(stack, orders);
   expect(await dropped(stack)).toEqual([]);
   expect(await stack.world.selectFrom('payments').select('reference').execute()).toHaveLength(orders.length);
@@ -175,7 +175,7 @@ describe.each(Array.from({ length: STACKS }, (_, nth) => SEED + nth))('SIMWAY_TE
     const account = await stack.account({ fundsMinor: 0n, currency: random.pick(['USD', 'NGN'] as const) });
     const orders: Order[] = [];
     const slots = Array.from({ length: ORDERS }, () => 0);
-    await inLanes(slots, AT_ONCE, async () => {
+    await runConcurrently(slots, AT_ONCE, async () => {
       const order = await paidOrder(stack, account, random);
       orders.push(order);
       await storm(stack, order);

@@ -1,51 +1,28 @@
 // What the shop of HTTP tests sells: fixed values that the shape tests compare with.
 import type { CataloguePackage, Region } from '../../../src/catalogue/rules.ts';
+import { basePackage, region } from '../facts.ts';
 
 export const NOW = new Date('2026-01-31T09:30:00.250Z');
 
 export const regions: readonly Region[] = [
-  {
-    regionCode: 'NG',
-    regionName: 'Nigeria',
-    regionType: 'LC',
-    countryCode: 'NG',
-    flagUrl: 'https://img.example.com/ng.png',
-  },
-  {
+  region(),
+  region({
     regionCode: 'EU-42',
     regionName: 'Europe',
     regionType: 'RG',
     countryCode: null,
     flagUrl: 'https://img.example.com/eu.png',
-  },
-  {
+  }),
+  region({
     regionCode: 'GL-120',
     regionName: 'Global',
     regionType: 'GL',
     countryCode: null,
     flagUrl: 'https://img.example.com/gl.png',
-  },
+  }),
 ];
 
-export const baseItem: CataloguePackage = {
-  packageCode: 'NG-5GB-30D',
-  packageType: 'BASE',
-  slug: 'NG_5_30',
-  name: 'Nigeria 5GB 30Days',
-  regionCode: 'NG',
-  regionType: 'LC',
-  cost: 100_000n,
-  volumeBytes: 5_368_709_120,
-  dataType: 1,
-  duration: 30,
-  durationUnit: 'DAY',
-  unusedValidDays: 180,
-  speed: '3G/4G',
-  description: 'Nigeria 5GB 30Days',
-  activeType: 2,
-  topUpAvailable: true,
-  location: 'NG',
-  locationCode: 'NG',
+export const baseItem: CataloguePackage = basePackage({
   networks: [
     {
       locationName: 'Nigeria',
@@ -58,7 +35,7 @@ export const baseItem: CataloguePackage = {
       ],
     },
   ],
-};
+});
 
 export const topUpItem: CataloguePackage = {
   ...baseItem,

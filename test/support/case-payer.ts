@@ -6,7 +6,7 @@ import { atLockedRate } from '../../src/payments/rules.ts';
 import { findWallet } from '../../src/ledger/store/ledger.ts';
 import { findPayment, type PaymentRow } from '../../src/payments/store/payments.ts';
 import { timelineOf } from './buyer.ts';
-import { takeTurns } from './lanes.ts';
+import { createSemaphore } from './concurrency.ts';
 import { eventsOf, reconcileNow, resend, untilTaken } from './payers.ts';
 import { entriesOf } from './payment-books.ts';
 import { chargeAt, confirm, type Paid } from './payments.ts';
@@ -29,7 +29,7 @@ export interface End {
   readonly attention?: string;
 }
 
-export interface OddPayer {
+export interface CasePayer {
   readonly stack: Stack;
   readonly account: TestAccount;
   readonly order: Order;
@@ -45,9 +45,9 @@ const ENDS_WITHIN_MS = 90_000;
 const LOOKED_AT_ONCE_IN_MS = 2_100;
 
 /** We hear of what happened: by the gateway's events, by being asked, or by looking ourselves. */
-export async function hear(payer: OddPayer): Promise<void> {
+export async function hear(payer: CasePayer): Promise<void> {
   const { stack, account, order, random, bought } = payer;
-  if (order === 'event first') await tellEvents(payer);
+  if (order === 'event first') await sendEvents(payer);
   if (order === 'confirm first') {
     if ((await stateOf(payer)) !== 'PENDING') await setTimeout(LOOKED_AT_ONCE_IN_MS);
     for (let times = 0; times <= random.below(3); times += 1) {
@@ -55,11 +55,11 @@ export async function hear(payer: OddPayer): Promise<void> {
       expect(status).toBe(200);
     }
   }
-  if (order === 'poll only') await findUntold(payer);
+  if (order === 'poll only') await findWithoutEvents(payer);
 }
 
 /** Every event of the charge, in any order, some of them twice: older ones come again. */
-export async function tellEvents({ stack, random, bought }: OddPayer): Promise<void> {
+export async function sendEvents({ stack, random, bought }: CasePayer): Promise<void> {
   const events = await eventsOf(stack, bought.reference);
   const shuffled = events
     .flatMap((event) => Array.from({ length: 1 + random.below(3) }, () => event))
@@ -73,7 +73,7 @@ export async function tellEvents({ stack, random, bought }: OddPayer): Promise<v
  * Money for what has brought nothing is found in the gateway's list by whoever watches it. What is settled is compared with the gateway's statement once
  * a day, and a person then has it looked at.
  */
-async function findUntold(payer: OddPayer): Promise<void> {
+async function findWithoutEvents(payer: CasePayer): Promise<void> {
   const { stack, account, bought } = payer;
   if ((await stateOf(payer)) === 'PENDING') return;
   const before = await bookings(payer);
@@ -89,10 +89,10 @@ async function findUntold(payer: OddPayer): Promise<void> {
   );
 }
 
-const comparing = takeTurns(1);
+const comparing = createSemaphore(1);
 
 /** Whether the comparison with the statement names it. */
-async function differs({ stack, bought }: OddPayer): Promise<boolean> {
+async function differs({ stack, bought }: CasePayer): Promise<boolean> {
   await comparing(() => reconcileNow(stack));
   const found = await stack.world
     .selectFrom('reconciliation_differences')
@@ -104,7 +104,7 @@ async function differs({ stack, bought }: OddPayer): Promise<boolean> {
 }
 
 /** How often the ledger has booked anything of it. */
-async function bookings({ stack, bought }: OddPayer): Promise<number> {
+async function bookings({ stack, bought }: CasePayer): Promise<number> {
   const booked = await stack.world
     .selectFrom('ledger_transactions')
     .select('id')
@@ -113,11 +113,11 @@ async function bookings({ stack, bought }: OddPayer): Promise<number> {
   return booked.length;
 }
 
-async function paymentOf({ stack, bought }: OddPayer): Promise<PaymentRow> {
+async function paymentOf({ stack, bought }: CasePayer): Promise<PaymentRow> {
   return (await findPayment(stack.world, bought.reference))!;
 }
 
-async function rowOf({ stack, bought }: OddPayer) {
+async function rowOf({ stack, bought }: CasePayer) {
   return stack.world
     .selectFrom('purchases')
     .selectAll()
@@ -125,12 +125,12 @@ async function rowOf({ stack, bought }: OddPayer) {
     .executeTakeFirstOrThrow();
 }
 
-export async function stateOf(payer: OddPayer): Promise<string> {
+export async function stateOf(payer: CasePayer): Promise<string> {
   const { status, reason } = await rowOf(payer);
   return [status, reason].filter(Boolean).join(', ');
 }
 
-export async function untilState(payer: OddPayer, state: string): Promise<void> {
+export async function untilState(payer: CasePayer, state: string): Promise<void> {
   await until(
     () => stateOf(payer),
     (now) => now === state,
@@ -139,7 +139,7 @@ export async function untilState(payer: OddPayer, state: string): Promise<void> 
 }
 
 /** All of it at one moment; what is not there in time is shown beside what should be. */
-export async function expectEnd(payer: OddPayer, end: End): Promise<void> {
+export async function expectEnd(payer: CasePayer, end: End): Promise<void> {
   const wanted = {
     state: end.state,
     ledger: end.ledger,

@@ -7,13 +7,13 @@ import {
   expectEnd,
   hear,
   stateOf,
-  tellEvents,
+  sendEvents,
   untilState,
   type End,
-  type OddPayer,
+  type CasePayer,
   type Order,
-} from './odd-payer.ts';
-import { takeTurns } from './lanes.ts';
+} from './case-payer.ts';
+import { createSemaphore } from './concurrency.ts';
 import { buyOutsideOnce, endRefund, eventsOf, untilRefundAsked } from './payers.ts';
 import { atGateway, chargeAt, confirm } from './payments.ts';
 import type { Random } from './size.ts';
@@ -21,11 +21,11 @@ import type { Stack } from './stack.ts';
 import { until } from './until.ts';
 import type { OutsideMethod } from '../../src/domain/states.ts';
 
-export interface OddCase {
+export interface PaymentCase {
   readonly name: string;
   /** Any method and currency where it names none. */
   readonly buys?: { readonly methods?: readonly OutsideMethod[]; readonly packageCode?: string };
-  readonly play: (payer: OddPayer) => Promise<End>;
+  readonly play: (payer: CasePayer) => Promise<End>;
 }
 
 /** As long as a page or an account takes money in these tests. */
@@ -33,12 +33,12 @@ export const TAKES_MONEY_MS = 20_000;
 const HOSTED: readonly OutsideMethod[] = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'];
 const ALL: readonly OutsideMethod[] = [...HOSTED, 'BANK_TRANSFER'];
 
-const share = (payer: OddPayer, percent: number): number => Math.trunc((payer.chargeMinor * percent) / 100);
-const pay = (payer: OddPayer, body?: object) => atGateway(payer.stack, payer.bought.reference, 'pay', body);
-const reverse = (payer: OddPayer) => atGateway(payer.stack, payer.bought.reference, 'reverse');
+const share = (payer: CasePayer, percent: number): number => Math.trunc((payer.chargeMinor * percent) / 100);
+const pay = (payer: CasePayer, body?: object) => atGateway(payer.stack, payer.bought.reference, 'pay', body);
+const reverse = (payer: CasePayer) => atGateway(payer.stack, payer.bought.reference, 'reverse');
 const DELIVERED = { state: 'SUCCESS', ledger: ['payment-received', 'post'], tells: 'delivered' } as const;
 
-export const CASES: readonly OddCase[] = [
+export const CASES: readonly PaymentCase[] = [
   {
     name: 'paid less',
     play: async (payer) => {
@@ -225,7 +225,7 @@ export const CASES: readonly OddCase[] = [
       await untilState(payer, 'SUCCESS');
       await atGateway(payer.stack, payer.bought.reference, 'dispute');
       // Nothing but its event tells of a dispute.
-      await tellEvents(payer);
+      await sendEvents(payer);
       return {
         ...DELIVERED,
         ledger: ['payment-received', 'post', 'disputed'],
@@ -303,7 +303,7 @@ export const CASES: readonly OddCase[] = [
   },
 ];
 
-function late({ chargeMinor }: OddPayer, reason: string): End {
+function late({ chargeMinor }: CasePayer, reason: string): End {
   return {
     state: `FAILED, ${reason}`,
     ledger: ['payment-received-late'],
@@ -313,10 +313,10 @@ function late({ chargeMinor }: OddPayer, reason: string): End {
 }
 
 /** Buyers who open a payment at one time: all of them at once would be a crowd of another promise. */
-const opening = takeTurns(6);
+const opening = createSemaphore(6);
 
 /** Plays one case to its end, on an account of its own. */
-export async function playCase(stack: Stack, odd: OddCase, order: Order, random: Random): Promise<void> {
+export async function playCase(stack: Stack, odd: PaymentCase, order: Order, random: Random): Promise<void> {
   const currency: AccountCurrency = random.pick(['USD', 'NGN'] as const);
   const method = random.pick(odd.buys?.methods ?? ALL);
   const packageCode = odd.buys?.packageCode === undefined ? {} : { packageCode: odd.buys.packageCode };
@@ -331,7 +331,7 @@ export async function playCase(stack: Stack, odd: OddCase, order: Order, random:
     );
     return { account: buyer, bought: paid, requested: charge.requested };
   });
-  const payer: OddPayer = {
+  const payer: CasePayer = {
     stack,
     account,
     order,

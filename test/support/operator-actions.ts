@@ -1,5 +1,4 @@
-// An operator in a test: makes moves as the command line does, and looks at what is on record of them. Timings of workflows that are carried on
-// are those of patient tests.
+// An operator in a test: takes actions as the command line does, and reads the record of them.
 import { createOperatorEngine } from '../../src/platform/temporal/purchase-engine.ts';
 import {
   createOperatorActions,
@@ -14,28 +13,27 @@ import { PATIENT } from './workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
 export interface Operator extends OperatorActions {
-  /** A move with all that one needs: who, why, and where it can be seen. */
-  move(
+  /** Takes this action, with the actor and the reason that one needs. */
+  act(
     transactionId: string,
     move: OperatorAction,
     more?: Partial<Omit<ActionInput, 'transactionId' | 'move'>>,
   ): Promise<ActionOutcome>;
 }
 
-const BY = 'ada';
 export const REASON = 'a test of the moves';
 export const EVIDENCE = 'https://tickets.test.example/4711';
 
 export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): Operator {
-  const moves = createOperatorActions({
+  const actions = createOperatorActions({
     db: stack.world,
     engine: createOperatorEngine(stack.temporal, timings),
     clock: systemClock,
     timings,
   });
   return {
-    ...moves,
-    move: (transactionId, move, more = {}) =>
-      moves.perform({ transactionId, move, by: BY, reason: REASON, ...more }),
+    ...actions,
+    act: (transactionId, move, more = {}) =>
+      actions.perform({ transactionId, move, by: 'ada', reason: REASON, ...more }),
   };
 }

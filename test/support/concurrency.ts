@@ -2,7 +2,7 @@
 // keep what all of them begin with from being begun at once.
 
 /** Does all of it, `count` at a time, in the order given. Rejects with the first that failed, once those under way have ended. */
-export async function inLanes<T>(
+export async function runConcurrently<T>(
   items: readonly T[],
   count: number,
   act: (item: T, nth: number) => Promise<void>,
@@ -26,7 +26,7 @@ export async function inLanes<T>(
 }
 
 /** Lets so many do something at one time; the others wait for their turn. */
-export function takeTurns(count: number): <T>(act: () => Promise<T>) => Promise<T> {
+export function createSemaphore(count: number): <T>(act: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = count;
   return async (act) => {
