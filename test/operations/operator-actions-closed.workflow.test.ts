@@ -4,15 +4,14 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { fundOutside, movedBy, untilFunding } from '../support/fundings.ts';
-import { EVIDENCE, newOperator, REASON, type Operator } from '../support/operator-actions.ts';
+import { EVIDENCE, newOperator, REASON } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults, untilStatus } from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
-operator = newOperator(stack);
+const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);

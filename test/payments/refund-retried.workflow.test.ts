@@ -1,13 +1,12 @@
 // A refund that the gateway lists as failed: a person's word asks for it again, each time under a key of its own, and nothing goes back twice.
 import { afterEach, expect, it } from 'vitest';
-import { newOperator, type Operator } from '../support/operator-actions.ts';
+import { newOperator } from '../support/operator-actions.ts';
 import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../support/payments.ts';
 import { until } from '../support/until.ts';
 import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows();
-operator = newOperator(stack);
+const operator = newOperator(stack);
 afterEach(async () => {
   await clearGatewayFaults(stack);
 });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { findPurchaseRow, holdOf, untilClosed } from '../support/buyer.ts';
 import { fundOutside, untilFunding } from '../support/fundings.ts';
 import { eventTypes, fetchHistory } from '../support/history.ts';
-import { newOperator, type Operator } from '../support/operator-actions.ts';
+import { newOperator } from '../support/operator-actions.ts';
 import {
   atGateway,
   chargeAt,
@@ -15,9 +15,8 @@ import {
 import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
-operator = newOperator(stack);
+const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
