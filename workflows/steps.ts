@@ -1,5 +1,5 @@
 /**
- * How workflows run their steps: our database as local activities, network calls as activities on their vendor's queue. Every time limit is here,
+ * How workflows run their steps: our database as local activities, network calls as activities on their vendor's queue. The options and time limits of every step are here,
  * with its reason.
  */
 import {
@@ -13,7 +13,7 @@ import {
   workflowInfo,
   type ActivityOptions,
 } from '@temporalio/workflow';
-import { nextOwnTryMs, type PurchaseInput } from '../src/purchases/purchase.ts';
+import { databaseRetryDelayMs, type PurchaseInput } from '../src/purchases/purchase.ts';
 import type { FailureReason } from '../src/domain/refusals.ts';
 import {
   GATEWAY_QUEUE,
@@ -28,8 +28,8 @@ import {
   type OpenedPayment,
   type OrderActivities,
   type PaymentRequest,
-  type PaymentStand,
-  type RefundStand,
+  type PaymentCheckState,
+  type RefundState,
   type SupplierActivities,
   type SupplierCheck,
   type Withdrawal,
@@ -87,7 +87,7 @@ async function retryUntilDone<T>(what: string, step: () => Promise<T>): Promise<
           { key: REASON, value: 'OWN_STEP_FAILS' },
         ]);
       }
-      await sleep(nextOwnTryMs(failsForMs), { summary: `before trying again: ${what}` });
+      await sleep(databaseRetryDelayMs(failsForMs), { summary: `before trying again: ${what}` });
     }
   }
 }
@@ -137,7 +137,7 @@ export async function makeMove(moveId: string, stage: MoveStage): Promise<MadeMo
 const INLINE_ATTEMPT_MS = 1_200;
 /** Time for our own steps between the supplier's last answer and the moment the buyer must be answered. */
 const ANSWER_MARGIN_MS = 500;
-/** An order, the search for its twin and a profile query, each at most 5 s in the HTTP client. */
+/** An order, the search for it and a profile query take up to 5 s each; waiting for the supplier's rate limit counts too. What is late is retried. */
 const SUPPLIER_CHECK_MS = 15_000;
 /** Steps send a heartbeat every second or two: a lost task, or one whose worker died, is retried after this. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
@@ -249,18 +249,21 @@ export async function openPayment(request: PaymentRequest, budgetMs: number): Pr
 }
 
 /** Checks the payment at the gateway and books the result. */
-export async function lookAtPayment(transactionId: string, purpose: PaymentPurpose): Promise<PaymentStand> {
+export async function lookAtPayment(
+  transactionId: string,
+  purpose: PaymentPurpose,
+): Promise<PaymentCheckState> {
   const steps = gatewaySteps('Check the payment at the gateway', GATEWAY_CHECK_MS);
-  const unknown: PaymentStand = { state: 'unknown', isKnown: false };
+  const unknown: PaymentCheckState = { state: 'unknown', isKnown: false };
   const stand = await orElse(steps.lookAtPayment(transactionId, purpose), unknown);
   await startDeliveries(stand.messages, transactionId);
   return stand;
 }
 
 /** Sends refunds to the gateway, or checks their progress. */
-export async function moveRefunds(transactionId: string): Promise<RefundStand> {
+export async function moveRefunds(transactionId: string): Promise<RefundState> {
   const steps = gatewaySteps('Refund: send the money back, or check its progress', GATEWAY_CHECK_MS);
-  const unknown: RefundStand = { open: 1, needsPerson: null };
+  const unknown: RefundState = { open: 1, needsPerson: null };
   const stand = await orElse(steps.moveRefunds(transactionId), unknown);
   await startDeliveries(stand.messages, transactionId);
   return stand;

@@ -15,7 +15,7 @@ const CONFIRM_WITHIN_MS = 24 * 3_600_000;
 
 /**
  * Stores every observation of every source. One that is more than 10 % off the last good rate is quarantined until a second source reports
- * nearly the same (decisions.md), so that one broken provider changes no price.
+ * nearly the same, so that one broken provider changes no price.
  */
 export async function refreshRates(deps: ActivityDeps): Promise<string> {
   const stored: NewRate[] = [];

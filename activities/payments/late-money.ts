@@ -20,7 +20,7 @@ import type { ActivityDeps } from '../deps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 import type { WorldDb } from '../../src/platform/database/tables.ts';
 
-/** decisions.md: how long money may come late. */
+/** How long money may come late. */
 const LATE_FOR_MS = 72 * 3_600_000;
 /** Limits the load on the gateway. */
 const MAX_PER_RUN = 5_000;

@@ -10,7 +10,7 @@ import {
   findPayments,
   saveInstructions,
   markPaymentRefused,
-  nextPaymentTry,
+  nextPaymentAttempt,
   recordCheck,
   isKnownToGateway,
   findFunding,
@@ -23,14 +23,14 @@ import type {
   GatewayActivities,
   OpenedPayment,
   PaymentRequest,
-  PaymentStand,
+  PaymentCheckState,
 } from '../../workflows/contract.ts';
 import type { ActivityDeps } from '../deps.ts';
 import { followRefunds } from './refunds.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 /** Attempts that the gateway may hold without instructions; more than a few means that something else is wrong. */
-const MAX_TRIES = 5;
+const MAX_ATTEMPTS = 5;
 const RETRY_PAUSE_MS = 300;
 
 export function createGatewayActivities(deps: ActivityDeps): GatewayActivities {
@@ -52,8 +52,8 @@ async function openPayment(
   for (;;) {
     const step = await tryToOpen(deps, payment, scenario);
     if (step === 'taken') {
-      if (payment.attempt >= MAX_TRIES) return { outcome: 'unknown' };
-      payment = await nextPaymentTry(deps.db, request, payment);
+      if (payment.attempt >= MAX_ATTEMPTS) return { outcome: 'unknown' };
+      payment = await nextPaymentAttempt(deps.db, request, payment);
       continue;
     }
     if (step.outcome !== 'unknown') return step;
@@ -121,7 +121,7 @@ export async function lookAtPayment(
   deps: ActivityDeps,
   transactionId: string,
   purpose: PaymentPurpose,
-): Promise<PaymentStand> {
+): Promise<PaymentCheckState> {
   let isKnown = true;
   const written = newPendingMessages();
   for (const payment of await findPayments(deps.db, transactionId)) {

@@ -16,7 +16,7 @@ import {
   type RefundRow,
 } from '../../src/payments/store/refunds.ts';
 import { messagesOf, newPendingMessages, type PendingMessages } from '../../src/webhooks/store/messages.ts';
-import type { RefundStand } from '../../workflows/contract.ts';
+import type { RefundState } from '../../workflows/contract.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
 import type { ActivityDeps } from '../deps.ts';
 
@@ -28,7 +28,7 @@ type RefundStepDeps = ActivityDeps & { readonly written: PendingMessages };
 /** What became of one refund in this step. */
 type Step = 'closed' | 'open' | AttentionReason;
 
-export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundStand> {
+export async function followRefunds(deps: ActivityDeps, transactionId: string): Promise<RefundState> {
   const written = newPendingMessages();
   let open = 0;
   let needsPerson: AttentionReason | null = null;

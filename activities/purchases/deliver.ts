@@ -157,9 +157,12 @@ export async function findOrder(
   if (held.value.state === 'found') return held.value;
   const searchedUntil = held.value.state === 'searching' ? held.value.searchedUntil : until;
   // The list shows an order under the time it was made, but only once it is allocated.
-  const surelyMs = Math.min(searchedUntil.getTime(), deps.clock.now().getTime() - LISTED_WITHIN_MS);
-  if (surelyMs > (delivery.firstAskedAt ?? delivery.createdAt).getTime())
-    await keepSearched(deps.db, delivery, new Date(surelyMs));
+  const searchedSafelyUntilMs = Math.min(
+    searchedUntil.getTime(),
+    deps.clock.now().getTime() - LISTED_WITHIN_MS,
+  );
+  if (searchedSafelyUntilMs > (delivery.firstAskedAt ?? delivery.createdAt).getTime())
+    await keepSearched(deps.db, delivery, new Date(searchedSafelyUntilMs));
   return held.value.state === 'searching' ? undefined : null;
 }
 

@@ -1,5 +1,5 @@
 import { KEEP_NOTICES_MS } from '../../src/webhooks/notice-rules.ts';
-import { isFailingForGood } from '../../src/webhooks/rules.ts';
+import { shouldDisable } from '../../src/webhooks/rules.ts';
 import type { SecretBox } from '../../src/platform/secret-box-port.ts';
 import { forgetNotices } from '../../src/webhooks/store/notices.ts';
 import { forgetMessages, listOverdue, markSwept } from '../../src/webhooks/store/deliveries.ts';
@@ -66,7 +66,7 @@ async function disableFailing({ db, clock, events, webhooks }: ActivityDeps): Pr
     const failing = await listFailing(db, { since, after, limit: BATCH });
     for (const endpoint of failing) {
       const failures = { ...endpoint, failingSinceMs: endpoint.failingSince.getTime() };
-      if (!isFailingForGood(failures, at.getTime(), webhooks.failingLimitMs)) continue;
+      if (!shouldDisable(failures, at.getTime(), webhooks.failingLimitMs)) continue;
       if (!(await disableEndpoint(db, endpoint, { reason: 'FAILING', at }, written))) continue;
       const { id: endpointId, accountId } = endpoint;
       events.webhookEndpointDisabled({ endpointId, accountId, reason: 'FAILING' });

@@ -1,5 +1,5 @@
 import { Context } from '@temporalio/activity';
-import { isFailingForGood, nextAttempt } from '../../src/webhooks/rules.ts';
+import { shouldDisable, nextAttempt } from '../../src/webhooks/rules.ts';
 import type { RequestOutcome } from '../../src/platform/outbound/request.ts';
 import {
   claimDelivery,
@@ -143,7 +143,7 @@ function disablingReason(
   if (outcome.outcome === 'answered' && outcome.status === GONE) return 'GONE';
   if (endpoint.failingSince === null) return undefined;
   const failures = { failingSinceMs: endpoint.failingSince.getTime(), attempts: attemptsInSeries + 1 };
-  return isFailingForGood(failures, endedAt.getTime(), webhooks.failingLimitMs) ? 'FAILING' : undefined;
+  return shouldDisable(failures, endedAt.getTime(), webhooks.failingLimitMs) ? 'FAILING' : undefined;
 }
 
 function toAttempt(outcome: RequestOutcome, endedAt: Date): AttemptMade {

@@ -1,5 +1,5 @@
--- The logins of docker-compose.yml, made once, when the data folder is still empty: the service's own, which owns nothing and may only take
--- the roles that `migrate` gives their rights to, and Temporal's, which makes its two databases itself.
+-- The logins of docker-compose.yml, created once, while the data folder is empty. The service's login owns nothing and may only use the roles
+-- whose rights `migrate` grants. Temporal's login creates its two databases itself.
 create role simway_accounts nologin;
 create role simway_test nologin;
 create role simway_live nologin;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes Temporal's two databases where they are missing and brings their schemas up to date, for the server version of this image. Safe to run
-# again; runs before the server of a new version does. Reads POSTGRES_SEEDS, DB_PORT, POSTGRES_USER and SQL_PASSWORD.
+# Creates Temporal's two databases if they are missing and updates their schemas to this image's server version. Safe to repeat. Runs before
+# the server of a new version starts. Reads POSTGRES_SEEDS, DB_PORT, POSTGRES_USER and SQL_PASSWORD.
 set -eu
 
 tool() {

@@ -7,12 +7,12 @@ export type Role = (typeof ROLES)[number];
 
 /** What routes require; `words` are for refusals and the documentation. */
 const PERMISSION_TABLE = {
-  see: { roles: ROLES, words: 'see what is stuck, purchases and their moves' },
+  see: { roles: ROLES, words: 'see what is stuck, purchases and their operator actions' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
-  move: { roles: ROLES, words: 'ask for a move' },
+  move: { roles: ROLES, words: 'take an operator action' },
   replay: { roles: ['OPERATIONS', 'FINANCE', 'ADMIN'], words: 'replay a purchase' },
-  approve: { roles: ['FINANCE', 'ADMIN'], words: 'approve or decline moves' },
-  reconcile: { roles: ['FINANCE', 'ADMIN'], words: 'see, look for and close differences' },
+  approve: { roles: ['FINANCE', 'ADMIN'], words: 'approve or decline operator actions' },
+  reconcile: { roles: ['FINANCE', 'ADMIN'], words: 'see and close differences, and run reconciliation' },
   books: { roles: ['FINANCE', 'ADMIN'], words: 'read the books' },
   people: { roles: ['ADMIN'], words: 'manage people' },
 } as const satisfies Record<string, { readonly roles: readonly Role[]; readonly words: string }>;
@@ -20,7 +20,7 @@ const PERMISSION_TABLE = {
 export type Permission = keyof typeof PERMISSION_TABLE;
 export const PERMISSIONS = Object.keys(PERMISSION_TABLE) as Permission[];
 
-const ROLES_THAT_MOVE = {
+const ROLES_FOR_ACTION = {
   'look-at-gateway': ROLES,
   'look-at-supplier': ROLES,
   'retry-delivery': ['OPERATIONS', 'FINANCE', 'ADMIN'],
@@ -32,12 +32,12 @@ const ROLES_THAT_MOVE = {
   'settle-claim': ['FINANCE', 'ADMIN'],
 } as const satisfies Record<string, readonly Role[]>;
 
-export type OperatorAction = keyof typeof ROLES_THAT_MOVE;
-export const OPERATOR_ACTIONS = Object.keys(ROLES_THAT_MOVE) as [OperatorAction, ...OperatorAction[]];
+export type OperatorAction = keyof typeof ROLES_FOR_ACTION;
+export const OPERATOR_ACTIONS = Object.keys(ROLES_FOR_ACTION) as [OperatorAction, ...OperatorAction[]];
 
 export const describePermission = (permission: Permission): string => PERMISSION_TABLE[permission].words;
 export const rolesWith = (permission: Permission): readonly Role[] => PERMISSION_TABLE[permission].roles;
-export const rolesThatMove = (move: OperatorAction): readonly Role[] => ROLES_THAT_MOVE[move];
+export const rolesFor = (move: OperatorAction): readonly Role[] => ROLES_FOR_ACTION[move];
 
 export const may = (role: Role, permission: Permission): boolean => rolesWith(permission).includes(role);
-export const mayMove = (role: Role, move: OperatorAction): boolean => rolesThatMove(move).includes(role);
+export const mayPerform = (role: Role, move: OperatorAction): boolean => rolesFor(move).includes(role);

@@ -1,5 +1,5 @@
 /**
- * Prices as decisions.md states them. USD price = cost × (1 + markup), rounded half up to the cent. Another currency = that rounded USD price ×
+ * USD price = cost × (1 + markup), rounded half up to the cent. Another currency = that rounded USD price ×
  * rate × (1 + increment), rounded half up to its minor unit. Integers only.
  */
 import { divideHalfUp, type Currency, type Money } from '../domain/money.ts';
@@ -62,7 +62,7 @@ export function convertUsdMinor(usdMinor: bigint, rate: Rate, settings: PricingS
   };
 }
 
-/** A rate more than 10 % off the last good one waits for a second source or an operator (decisions.md). */
+/** A rate more than 10 % off the last good one waits for a second source or an operator. */
 export function isRateJump(lastGoodMicros: bigint, micros: bigint): boolean {
   // Stryker disable next-line EqualityOperator: equal rates are zero apart both ways
   const difference = micros > lastGoodMicros ? micros - lastGoodMicros : lastGoodMicros - micros;

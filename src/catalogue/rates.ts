@@ -15,7 +15,7 @@ interface RateDeps {
   readonly clock: Clock;
 }
 
-/** No sale uses an older rate (decisions.md), so an older observation is not worth confirming. */
+/** No sale uses an older rate, so an older observation is not worth confirming. */
 const MAX_AGE_MS = 24 * 3_600_000;
 /** Fits on a screen. */
 const MOST_SET_RATES = 20;

@@ -22,7 +22,7 @@ export function makeId(kind: IdKind, hex32: string): string {
   return PREFIXES[kind] + hex32;
 }
 
-/** Whether a text can be one of our ids. Any other text is answered "not found" before any query (decisions.md). */
+/** Whether a text can be one of our ids. Any other text is answered "not found" before any query. */
 export function isId(kind: IdKind, text: string): boolean {
   const prefix = PREFIXES[kind];
   return text.startsWith(prefix) && HEX_32.test(text.slice(prefix.length));

@@ -34,7 +34,7 @@ import { EngineUnavailable } from '../domain/outcome.ts';
 import type { OperatorAction } from '../accounts/roles.ts';
 import { findMarkOf } from '../platform/idempotency/store.ts';
 
-/** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that asking for the same twice is once; checks are new each time. */
+/** What a person asks for, before it has an id. Without a `moveKey` one is derived, so that the same request acts once; checks are new each time. */
 export type ActionInput = Omit<ActionRequest, 'moveId' | 'moveKey' | 'amountMinor' | 'currency'> & {
   readonly amount?: Money | undefined;
   readonly moveKey?: string | undefined;
@@ -78,7 +78,7 @@ export function createOperatorActions(deps: OperatorActionDeps) {
       const subject = await findActionSubject(db, transactionId);
       return subject && previewOf(subject);
     },
-    make: async (input: ActionInput) => make(deps, await requestFor(db, input)),
+    perform: async (input: ActionInput) => make(deps, await requestFor(db, input)),
     /** What `make` would do now: the same step, rolled back. Nothing is written. */
     previewEffect: async (input: ActionInput) => previewEffect(db, await requestFor(db, input), clock.now()),
     /** What `approve` would do now. */
@@ -164,8 +164,8 @@ async function make(deps: OperatorActionDeps, request: ActionRequest): Promise<A
 async function sendToWorkflow(deps: OperatorActionDeps, request: ActionRequest): Promise<ActionOutcome> {
   try {
     const made = await deps.engine.move(request, OUTCOME_WITHIN_MS);
-    const outcome = made.outcome === 'nobody' ? await sendToNewWorkflow(deps, request) : made;
-    if (outcome.outcome === 'nobody') return { outcome: 'unknown', detail: 'no workflow accepted it' };
+    const outcome = made.outcome === 'no-workflow' ? await sendToNewWorkflow(deps, request) : made;
+    if (outcome.outcome === 'no-workflow') return { outcome: 'unknown', detail: 'no workflow accepted it' };
     return outcome.outcome === 'rejected' ? await explainRejection(deps, request, outcome.code) : outcome;
   } catch (error) {
     if (error instanceof EngineUnavailable)

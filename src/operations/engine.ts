@@ -7,7 +7,7 @@ import type { FundingInput } from '../payments/rules.ts';
 export type EngineOutcome =
   | ActionOutcome
   | { readonly outcome: 'rejected'; readonly code: ActionRefusal }
-  | { readonly outcome: 'nobody' };
+  | { readonly outcome: 'no-workflow' };
 
 /** The input that a purchase's or funding's workflow was started with. */
 export type WorkflowStart =

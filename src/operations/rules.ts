@@ -22,19 +22,19 @@ export const MAX_TEXT = 500;
 const MAX_PERSON = 200;
 
 /** Why an action is refused, in words for people. The codes are a closed list, published in docs/OPERATIONS.md. */
-export const REFUSAL_WORDS = {
+export const REFUSAL_MESSAGES = {
   REASON_NEEDED: `a reason of ${MIN_REASON} to ${MAX_TEXT} characters is needed`,
   PERSON_NEEDED: 'the person who takes the action is needed',
   EVIDENCE_NEEDED: `evidence of ${MIN_REASON} to ${MAX_TEXT} characters is needed: where it can be seen`,
   NOT_FOUND: 'there is no such purchase or funding',
-  DOES_NOT_FIT: 'it is not possible in the present state',
+  DOES_NOT_FIT: 'not possible in the current state',
   ALREADY_DELIVERED: 'already delivered; ask for it as goodwill to refund anyway',
   NOTHING_TO_RETURN: 'nothing is left to refund',
-  AMOUNT_TOO_HIGH: 'the amount is above what was paid and not yet refunded',
-  AMOUNT_NOT_ALLOWED: 'here only the whole amount can be moved',
-  AMOUNT_NEEDED: 'no rate was locked for this money: say what it is worth',
+  AMOUNT_TOO_HIGH: 'the amount is more than was paid and not yet refunded',
+  AMOUNT_NOT_ALLOWED: 'only the whole amount can be moved here',
+  AMOUNT_NEEDED: 'no rate was locked for this money: give the amount to credit',
   OTHER_CURRENCY: 'the amount is in another currency than the money',
-  WALLET_TOO_LOW: 'the wallet does not hold it any more',
+  WALLET_TOO_LOW: 'the wallet balance is too low',
   REFUND_ON_ITS_WAY: 'the gateway is sending it back already',
   SUPPLIER_MAY_DELIVER: 'the supplier may still deliver what was ordered',
   NO_EQUAL_PACKAGE: 'no other package is equal to it',
@@ -45,12 +45,12 @@ export const REFUSAL_WORDS = {
   OUTCOME_DIFFERS: 'the gateway says that it ended the other way',
   GATEWAY_SILENT: 'the gateway does not say how the dispute stands',
   KEY_REUSED: 'this key belongs to another action',
-  SAME_PERSON: 'it needs another person than the one who asked for it',
-  NOT_WAITING: 'it does not wait for approval',
+  SAME_PERSON: 'a different person must approve it',
+  NOT_WAITING: 'it does not await approval',
   APPROVAL_EXPIRED: 'it was not approved in time',
 };
-export type ActionRefusal = keyof typeof REFUSAL_WORDS;
-export const ACTION_REFUSALS = Object.keys(REFUSAL_WORDS) as [ActionRefusal, ...ActionRefusal[]];
+export type ActionRefusal = keyof typeof REFUSAL_MESSAGES;
+export const ACTION_REFUSALS = Object.keys(REFUSAL_MESSAGES) as [ActionRefusal, ...ActionRefusal[]];
 
 /** A refund that has not ended. `stuck`: the gateway will not send it. `waits`: the gateway waits for the buyer's details. */
 export type OpenRefund = 'due' | 'on-its-way' | 'waits' | 'stuck';

@@ -170,13 +170,13 @@ export const stuckLimits = (timings: {
   applyEventMs: 5 * MINUTE_MS,
   /** A message that is due. The sweep starts it within a minute. */
   sendMessageMs: 10 * MINUTE_MS,
-  /** A message that was given up. By decisions.md and promise W6 a range of at most 14 days can be recovered. */
+  /** A message that was given up. Messages of the last 14 days can be recovered (promise W6). */
   recoverMessageMs: 14 * DAY_MS,
   /** An operator action that was begun. It is one step, tried for a few minutes at most. */
   finishMoveMs: 10 * MINUTE_MS,
   /** Checks for late money, once an hour. One may have been missed. */
   lookLateMs: 3 * HOUR_MS,
-  /** Watching for late money, after the time to pay: 72 hours by decisions.md, and three hourly sweeps. */
+  /** Watching for late money, after the time to pay: 72 hours, and three hourly sweeps. */
   watchLateMs: 75 * HOUR_MS,
   /** An open row without a workflow. The workflow starts before its row; a minute spares asking about purchases in progress. */
   workflowMs: MINUTE_MS,

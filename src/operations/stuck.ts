@@ -74,7 +74,7 @@ async function findGone({ db, workflows, limits }: StuckDeps, now: Date): Promis
 }
 
 /** A missing workflow, or an action that awaits approval, hides the other lines of the same purchase. */
-const SHADOWS: Partial<Record<StuckClass, ReadonlySet<Row['source']>>> = {
+const HIDES: Partial<Record<StuckClass, ReadonlySet<Row['source']>>> = {
   'workflow-gone': new Set(['purchase', 'funding']),
   'approval-waiting': new Set(['purchase', 'funding', 'gone', 'refund', 'hold']),
 };
@@ -82,7 +82,7 @@ const SHADOWS: Partial<Record<StuckClass, ReadonlySet<Row['source']>>> = {
 function toItems(rows: readonly Row[], now: Date): StuckItem[] {
   const shadowed = new Set<string>();
   for (const row of rows) {
-    for (const source of SHADOWS[classOf(row)] ?? []) shadowed.add(`${row.transaction_id} ${source}`);
+    for (const source of HIDES[classOf(row)] ?? []) shadowed.add(`${row.transaction_id} ${source}`);
   }
   const merged = new Map<string, StuckItem>();
   for (const row of rows) {
@@ -90,7 +90,7 @@ function toItems(rows: readonly Row[], now: Date): StuckItem[] {
     const item = toItem(row, now);
     const key = `${item.transactionId} ${item.class}`;
     const before = merged.get(key);
-    merged.set(key, before ? together(before, item) : item);
+    merged.set(key, before ? mergeItems(before, item) : item);
   }
   return [...merged.values()].toSorted((a, b) => b.ageSeconds - a.ageSeconds);
 }
@@ -139,7 +139,7 @@ function toItem(row: Row, now: Date): StuckItem {
 }
 
 /** Several refunds, messages or events of one transaction become one item: the oldest, for refunds with the sum. */
-function together(one: StuckItem, other: StuckItem): StuckItem {
+function mergeItems(one: StuckItem, other: StuckItem): StuckItem {
   const [oldest, newer] = one.ageSeconds >= other.ageSeconds ? [one, other] : [other, one];
   const isSum = oldest.class.startsWith('refund-') && oldest.currency === newer.currency;
   return isSum ? { ...oldest, amountMinor: (oldest.amountMinor ?? 0n) + (newer.amountMinor ?? 0n) } : oldest;

@@ -5,7 +5,7 @@ import { noteTransaction } from '../platform/telemetry/subject.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
 import { isPassing } from '../platform/database/errors.ts';
 import { DomainError } from '../domain/errors.ts';
-import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 
 export type EngineAnswer = PurchaseAnswer | 'no-answer-yet' | 'in-doubt';
@@ -38,7 +38,7 @@ export interface PaymentEngine {
 }
 
 /** Asks the engine. In doubt only the rows prove that it runs. SERVICE_UNAVAILABLE when nothing was started, or we cannot know. */
-export async function askEngine(
+export async function startOnEngine(
   transactionId: string,
   ask: (deadlineMs: number) => Promise<EngineAnswer>,
   deadlineMs: number,
@@ -50,10 +50,10 @@ export async function askEngine(
     if (answer !== 'in-doubt') return answer;
   } catch (error) {
     if (!(error instanceof EngineUnavailable)) throw error;
-    throw engineAway('Purchases cannot be started right now, nothing was charged', error);
+    throw engineUnavailable('The request cannot be started right now, nothing was charged', error);
   }
   if (await isWritten()) return 'no-answer-yet';
-  throw engineAway(
+  throw engineUnavailable(
     `It is not known yet whether ${transactionId} was started: repeat the request with the same Idempotency-Key, or read that transaction, before buying again`,
   );
 }
@@ -69,7 +69,7 @@ export async function ifReachable<T>(read: () => Promise<T>): Promise<T | undefi
 }
 
 /** SERVICE_UNAVAILABLE with its cause, for the log. */
-export function engineAway(message: string, cause?: unknown): DomainError {
+export function engineUnavailable(message: string, cause?: unknown): DomainError {
   const error = new DomainError('SERVICE_UNAVAILABLE', message, { retryAfterSeconds: 5 });
   error.cause = cause;
   return error;
@@ -78,7 +78,7 @@ export function engineAway(message: string, cause?: unknown): DomainError {
 /** Throws where the first answer is a refusal, or belongs to another request that was sent under the same key. */
 export function requireAccepted(
   answer: PurchaseAnswer | 'no-answer-yet',
-  tag: IdempotencyTag | undefined,
+  tag: IdempotencyContext | undefined,
 ): void {
   if (answer === 'no-answer-yet') return;
   if (answer.fingerprint !== tag?.fingerprint) throw keyReused();

@@ -1,8 +1,8 @@
 import type { Principal } from '../domain/account.ts';
 import { beginKey } from '../platform/idempotency/store.ts';
 import { quoteCharge } from './quote-charge.ts';
-import { askEngine, ifReachable, requireAccepted } from './engine.ts';
-import { markOf, type IdempotencyTag } from '../platform/idempotency/tag.ts';
+import { startOnEngine, ifReachable, requireAccepted } from './engine.ts';
+import { markOf, type IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import type { PaymentDeps } from './deps.ts';
 import type { FundingInput } from './rules.ts';
@@ -15,7 +15,7 @@ interface FundCommand {
   /** In the wallet's currency. */
   readonly amountMinor: bigint;
   readonly paymentMethod: OutsideMethod;
-  readonly idempotency?: IdempotencyTag;
+  readonly idempotency?: IdempotencyContext;
 }
 
 /** Opens a payment into one's own wallet and returns how to pay. PAYMENT_METHOD_UNAVAILABLE, PAYMENT_FAILED. */
@@ -41,7 +41,7 @@ export async function fundWallet(
     timings: deps.settings.timings,
     ...(tag ? { idempotency: markOf(tag) } : {}),
   };
-  const answer = await askEngine(
+  const answer = await startOnEngine(
     transactionId,
     (deadlineMs) => engine.fundWallet(input, deadlineMs),
     input.timings.answerWithinMs,

@@ -1,6 +1,6 @@
 /** Gateway events are verified, saved, acknowledged and then applied, which only requests a check. One that could not be applied stays in the inbox. */
 import type { PaymentGateway } from './port.ts';
-import { bookDispute, enqueuePaymentReturned } from './store/disputes.ts';
+import { bookDispute, recordReturnedTransfer } from './store/disputes.ts';
 import {
   UNMATCHED_EVENT,
   createEventWriter,
@@ -87,7 +87,7 @@ type ApplyDeps = Pick<EventDeps, 'db' | 'engine'>;
 /** Applies an event without marking its row, which the caller does. Returns what was done. Idempotent. */
 export async function applyGatewayEvent(deps: ApplyDeps, event: InboxEvent): Promise<string> {
   if (event.about === 'transfer-rejected') {
-    return `told to ${await enqueuePaymentReturned(deps.db, event.email, event.event_key)} payments`;
+    return `noted on ${await recordReturnedTransfer(deps.db, event.email, event.event_key)} purchases`;
   }
   const payment = event.reference === null ? undefined : await findPayment(deps.db, event.reference);
   if (!payment) return UNMATCHED_EVENT;

@@ -23,10 +23,10 @@ import {
 import { recordCheck } from './store/payments.ts';
 import {
   CLOCK_SKEW_MS,
-  LIKELY_FOR_MS,
+  PAYMENT_LIKELY_FOR_MS,
   nextReadMs,
   MONITORED_FOR_MS,
-  WINDOW_MS,
+  LIST_WINDOW_MS,
   windowOf,
   type MonitorPace,
 } from './rules.ts';
@@ -72,7 +72,7 @@ export function createPaymentMonitor(deps: PaymentMonitorDeps): () => Promise<vo
       if (!window || !(await readOrPostpone(deps, window))) break;
     }
     const now = clock.now();
-    const lagMs = (await monitorLagMs(db, new Date(now.getTime() - LIKELY_FOR_MS), now)) ?? 0;
+    const lagMs = (await monitorLagMs(db, new Date(now.getTime() - PAYMENT_LIKELY_FOR_MS), now)) ?? 0;
     if (lagMs > pace.behindMs) await checkOneByOne(deps);
   };
 }
@@ -96,8 +96,8 @@ async function readWindow(deps: PaymentMonitorDeps, window: GatewayWindow): Prom
   const ageMs = clock.now().getTime() - startsAt.getTime();
   const unpaid = await unpaidIn(db, startsAt);
   // A gateway clock that is behind ours may still open charges in it.
-  const mayGainCharges = ageMs < WINDOW_MS + CLOCK_SKEW_MS;
-  if (!mayGainCharges && (!unpaid.any || ageMs > MONITORED_FOR_MS + WINDOW_MS)) {
+  const mayGainCharges = ageMs < LIST_WINDOW_MS + CLOCK_SKEW_MS;
+  if (!mayGainCharges && (!unpaid.any || ageMs > MONITORED_FOR_MS + LIST_WINDOW_MS)) {
     await deleteWindow(db, startsAt);
     return;
   }
@@ -111,7 +111,7 @@ async function checkUnbooked(
   { db, gateway, engine, pacer }: PaymentMonitorDeps,
   { startsAt, totalWhenAllBooked }: GatewayWindow,
 ): Promise<number | null> {
-  const to = new Date(startsAt.getTime() + WINDOW_MS);
+  const to = new Date(startsAt.getTime() + LIST_WINDOW_MS);
   let total: number | null = null;
   let seen = 0;
   let isSettled = true;

@@ -148,7 +148,7 @@ export interface PaymentGateway {
    * since the gateway sends their address only once.
    */
   charge(request: ChargeRequest): Promise<GatewayOutcome<PaymentInstructions>>;
-  /** The truth about a charge; null: the gateway holds none. Never creates one. */
+  /** The gateway's state of a charge; null: the gateway holds none. Never creates one. */
   findCharge(reference: string): Promise<GatewayOutcome<GatewayCharge | null>>;
   /** Sends money back. Look with findRefund first: the gateway itself takes a second partial refund as a new one. */
   refund(request: RefundRequest): Promise<GatewayOutcome<GatewayRefund>>;

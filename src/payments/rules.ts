@@ -2,7 +2,7 @@
 import { divideHalfUp, type AccountCurrency } from '../domain/money.ts';
 import type { FailureReason } from '../domain/refusals.ts';
 import type { OutsideMethod, PaymentPurpose } from '../domain/states.ts';
-import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
+import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 import { isId } from '../domain/ids.ts';
 
 const HOUR_MS = 3_600_000;
@@ -73,7 +73,7 @@ export interface BookingDecision {
     | 'payment-reversed';
 }
 
-export const NOTHING: BookingDecision = {
+export const NO_CHANGE: BookingDecision = {
   toHoldMinor: 0n,
   toWalletMinor: 0n,
   toReturnMinor: 0n,
@@ -85,10 +85,10 @@ export const NOTHING: BookingDecision = {
 export function decideBooking(payment: BookedPayment, received: ReceivedMoney): BookingDecision {
   if (received.state === 'reversed') return judgeReversal(payment, received);
   const newMinor = received.state === 'paid' ? received.netMinor - payment.bookedMinor : 0n;
-  if (newMinor <= 0n) return NOTHING;
+  if (newMinor <= 0n) return NO_CHANGE;
   if (received.currency !== payment.chargeCurrency) {
     return {
-      ...NOTHING,
+      ...NO_CHANGE,
       toReturnMinor: newMinor,
       what: 'payment-received-in-other-currency',
       ...(payment.awaited ? { ends: 'PAYMENT_WRONG_CURRENCY' } : {}),
@@ -99,19 +99,25 @@ export function decideBooking(payment: BookedPayment, received: ReceivedMoney): 
     // Stryker disable next-line EqualityOperator: of two equal amounts either is the smaller
     const confirmedMinor = newMinor < evidenceMinor ? newMinor : evidenceMinor;
     const toWalletMinor = newMinor - confirmedMinor;
-    return { ...NOTHING, confirmedMinor, toWalletMinor, what: 'payment-confirmed' };
+    return { ...NO_CHANGE, confirmedMinor, toWalletMinor, what: 'payment-confirmed' };
   }
-  if (payment.purpose === 'funding') return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received' };
+  if (payment.purpose === 'funding')
+    return { ...NO_CHANGE, toWalletMinor: newMinor, what: 'payment-received' };
   if (!payment.awaited) {
     const what = payment.paidBefore ? 'payment-received-again' : 'payment-received-late';
-    return { ...NOTHING, toWalletMinor: newMinor, what };
+    return { ...NO_CHANGE, toWalletMinor: newMinor, what };
   }
   const excessMinor = newMinor - payment.chargeMinor;
   if (excessMinor < 0n) {
-    return { ...NOTHING, toWalletMinor: newMinor, what: 'payment-received-short', ends: 'PAYMENT_UNDERPAID' };
+    return {
+      ...NO_CHANGE,
+      toWalletMinor: newMinor,
+      what: 'payment-received-short',
+      ends: 'PAYMENT_UNDERPAID',
+    };
   }
   return {
-    ...NOTHING,
+    ...NO_CHANGE,
     toHoldMinor: payment.chargeMinor,
     toWalletMinor: excessMinor,
     what: excessMinor > 0n ? 'payment-received-over' : 'payment-received',
@@ -124,14 +130,14 @@ function judgeReversal(payment: BookedPayment, received: ReceivedMoney): Booking
   if (payment.bookedMinor > 0n) {
     const goneMinor = payment.bookedMinor - payment.refundedMinor - payment.reversedMinor;
     return goneMinor > 0n
-      ? { ...NOTHING, reversedMinor: goneMinor, what: 'payment-reversed', ...ending }
-      : NOTHING;
+      ? { ...NO_CHANGE, reversedMinor: goneMinor, what: 'payment-reversed', ...ending }
+      : NO_CHANGE;
   }
   // Stryker disable next-line EqualityOperator: no money is zero both ways
   const receivedAndReversedMinor =
     payment.wasReceivedAndReversed || received.netMinor < 0n ? 0n : received.netMinor;
-  if (receivedAndReversedMinor === 0n && !payment.awaited) return NOTHING;
-  return { ...NOTHING, receivedAndReversedMinor, what: 'payment-reversed', ...ending };
+  if (receivedAndReversedMinor === 0n && !payment.awaited) return NO_CHANGE;
+  return { ...NO_CHANGE, receivedAndReversedMinor, what: 'payment-reversed', ...ending };
 }
 
 /** An amount of the charge's currency in the price's, at the locked rate, half up. */
@@ -212,7 +218,7 @@ export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
 export type DisputeState = 'open' | DisputeOutcome | 'unknown';
 
 /** Why an outcome cannot be stated; undefined when it can. `state`: the gateway's last word; null: it has said nothing. */
-export function whyNotOutcome(
+export function outcomeRefusal(
   outcome: DisputeOutcome,
   state: DisputeState | null,
   overrides: boolean,
@@ -231,26 +237,26 @@ export interface FundingInput {
   readonly charge: ChargeQuote;
   readonly requestId: string;
   readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
-  readonly idempotency?: IdempotencyMark;
+  readonly idempotency?: IdempotencyKeyInfo;
 }
 
-export const WINDOW_MS = 10 * 60_000;
+export const LIST_WINDOW_MS = 10 * 60_000;
 
 /** A charge is opened at the gateway some time after its row was written, and the clocks of two computers differ. */
 export const CLOCK_SKEW_MS = 15 * 60_000;
 
-/** decisions.md: money may come late for 72 hours after the last checkout is over, which takes money for 24. */
+/** Money may come late for 72 hours after the last checkout is over; a checkout takes money for 24. */
 export const MONITORED_FOR_MS = 96 * HOUR_MS;
 
-/** A hosted page is nearly always paid within minutes or not at all. */
-export const LIKELY_FOR_MS = 2 * HOUR_MS;
+/** A hosted page is paid within minutes or not at all; two hours leave room for a gateway that reports late. */
+export const PAYMENT_LIKELY_FOR_MS = 2 * HOUR_MS;
 
 /** A transfer account lives 8 hours at most. */
 const TRANSFERS_FOR_MS = 8 * HOUR_MS;
 
 const CHECKOUTS_FOR_MS = 24 * HOUR_MS;
 
-/** decisions.md: closed payments are checked hourly. */
+/** Closed payments are checked hourly. */
 const LATE_MS = HOUR_MS;
 
 /** How often windows are read, by their age. */
@@ -273,15 +279,15 @@ export function monitorPaceOf({ pollFirstMs }: Pick<PaymentTimings, 'pollFirstMs
 
 /** The start of the window that contains a time. */
 export function windowOf(time: Date): Date {
-  return new Date(Math.trunc(time.getTime() / WINDOW_MS) * WINDOW_MS);
+  return new Date(Math.trunc(time.getTime() / LIST_WINDOW_MS) * LIST_WINDOW_MS);
 }
 
 /** How long after one reading a window is read again, by the age of its oldest charge. */
 export function nextReadMs(ageMs: number, hasTransfers: boolean, pace: MonitorPace): number {
   // The youngest charge of a window is ten minutes younger.
-  const isWithin = (forMs: number): boolean => ageMs < forMs + WINDOW_MS;
+  const isWithin = (forMs: number): boolean => ageMs < forMs + LIST_WINDOW_MS;
   if (isWithin(0)) return pace.youngMs;
-  if (isWithin(LIKELY_FOR_MS)) return pace.likelyMs;
+  if (isWithin(PAYMENT_LIKELY_FOR_MS)) return pace.likelyMs;
   if (hasTransfers && isWithin(TRANSFERS_FOR_MS)) return pace.transferMs;
   return isWithin(CHECKOUTS_FOR_MS) ? pace.checkoutMs : LATE_MS;
 }

@@ -14,7 +14,7 @@ import { refreshBeforeTopUp } from '../esims/read-esims.ts';
 import { identifyRequest } from '../platform/idempotency/identify-request.ts';
 import { createPricer } from '../catalogue/prices.ts';
 import type { TopUps } from '../catalogue/top-ups.ts';
-import { askEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
+import { startOnEngine, ifReachable, refused, requireAccepted } from '../payments/engine.ts';
 import { markOf, type IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { newEsimId } from '../platform/idempotency/transaction-id.ts';
 import type { PurchaseDeps } from './deps.ts';
@@ -38,7 +38,7 @@ export async function buy(
     command.packageType === 'BASE' ? chooseBase(deps, command) : await chooseTopUp(deps, principal, command);
   const input = buildInput(deps, principal, command, context, { ...chosen, transactionId, askedAtMs });
   const startedAtMs = deps.clock.now().getTime();
-  const answer = await askEngine(
+  const answer = await startOnEngine(
     input.transactionId,
     (deadlineMs) => deps.engine.purchase(input, deadlineMs, titleOf(principal, command, chosen.item)),
     input.timings.answerWithinMs,

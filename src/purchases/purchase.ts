@@ -6,7 +6,7 @@ import type { AccountCurrency } from '../domain/money.ts';
 import type { ChargeQuote, PaymentTimings } from '../payments/rules.ts';
 import type { Refusal } from '../domain/refusals.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
-import type { IdempotencyMark } from '../platform/idempotency/tag.ts';
+import type { IdempotencyKeyInfo } from '../platform/idempotency/tag.ts';
 
 /** The price, frozen when the purchase was asked for and never computed again. */
 export interface FrozenQuote {
@@ -47,7 +47,7 @@ export interface PurchaseInput {
   readonly charge?: ChargeQuote;
   readonly requestId: string;
   readonly timings: PurchaseTimings;
-  readonly idempotency?: IdempotencyMark;
+  readonly idempotency?: IdempotencyKeyInfo;
 }
 
 export type Opened = { readonly opened: true } | { readonly opened: false; readonly refusal: Refusal };
@@ -56,7 +56,7 @@ export type Opened = { readonly opened: true } | { readonly opened: false; reado
 const MAX_SLOW_FACTOR = 12;
 
 /** When to check the supplier again. `slowChecks`: how many checks were already made at the slow pace. */
-export function nextCheck(elapsedMs: number, slowChecks: number, timings: PurchaseTimings) {
+export function nextSupplierCheck(elapsedMs: number, slowChecks: number, timings: PurchaseTimings) {
   const leftMs = timings.attentionAfterMs - elapsedMs;
   if (leftMs > 0) return { delayMs: Math.min(timings.lookMaxMs, leftMs), needsAttention: false };
   const factor = Math.min(2 ** Math.min(slowChecks, 30), MAX_SLOW_FACTOR);
@@ -69,6 +69,6 @@ const OWN_STEP_SHARE = 4;
 const OWN_STEP_MAX_MS = 5 * 60_000;
 
 /** How long to wait before a step in our own database is retried that has been failing for `failsForMs`. */
-export function nextOwnTryMs(failsForMs: number): number {
+export function databaseRetryDelayMs(failsForMs: number): number {
   return Math.min(Math.max(Math.trunc(failsForMs / OWN_STEP_SHARE), OWN_STEP_FIRST_MS), OWN_STEP_MAX_MS);
 }

@@ -1,9 +1,9 @@
 import type { Principal } from '../domain/account.ts';
 import { isId } from '../domain/ids.ts';
-import { checkEarlierTry, findRequest, noteSubject } from '../platform/idempotency/identify-request.ts';
+import { requireFinished, findRequest, noteSubject } from '../platform/idempotency/identify-request.ts';
 import { keyReused } from '../platform/idempotency/refusals.ts';
 import { findIdempotencyKey, keepAnswer } from '../platform/idempotency/store.ts';
-import type { IdempotencyTag, StoredAnswer, IdempotencyRecord } from '../platform/idempotency/tag.ts';
+import type { IdempotencyContext, StoredAnswer, IdempotencyRecord } from '../platform/idempotency/tag.ts';
 import { withEndpointSecrets, withoutEndpointSecrets } from '../webhooks/endpoint-secrets.ts';
 import type { PurchaseDeps } from './deps.ts';
 import type { EsimRow } from '../esims/store/esims.ts';
@@ -18,14 +18,14 @@ type AnswerDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'secretBox' | 'idSecret'>;
 export async function findStoredAnswer(
   deps: AnswerDeps,
   principal: Principal,
-  tag: IdempotencyTag,
-): Promise<{ readonly answer?: StoredAnswer; readonly tag: IdempotencyTag }> {
+  tag: IdempotencyContext,
+): Promise<{ readonly answer?: StoredAnswer; readonly tag: IdempotencyContext }> {
   const found = await findRequest(deps, principal, tag);
   const { earlier } = found;
   if (earlier && !isSameRequest(earlier, tag)) throw keyReused();
   if (earlier) noteSubject(earlier);
-  if (earlier?.answer) return { tag, answer: await filled(deps, principal, earlier, earlier.answer) };
-  if (earlier) checkEarlierTry(deps, earlier);
+  if (earlier?.answer) return { tag, answer: await withSecrets(deps, principal, earlier, earlier.answer) };
+  if (earlier) requireFinished(deps, earlier);
   return { tag: { ...tag, found } };
 }
 
@@ -33,7 +33,7 @@ export async function findStoredAnswer(
 export async function storeAnswer(
   deps: AnswerDeps,
   principal: Principal,
-  tag: IdempotencyTag,
+  tag: IdempotencyContext,
   { statusCode, body }: StoredAnswer,
 ): Promise<StoredAnswer | undefined> {
   const answer = { statusCode, body: withoutEndpointSecrets(body) };
@@ -41,14 +41,14 @@ export async function storeAnswer(
   const record = await findIdempotencyKey(deps.db, principal.account.id, tag.key);
   if (!record?.answer) return undefined;
   if (!isSameRequest(record, tag)) throw keyReused();
-  return filled(deps, principal, record, record.answer);
+  return withSecrets(deps, principal, record, record.answer);
 }
 
-function isSameRequest(record: IdempotencyRecord, tag: IdempotencyTag): boolean {
+function isSameRequest(record: IdempotencyRecord, tag: IdempotencyContext): boolean {
   return record.fingerprint === tag.fingerprint && record.path === tag.path;
 }
 
-async function filled(
+async function withSecrets(
   deps: AnswerDeps,
   { account }: Principal,
   { transactionId }: IdempotencyRecord,
@@ -67,13 +67,13 @@ async function filled(
  * Install data is kept with its eSIM only. Answers kept for an Idempotency-Key hold placeholders with the column's name instead, which are filled for
  * each caller.
  */
-const COLUMNS = ['ac', 'matching_id', 'qr_code_url', 'short_url'] as const;
-type SecretColumn = (typeof COLUMNS)[number];
+const SECRET_COLUMNS = ['ac', 'matching_id', 'qr_code_url', 'short_url'] as const;
+type SecretColumn = (typeof SECRET_COLUMNS)[number];
 
 /** JSON text holds no raw control character, so a placeholder is never part of an answer. */
-const PLACEHOLDER = new RegExp(`\u0001(${COLUMNS.join('|')})\u0001`, 'g');
+const PLACEHOLDER = new RegExp(`\u0001(${SECRET_COLUMNS.join('|')})\u0001`, 'g');
 /** A placeholder as JSON writes it, with its quotes. */
-const ESCAPED_PLACEHOLDER = new RegExp(`"\\\\u0001(${COLUMNS.join('|')})\\\\u0001"`, 'g');
+const ESCAPED_PLACEHOLDER = new RegExp(`"\\\\u0001(${SECRET_COLUMNS.join('|')})\\\\u0001"`, 'g');
 
 /** Renders an eSIM's answer twice: `stored` with placeholders, to be kept, and `body`, for the caller. */
 export function renderWithPlaceholders(
@@ -81,7 +81,7 @@ export function renderWithPlaceholders(
   render: (esim: EsimRow) => string,
 ): { readonly body: string; readonly stored: string } {
   // A field that is empty in the first answer stays empty in every repeat.
-  const known = COLUMNS.filter((column) => esim[column] !== '');
+  const known = SECRET_COLUMNS.filter((column) => esim[column] !== '');
   const hidden = Object.fromEntries(known.map((column) => [column, `\u0001${column}\u0001`]));
   const stored = render({ ...esim, ...hidden }).replaceAll(ESCAPED_PLACEHOLDER, '\u0001$1\u0001');
   return { stored, body: fillPlaceholders(stored, esim) };

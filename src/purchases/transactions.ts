@@ -8,7 +8,7 @@ import type { PurchaseDeps } from './deps.ts';
 import type { PaymentStatusView } from '../payments/views.ts';
 import { purchaseView, type TransactionView, type WhichPayment } from './views.ts';
 import { EngineUnavailable } from '../domain/outcome.ts';
-import { engineAway, type PaymentSubject } from '../payments/engine.ts';
+import { engineUnavailable, type PaymentSubject } from '../payments/engine.ts';
 
 type ConfirmDeps = Pick<PurchaseDeps, 'db' | 'clock' | 'engine' | 'settings'>;
 
@@ -41,7 +41,10 @@ async function checkPayment({ db, engine, settings }: ConfirmDeps, payment: OwnP
   } catch (error) {
     if (payment.isClosed) await releaseCheckSlot(db, payment.transactionId);
     if (error instanceof EngineUnavailable)
-      throw engineAway('The payment cannot be looked at right now, it is looked at again by itself', error);
+      throw engineUnavailable(
+        'The payment cannot be looked at right now, it is looked at again by itself',
+        error,
+      );
     throw error;
   }
 }

@@ -3,7 +3,7 @@ import { visibleEsim } from '../esims/esim-view.ts';
 import type { EsimRow } from '../esims/store/esims.ts';
 import { findPaymentView, type FundingView, type PaymentView } from '../payments/views.ts';
 import type { PackageType, PaymentMethod } from '../domain/states.ts';
-import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WorldDb } from '../platform/database/tables.ts';
 import type { PurchaseRecord, PurchaseRow } from './store/reads.ts';
 
@@ -50,7 +50,7 @@ export interface BuyCommand {
   readonly paymentMethod: PaymentMethod;
   /** Present exactly for TOPUP. */
   readonly esimId?: string;
-  readonly idempotency?: IdempotencyTag;
+  readonly idempotency?: IdempotencyContext;
 }
 
 /** By our id, or by the gateway's reference (of a hosted page or of a transfer alike). */

@@ -14,7 +14,7 @@ import type { Endpoint } from './store/endpoints.ts';
 import type { PageQuery } from './store/messages.ts';
 import { newEndpointSecret, openSecret } from './endpoint-secrets.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
 import type { Page } from '../domain/page.ts';
 
@@ -22,7 +22,7 @@ export interface CreateEndpointCommand {
   readonly url: string;
   /** Default: DEFAULT_EVENTS. */
   readonly events?: readonly WebhookEvent[] | undefined;
-  readonly idempotency?: IdempotencyTag | undefined;
+  readonly idempotency?: IdempotencyContext | undefined;
 }
 
 /** The only result that holds a secret in clear. */
@@ -100,7 +100,7 @@ export async function rotateEndpointSecret(
   deps: WebhookDeps,
   principal: Principal,
   endpointId: string,
-  idempotency: IdempotencyTag | undefined,
+  idempotency: IdempotencyContext | undefined,
 ): Promise<EndpointWithSecret> {
   const secret = newEndpointSecret();
   const now = deps.clock.now();

@@ -5,7 +5,7 @@ import { MAX_RECOVER_MS, sampleBody, type PurchaseEventStatus, type WebhookEvent
 import * as store from './store/messages.ts';
 import type { Attempt, Message, MessageQuery, PageQuery } from './store/messages.ts';
 import { writeOnce } from '../platform/idempotency/keyed-writes.ts';
-import type { IdempotencyTag } from '../platform/idempotency/tag.ts';
+import type { IdempotencyContext } from '../platform/idempotency/tag.ts';
 import { getEndpoint } from './endpoints.ts';
 import type { WebhookDeps, WithDb } from './deps.ts';
 import type { Page } from '../domain/page.ts';
@@ -14,14 +14,14 @@ export interface SampleCommand {
   readonly event: WebhookEvent;
   /** Only for `esim.purchased`; default: SUCCESS. */
   readonly status?: PurchaseEventStatus | undefined;
-  readonly idempotency?: IdempotencyTag | undefined;
+  readonly idempotency?: IdempotencyContext | undefined;
 }
 
 export interface RecoverCommand {
   readonly from: Date;
   /** Default: now. */
   readonly to?: Date | undefined;
-  readonly idempotency?: IdempotencyTag | undefined;
+  readonly idempotency?: IdempotencyContext | undefined;
 }
 
 /** For requests that were exactly 14 days back when they were sent. */
@@ -79,7 +79,7 @@ export async function resendMessage(
   deps: WebhookDeps,
   principal: Principal,
   messageId: string,
-  idempotency: IdempotencyTag | undefined,
+  idempotency: IdempotencyContext | undefined,
 ): Promise<Message> {
   const { endpointId } = await getMessage(deps, principal, messageId);
   await requireEnabled(deps, principal, endpointId);

@@ -37,7 +37,7 @@ export function noticeText({ facts }: Notice, environment: Environment): { subje
   const missed =
     reason === 'GONE'
       ? 'Events from now on are not kept for it; what had failed before can be sent again.'
-      : 'Events go on being written down for it, so that nothing is lost: they can be sent later.';
+      : 'New events are stored for it, so that nothing is lost: they can be sent later.';
   return {
     subject: `Webhook endpoint disabled: ${host} (${environment})`,
     text: `${[

@@ -21,7 +21,7 @@ export const ATTEMPT_WAITS_MS: readonly number[] = [
 /** Up to a fifth earlier or later, so that messages that failed together are not retried together. */
 const JITTER_PARTS = 5;
 /** A receiver's Retry-After can at most double a wait. */
-const MAX_STRETCH = 2;
+const MAX_RETRY_AFTER_FACTOR = 2;
 
 /** Per account and environment: every event is stored once for each endpoint. */
 export const MAX_ENDPOINTS = 16;
@@ -35,7 +35,7 @@ export const MAX_RECOVER_MS = 14 * 24 * HOUR_MS;
 /** An endpoint without one success for this long is disabled. */
 export const FAILING_LIMIT_MS = 5 * 24 * HOUR_MS;
 /** The fourth attempt is half an hour after the first: longer than a restart takes. */
-const CONVINCING_ATTEMPTS = 4;
+const MIN_FAILED_ATTEMPTS = 4;
 
 /**
  * The time of the next attempt in epoch milliseconds, after `attempts` attempts of which the last ended at `nowMs`; undefined after the last.
@@ -52,7 +52,7 @@ export function nextAttempt(
   if (plannedMs === undefined) return undefined;
   const jitterMs = Math.trunc(plannedMs / JITTER_PARTS);
   const jitteredMs = plannedMs - jitterMs + Math.trunc(random * (2 * jitterMs + 1));
-  return nowMs + Math.max(jitteredMs, Math.min(retryAfterMs, MAX_STRETCH * plannedMs));
+  return nowMs + Math.max(jitteredMs, Math.min(retryAfterMs, MAX_RETRY_AFTER_FACTOR * plannedMs));
 }
 
 export interface EndpointFailures {
@@ -67,12 +67,12 @@ export interface EndpointFailures {
  * would disable an endpoint that was not called since, for example after an outage of ours. Checked at every failed attempt, and by the sweep
  * for endpoints without pending messages.
  */
-export function isFailingForGood(
+export function shouldDisable(
   { failingSinceMs, attempts }: EndpointFailures,
   nowMs: number,
   limitMs = FAILING_LIMIT_MS,
 ): boolean {
-  return attempts >= CONVINCING_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
+  return attempts >= MIN_FAILED_ATTEMPTS && nowMs - failingSinceMs >= limitMs;
 }
 
 /** A new event is an entry here and in SAMPLES. */

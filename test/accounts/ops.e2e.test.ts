@@ -211,7 +211,7 @@ describe('a purchase that is stuck', () => {
         subject: id,
         detail: {
           role: 'SUPPORT',
-          wanted: 'make the move cancel (that takes OPERATIONS or FINANCE or ADMIN)',
+          wanted: 'perform cancel (requires OPERATIONS or FINANCE or ADMIN)',
         },
       },
       { action: 'ops.refuse', subject: `POST /ops/purchases/${id}/replay` },

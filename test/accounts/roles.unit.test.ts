@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   may,
-  mayMove,
+  mayPerform,
   describePermission,
   PERMISSIONS,
   ROLES,
-  rolesThatMove,
+  rolesFor,
   rolesWith,
   OPERATOR_ACTIONS,
   type Permission,
@@ -46,15 +46,15 @@ describe.each(ROLES)('%s', (role) => {
   });
 
   test('makes exactly these moves', () => {
-    expect(OPERATOR_ACTIONS.filter((move) => mayMove(role, move))).toEqual(MOVES_OF[role]);
-    for (const move of OPERATOR_ACTIONS) expect(rolesThatMove(move).includes(role)).toBe(mayMove(role, move));
+    expect(OPERATOR_ACTIONS.filter((move) => mayPerform(role, move))).toEqual(MOVES_OF[role]);
+    for (const move of OPERATOR_ACTIONS) expect(rolesFor(move).includes(role)).toBe(mayPerform(role, move));
   });
 });
 
 test('a replay makes no move that its role may not make by itself', () => {
   for (const role of rolesWith('replay'))
     for (const move of ['look-at-gateway', 'look-at-supplier', 'retry-delivery'] as const)
-      expect(mayMove(role, move)).toBe(true);
+      expect(mayPerform(role, move)).toBe(true);
 });
 
 describe('docs/OPERATIONS.md', () => {
@@ -82,7 +82,7 @@ describe('docs/OPERATIONS.md', () => {
   test('prints who makes which move', () => {
     for (const move of OPERATOR_ACTIONS) {
       const row = rows.find(([what]) => what === `\`${move}\``);
-      expect(granted(row?.slice(1) ?? []), move).toEqual(rolesThatMove(move));
+      expect(granted(row?.slice(1) ?? []), move).toEqual(rolesFor(move));
     }
   });
 });

@@ -1,4 +1,4 @@
-/** Prices, rates and when a rate is suspicious: the examples of decisions.md worked by hand, then the rules as properties. */
+/** Prices, rates and when a rate is suspicious: examples worked by hand, then the rules as properties. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {

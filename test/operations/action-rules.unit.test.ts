@@ -11,7 +11,7 @@ import {
   actionsInSituation,
   availableActions,
   situationOf,
-  REFUSAL_WORDS,
+  REFUSAL_MESSAGES,
   refusalFor,
   requestRefusal,
   amountOf,
@@ -244,7 +244,7 @@ describe('why not', () => {
   });
 
   it('has words for each refusal', () => {
-    for (const refusal of ACTION_REFUSALS) expect(REFUSAL_WORDS[refusal].length).toBeGreaterThan(10);
+    for (const refusal of ACTION_REFUSALS) expect(REFUSAL_MESSAGES[refusal].length).toBeGreaterThan(10);
   });
 });
 
@@ -363,7 +363,7 @@ describe('a second person', () => {
 
 describe('docs/OPERATIONS.md', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
-  const moves = page.slice(page.indexOf('### The moves'), page.indexOf('### The command line'));
+  const moves = page.slice(page.indexOf('### Operator actions'), page.indexOf('### The command line'));
   it.each([...OPERATOR_ACTIONS, ...ACTION_REFUSALS])('tells of %s', (word) => {
     expect(moves).toContain(`\`${word}\``);
   });

@@ -6,7 +6,7 @@ import { createOperatorActions, type ActionInput } from '../../src/operations/ac
 import type { OperatorEngine } from '../../src/operations/engine.ts';
 import { saveDisputes } from '../../src/payments/store/disputes.ts';
 import { beginAction, carryOutAction } from '../../src/operations/store/actions.ts';
-import { saveInstructions, nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { saveInstructions, nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { findPurchase } from '../../src/purchases/store/reads.ts';
 import { settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { PATIENT } from '../support/workflow-harness.ts';
@@ -20,14 +20,14 @@ const engine: OperatorEngine = {
     const begun = await beginAction(books.world, wish, { limits: {}, now: NOW });
     if (begun.outcome !== 'go') return begun;
     const made = await carryOutAction(books.world, begun.moveId, { stage: 'closed', now: NOW });
-    return made.outcome === 'not-now' ? { outcome: 'nobody' } : made;
+    return made.outcome === 'not-now' ? { outcome: 'no-workflow' } : made;
   },
   carryOn: () => Promise.reject(new Error('nothing is open here')),
   repair: () => Promise.reject(new Error('nothing is left to a workflow here')),
 };
 
 const settle = ({ transactionId }: Payer, outcome: 'won' | 'lost', more: Partial<ActionInput> = {}) =>
-  createOperatorActions({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).make({
+  createOperatorActions({ db: books.world, engine, clock: { now: () => NOW }, timings: PATIENT }).perform({
     transactionId,
     move: 'settle-claim',
     by: 'ada',
@@ -47,7 +47,7 @@ async function delivered(): Promise<Payer> {
 
 /** Another payment of the same purchase, paid as well. */
 async function paidTwice(payer: Payer): Promise<Payer> {
-  const { reference } = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
+  const { reference } = await nextPaymentAttempt(books.world, newPayment(payer), await books.payment(payer));
   const page = { kind: 'redirect', paymentUrl: 'https://checkout.example.com/2' } as const;
   await saveInstructions(books.world, reference, page);
   const second = { ...payer, reference };

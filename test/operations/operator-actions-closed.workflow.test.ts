@@ -220,7 +220,7 @@ describe('ended without goods', () => {
       .where('transaction_id', '=', transactionId)
       .execute();
     expect(await operator.act(transactionId, 'cancel')).toMatchObject({
-      did: 'closed: we wait for no more money',
+      did: 'closed; no further payment expected',
     });
     expect(await findPurchaseRow(stack, transactionId)).toMatchObject({ attention_reason: null });
   });

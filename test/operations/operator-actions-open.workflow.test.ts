@@ -287,11 +287,11 @@ describe('waiting for money', () => {
     await gatewayFaults(stack, { webhooks: 'drop' });
     const transactionId = await waiting();
     expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
-      did: 'looked at the gateway: not paid yet',
+      did: 'checked the gateway: not paid yet',
     });
     await atGateway(stack, transactionId, 'pay');
     expect(await operator.act(transactionId, 'look-at-gateway')).toMatchObject({
-      did: 'looked at the gateway: paid',
+      did: 'checked the gateway: paid',
     });
     await expectDelivered(transactionId);
   });

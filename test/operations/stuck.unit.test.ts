@@ -98,7 +98,10 @@ it('docs/OPERATIONS.md lists every class with the command that puts it right', (
 
 it('docs/OPERATIONS.md lists every reason of NeedsAttention with its class', () => {
   const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
-  const section = page.slice(page.indexOf('### Reasons of NeedsAttention'), page.indexOf('### The moves'));
+  const section = page.slice(
+    page.indexOf('### Reasons of NeedsAttention'),
+    page.indexOf('### Operator actions'),
+  );
   const rows = Array.from(section.matchAll(/^\| `([A-Z_]+)` .*\| `([a-z-]+)` +\|$/gm), ([, ...row]) => row);
   expect(rows).toEqual(ATTENTION_REASONS.map((reason) => [reason, classOfReason(reason)]));
 });

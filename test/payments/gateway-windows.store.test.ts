@@ -14,7 +14,7 @@ import {
 } from '../../src/payments/store/gateway-windows.ts';
 import { closePayment, recordCheck } from '../../src/payments/store/payments.ts';
 import { NOW, usePaymentBooks, type Payer } from './payments.support.ts';
-import { MONITORED_FOR_MS, WINDOW_MS } from '../../src/payments/rules.ts';
+import { MONITORED_FOR_MS, LIST_WINDOW_MS } from '../../src/payments/rules.ts';
 
 const books = usePaymentBooks();
 const CLAIM_MS = 60_000;
@@ -36,7 +36,7 @@ const claim = async (afterMs = 0) => (await claimWindow(books.world, at(afterMs)
 
 describe('a window', () => {
   it('is read by one of many at a time, the youngest first, and again when it is due', async () => {
-    const [older, newer] = [at(-WINDOW_MS), NOW];
+    const [older, newer] = [at(-LIST_WINDOW_MS), NOW];
     await openWindows(books.world, newer, at(0));
     await openWindows(books.world, older, at(0));
     await openWindows(books.world, older, at(5));
@@ -77,10 +77,10 @@ describe('a window', () => {
 
   it('is there from a quarter of an hour before the first unpaid payment on, also where nobody has watched since', async () => {
     expect(await unpaidSince(books.world, at(-MONITORED_FOR_MS), NOW)).toEqual(at(-15 * 60_000));
-    for (const beforeMs of [MONITORED_FOR_MS + WINDOW_MS, 3 * WINDOW_MS, WINDOW_MS])
+    for (const beforeMs of [MONITORED_FOR_MS + LIST_WINDOW_MS, 3 * LIST_WINDOW_MS, LIST_WINDOW_MS])
       await openedAt(await books.payer(), at(-beforeMs));
     const since = await unpaidSince(books.world, at(-MONITORED_FOR_MS), NOW);
-    expect(since).toEqual(at(-3 * WINDOW_MS - 15 * 60_000));
+    expect(since).toEqual(at(-3 * LIST_WINDOW_MS - 15 * 60_000));
     await openWindows(books.world, since, NOW);
     const windows = await books.owner
       .selectFrom('gateway_windows')
@@ -88,7 +88,7 @@ describe('a window', () => {
       .orderBy('starts_at')
       .execute();
     expect(windows.map(({ starts_at: startsAt }) => startsAt)).toEqual(
-      [5, 4, 3, 2, 1, 0].map((nth) => at(-nth * WINDOW_MS)),
+      [5, 4, 3, 2, 1, 0].map((nth) => at(-nth * LIST_WINDOW_MS)),
     );
   });
 });
@@ -99,7 +99,7 @@ describe('what is unpaid in a window', () => {
     const card = await books.payer();
     await openedAt(card, at(-10 * 60_000));
     expect(await unpaidIn(books.world, NOW)).toEqual({ any: true, transfers: false });
-    const nextButOne = at(2 * WINDOW_MS);
+    const nextButOne = at(2 * LIST_WINDOW_MS);
     expect(await unpaidIn(books.world, nextButOne)).toEqual({ any: false, transfers: false });
     const transfer = await books.payer({ method: 'BANK_TRANSFER' });
     await openedAt(transfer, at(5 * 60_000));

@@ -5,7 +5,7 @@ import { lookAtPayment } from '../../activities/payments/payments.ts';
 import type { PaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createEvents } from '../../src/platform/telemetry/events.ts';
 import { createLogger } from '../../src/platform/telemetry/logger.ts';
-import { nextPaymentTry } from '../../src/payments/store/payments.ts';
+import { nextPaymentAttempt } from '../../src/payments/store/payments.ts';
 import { no, startAnsweringGateway, transaction, yes } from '../support/answering-gateway.ts';
 import { json, type Answering } from '../support/answering-server.ts';
 import { CHARGE_MINOR, newPayment, NOW, usePaymentBooks, type Payer } from './payments.support.ts';
@@ -42,7 +42,7 @@ const look = ({ transactionId }: Payer) => {
 /** With a second try, after the gateway had the first without telling how to pay it. */
 async function twoTries(): Promise<{ payer: Payer; second: string }> {
   const payer = await books.payer();
-  const next = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
+  const next = await nextPaymentAttempt(books.world, newPayment(payer), await books.payment(payer));
   return { payer, second: next.reference };
 }
 

@@ -6,7 +6,7 @@ import {
   nextReadMs,
   monitorPaceOf,
   MONITORED_FOR_MS,
-  WINDOW_MS,
+  LIST_WINDOW_MS,
   windowOf,
 } from '../../src/payments/rules.ts';
 
@@ -27,9 +27,9 @@ describe('a window', () => {
     ['whose youngest page is two hours old', 130 * MINUTE_MS - 1, true, 45_000],
     ['of pages that may still be paid', 130 * MINUTE_MS, false, 10 * MINUTE_MS],
     ['with a transfer account that may still be paid into', 130 * MINUTE_MS, true, 4 * MINUTE_MS],
-    ['whose youngest transfer account is over', 8 * HOUR_MS + WINDOW_MS, true, 10 * MINUTE_MS],
-    ['whose youngest page is about to be over', 24 * HOUR_MS + WINDOW_MS - 1, false, 10 * MINUTE_MS],
-    ['of which money may only come late', 24 * HOUR_MS + WINDOW_MS, true, HOUR_MS],
+    ['whose youngest transfer account is over', 8 * HOUR_MS + LIST_WINDOW_MS, true, 10 * MINUTE_MS],
+    ['whose youngest page is about to be over', 24 * HOUR_MS + LIST_WINDOW_MS - 1, false, 10 * MINUTE_MS],
+    ['of which money may only come late', 24 * HOUR_MS + LIST_WINDOW_MS, true, HOUR_MS],
   ])('%s', (_, ageMs, hasTransfers, afterMs) => {
     expect(nextReadMs(ageMs, hasTransfers, pace)).toBe(afterMs);
   });
@@ -48,7 +48,7 @@ describe('a window', () => {
       for (let atMs = 0; atMs < MONITORED_FOR_MS; atMs += nextReadMs(atMs, method === 'BANK_TRANSFER', pace))
         reads.push(atMs);
       fc.assert(
-        fc.property(fc.nat(WINDOW_MS - 1), fc.nat(holdsForMs), (openedAtMs, paidAfterMs) => {
+        fc.property(fc.nat(LIST_WINDOW_MS - 1), fc.nat(holdsForMs), (openedAtMs, paidAfterMs) => {
           const paidAtMs = openedAtMs + paidAfterMs;
           const seenAtMs = reads.find((atMs) => atMs >= paidAtMs)!;
           expect(seenAtMs - paidAtMs).toBeLessThanOrEqual(deliveredWithinMs - LOOK_AND_DELIVERY_MS);
@@ -65,7 +65,7 @@ describe('a window', () => {
       atMs += nextReadMs(atMs, true, pace);
     }
     expect(reads).toBe(478);
-    expect(reads / (WINDOW_MS / 1000)).toBeCloseTo(0.8, 2);
+    expect(reads / (LIST_WINDOW_MS / 1000)).toBeCloseTo(0.8, 2);
   });
 });
 

@@ -2,7 +2,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { bookDispute, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
+import { bookDispute, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import {
   createEventWriter,
   findUnappliedEvents,
@@ -182,19 +182,19 @@ describe('a transfer that the bank sent back', () => {
     await books.look(others[2]!);
     const before = await Promise.all(others.map((payer) => books.timeline(payer)));
     const told = await Promise.all(
-      Array.from({ length: 5 }, () => enqueuePaymentReturned(books.world, email, 'event-1')),
+      Array.from({ length: 5 }, () => recordReturnedTransfer(books.world, email, 'event-1')),
     );
     expect(new Set(told)).toEqual(new Set([2]));
     for (const payer of [waiting, second])
       expect(await books.timeline(payer)).toEqual(['opened', 'transfer-returned-by-the-bank']);
     expect(await Promise.all(others.map((payer) => books.timeline(payer)))).toEqual(before);
-    await enqueuePaymentReturned(books.world, email, 'event-2');
+    await recordReturnedTransfer(books.world, email, 'event-2');
     expect(await books.timeline(waiting)).toHaveLength(3);
   });
 
   it('and carries no address, or one of nobody: nobody is told', async () => {
-    expect(await enqueuePaymentReturned(books.world, null, 'event-1')).toBe(0);
-    expect(await enqueuePaymentReturned(books.world, 'nobody@test.example', 'event-1')).toBe(0);
+    expect(await recordReturnedTransfer(books.world, null, 'event-1')).toBe(0);
+    expect(await recordReturnedTransfer(books.world, 'nobody@test.example', 'event-1')).toBe(0);
   });
 });
 

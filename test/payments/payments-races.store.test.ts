@@ -1,6 +1,6 @@
 /** Looks at one payment at the same moment, and with whatever else moves its purchase: exactly one wins, nobody waits for ever. */
 import { describe, expect, it } from 'vitest';
-import { findPayments, nextPaymentTry, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
+import { findPayments, nextPaymentAttempt, closeFundingUnpaid } from '../../src/payments/store/payments.ts';
 import { closeUnpaid, failPurchase, settlePurchase } from '../../src/purchases/store/purchases.ts';
 import { findOpenRefunds } from '../../src/payments/store/refunds.ts';
 import { untilSomeoneWaits } from '../support/books.ts';
@@ -66,7 +66,7 @@ describe('eight looks at once', () => {
   it('at two tries of it, both paid: one pays, the other is in the wallet', async () => {
     for (let round = 0; round < 5; round += 1) {
       const payer = await books.payer();
-      const next = await nextPaymentTry(books.world, newPayment(payer), await books.payment(payer));
+      const next = await nextPaymentAttempt(books.world, newPayment(payer), await books.payment(payer));
       const second = { ...payer, reference: next.reference };
       await together((lane) => books.look(lane % 2 === 0 ? payer : second));
       const tries = await findPayments(books.world, payer.transactionId);

@@ -8,7 +8,7 @@ import {
   findPaymentsToClose,
   saveInstructions,
   markPaymentRefused,
-  nextPaymentTry,
+  nextPaymentAttempt,
   closeFundingUnpaid,
 } from '../../src/payments/store/payments.ts';
 import {
@@ -149,7 +149,7 @@ describe('a purchase that is closed', () => {
   it('paid by two of its tries: the first pays it, the other is in the wallet', async () => {
     const payer = await books.payer();
     const first = await books.payment(payer);
-    const second = await nextPaymentTry(books.world, newPayment(payer), first);
+    const second = await nextPaymentAttempt(books.world, newPayment(payer), first);
     expect(second.reference).toBe(`${payer.transactionId}-2`);
     await books.look({ ...payer, reference: second.reference });
     await books.look(payer);
@@ -299,7 +299,9 @@ describe('the rows of payments', () => {
       expires_at: new Date(wanted.expiresAtMs),
     });
     const tries = await Promise.all(
-      Array.from({ length: 4 }, async () => nextPaymentTry(books.world, wanted, await books.payment(payer))),
+      Array.from({ length: 4 }, async () =>
+        nextPaymentAttempt(books.world, wanted, await books.payment(payer)),
+      ),
     );
     expect(new Set(tries.map((row) => row.reference))).toEqual(new Set([`${payer.transactionId}-2`]));
     await markPaymentRefused(books.world, tries[0]!.reference);

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import { beginWithdrawal } from '../../src/purchases/store/deliveries.ts';
-import { bookDispute, saveDisputes, enqueuePaymentReturned } from '../../src/payments/store/disputes.ts';
+import { bookDispute, saveDisputes, recordReturnedTransfer } from '../../src/payments/store/disputes.ts';
 import { ensureWallet, fundWallet } from '../../src/ledger/store/ledger.ts';
 import { setLowBalance } from '../../src/ledger/store/low-balance.ts';
 import { beginAction, carryOutAction, type ActionStage } from '../../src/operations/store/actions.ts';
@@ -312,7 +312,7 @@ const TRANSACTIONS: readonly [string, string[], () => Promise<Act>][] = [
     async () => {
       const email = `${randomUUID()}@buyer.example`;
       await books.payer({ method: 'BANK_TRANSFER', accountId: await books.account(email) });
-      return (db) => enqueuePaymentReturned(db, email, 'k');
+      return (db) => recordReturnedTransfer(db, email, 'k');
     },
   ],
   [

@@ -204,14 +204,14 @@ describe('the saved queries of docs/OPERATIONS.md', () => {
       await expect(stack.temporal.workflow.count(query), name).resolves.toBeDefined();
   });
 
-  it('find what needs a person, what waits for money and what is paid and not delivered', async () => {
+  it('find what needs attention, what waits for money and what is paid and not delivered', async () => {
     const pending = (await buyOutside(stack, buyer.account)).transactionId;
     await stack.faults({ neverAllocate: 1 });
     const stuck = (await harness.purchase({ account: buyer.account, timings: ANXIOUS })).transactionId;
     for (const [name, id] of [
       ['waiting for money', pending],
-      ['needs a person', stuck],
-      ['the supplier is silent', stuck],
+      ['needs attention', stuck],
+      ['supplier does not answer', stuck],
       ['paid, not delivered', stuck],
     ] as const)
       await untilListed(stack, queries.get(name) ?? '', (ids) => ids.includes(id));
@@ -219,6 +219,6 @@ describe('the saved queries of docs/OPERATIONS.md', () => {
     await untilListed(stack, one, (ids) => ids.includes(pending) && ids.includes(stuck));
     await stack.clearFaults();
     await harness.result(stuck);
-    await untilListed(stack, queries.get('needs a person') ?? '', (ids) => !ids.includes(stuck));
+    await untilListed(stack, queries.get('needs attention') ?? '', (ids) => !ids.includes(stuck));
   });
 });

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { purchaseInput } from '../support/facts.ts';
-import { nextCheck, nextOwnTryMs } from '../../src/purchases/purchase.ts';
+import { nextSupplierCheck, databaseRetryDelayMs } from '../../src/purchases/purchase.ts';
 
 const { timings } = purchaseInput({ transactionId: 'txn-1' });
 
@@ -22,13 +22,13 @@ describe('nextCheck', () => {
     [500_000, 31, 120_000, true],
     [500_000, 5_000, 120_000, true],
   ])('after %i ms and %i slow looks: %i ms', (elapsedMs, slowLooks, delayMs, needsAttention) => {
-    expect(nextCheck(elapsedMs, slowLooks, timings)).toEqual({ delayMs, needsAttention });
+    expect(nextSupplierCheck(elapsedMs, slowLooks, timings)).toEqual({ delayMs, needsAttention });
   });
 
   it('always waits, calls a person exactly at the limit, and stays bounded', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(100_000), (elapsedMs, slowLooks) => {
-        const { delayMs, needsAttention } = nextCheck(elapsedMs, slowLooks, timings);
+        const { delayMs, needsAttention } = nextSupplierCheck(elapsedMs, slowLooks, timings);
         expect(delayMs).toBeGreaterThan(0);
         expect(delayMs).toBeLessThanOrEqual(120_000);
         expect(needsAttention).toBe(elapsedMs >= timings.attentionAfterMs);
@@ -40,7 +40,11 @@ describe('nextCheck', () => {
   it('reaches a person after the limit and not much more than forty looks', () => {
     let elapsedMs = 0;
     let looks = 0;
-    for (let look = nextCheck(0, 0, timings); !look.needsAttention; look = nextCheck(elapsedMs, 0, timings)) {
+    for (
+      let look = nextSupplierCheck(0, 0, timings);
+      !look.needsAttention;
+      look = nextSupplierCheck(elapsedMs, 0, timings)
+    ) {
       elapsedMs += look.delayMs;
       looks += 1;
     }
@@ -57,13 +61,13 @@ describe('a step that our own database does not take', () => {
     [20 * 60_000, 300_000],
     [7 * 24 * 3_600_000, 300_000],
   ])('that has failed for %i ms is tried again after %i ms', (failsForMs, pauseMs) => {
-    expect(nextOwnTryMs(failsForMs)).toBe(pauseMs);
+    expect(databaseRetryDelayMs(failsForMs)).toBe(pauseMs);
   });
 
   it('costs fewer than 400 rounds in a day, each of some six events', () => {
     // A round tries for 3.5 s before it gives up.
     let rounds = 0;
-    for (let atMs = 0; atMs < 24 * 3_600_000; rounds += 1) atMs += 3_500 + nextOwnTryMs(atMs);
+    for (let atMs = 0; atMs < 24 * 3_600_000; rounds += 1) atMs += 3_500 + databaseRetryDelayMs(atMs);
     expect(rounds).toBeLessThan(400);
   });
 });

@@ -34,6 +34,6 @@ export function newOperator(stack: Stack, timings: PurchaseTimings = PATIENT): O
   return {
     ...actions,
     act: (transactionId, move, more = {}) =>
-      actions.make({ transactionId, move, by: 'ada', reason: REASON, ...more }),
+      actions.perform({ transactionId, move, by: 'ada', reason: REASON, ...more }),
   };
 }

@@ -65,3 +65,6 @@ export function createRandom(seed: number): Random {
     },
   };
 }
+
+/** The secret key of a test account at the payment gateway; undefined in a normal run. With it the contract also runs against the gateway's own test mode. */
+export const paystackTestKey = process.env['SIMWAY_PAYSTACK_TEST_KEY'] || undefined;

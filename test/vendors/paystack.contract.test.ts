@@ -2,6 +2,7 @@
  * The port's contract on the paystack adapter over real HTTP: to the gateway simulator, and, where SIMWAY_PAYSTACK_TEST_KEY holds the
  * secret key of a test account, to the vendor's own test mode too, with the suite that needs nobody to pay.
  */
+import { paystackTestKey } from '../support/size.ts';
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { describeControlledGateway, describePaymentGateway } from './payment-gateway-contract.ts';
 import type { GatewayUnderTest } from './payment-gateway-kit.ts';
@@ -30,6 +31,5 @@ describePaymentGateway('paystack at the simulator', () => startOnSimulator());
 describeControlledGateway('paystack at the simulator, with buyers and trouble', () => startOnSimulator());
 describeGatewayRefunds('paystack at the simulator, with money that goes back', () => startOnSimulator());
 
-/** Of a test account at the vendor; absent in a normal run. With it the contract also runs against the vendor's own test mode, where nothing is paid. */
-const testKey = process.env['SIMWAY_PAYSTACK_TEST_KEY'] || undefined;
-if (testKey !== undefined) describePaymentGateway('paystack at its own test mode', createOnSandbox(testKey));
+if (paystackTestKey !== undefined)
+  describePaymentGateway('paystack at its own test mode', createOnSandbox(paystackTestKey));

@@ -41,7 +41,7 @@ Environment: live
 Disabled:    2026-11-21T09:00:00.000Z
 Why:         FAILING. Every message to it has failed since 2026-11-16T09:00:00.000Z.
 
-Events go on being written down for it, so that nothing is lost: they can be sent later.
+New events are stored for it, so that nothing is lost: they can be sent later.
 
 Once your receiver works again, with your API key:
 

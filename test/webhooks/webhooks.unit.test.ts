@@ -5,7 +5,7 @@ import {
   ATTEMPT_WAITS_MS,
   DEFAULT_EVENTS,
   FAILING_LIMIT_MS,
-  isFailingForGood,
+  shouldDisable,
   isWebhookEvent,
   MAX_RECOVER_MS,
   nextAttempt,
@@ -135,7 +135,7 @@ describe('a failing endpoint', () => {
     ['nothing before', 0, 10, false],
   ])('after %s', (_name, sinceMs, attempts, failing) => {
     const failures = { failingSinceMs: START_MS, attempts };
-    expect(isFailingForGood(failures, START_MS + sinceMs)).toBe(failing);
+    expect(shouldDisable(failures, START_MS + sinceMs)).toBe(failing);
   });
 
   it('is never given up for one message alone: its whole schedule is shorter, jitter included', () => {

@@ -2,27 +2,27 @@
 import { ApplicationFailure, condition, defineUpdate, patched, setHandler } from '@temporalio/workflow';
 import {
   actionsInSituation,
-  REFUSAL_WORDS,
+  REFUSAL_MESSAGES,
   requestRefusal,
   type PurchaseSituation,
   type ActionRequest,
 } from '../../src/operations/rules.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
-import { MOVE_UPDATE, type EndedMove, type MadeMove, type PaymentStand } from '../contract.ts';
+import { MOVE_UPDATE, type EndedMove, type MadeMove, type PaymentCheckState } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
 import { startDeliveries } from '../webhooks/start-deliveries.ts';
 import { beginMove, closeMove, lookAtSupplier, makeMove } from '../steps.ts';
 
 /** A recorded action, to be carried out. */
-export interface StartedRequest {
+export interface BegunAction {
   readonly request: ActionRequest;
   readonly moveId: string;
 }
 
 /** `not-now`: the rows are at another stage, which the workflow will reach. */
-export type ActionHandler = (asked: StartedRequest) => Promise<MadeMove>;
+export type ActionHandler = (asked: BegunAction) => Promise<MadeMove>;
 
-export interface PendingApproval extends StartedRequest {
+export interface PendingAction extends BegunAction {
   /** `not-now` leaves it to the next handler. */
   answer(made: MadeMove): void;
 }
@@ -33,7 +33,7 @@ export interface ActionHandlers {
   /** From now on actions wait until the workflow takes them. */
   hold(state: PurchaseSituation): void;
   readonly isWaiting: () => boolean;
-  take(): PendingApproval | undefined;
+  take(): PendingAction | undefined;
   /** A caller can be answered only after the workflow goes on, so it must not wait for all answers. */
   readonly isBlocked: () => boolean;
   /** Actions that have ended. */
@@ -47,14 +47,14 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
   let handler: ActionHandler | undefined;
   let parked = 0;
   let ended = 0;
-  const waiting: PendingApproval[] = [];
+  const waiting: PendingAction[] = [];
   const enter = (next: PurchaseSituation | 'any', served?: ActionHandler): void => {
     state = next;
     handler = served;
     turn += 1;
     for (const move of waiting.splice(0)) move.answer({ outcome: 'not-now' });
   };
-  const makeOnce = (asked: StartedRequest): Promise<MadeMove> =>
+  const makeOnce = (asked: BegunAction): Promise<MadeMove> =>
     handler ? handler(asked) : new Promise((answer) => waiting.push({ ...asked, answer }));
   const make = async (request: ActionRequest): Promise<EndedMove> => {
     const begun = await beginMove(request);
@@ -90,7 +90,7 @@ export function handleActions(first: PurchaseSituation | 'any'): ActionHandlers 
 export function classify(request: ActionRequest, fits?: readonly OperatorAction[]): void {
   const isPossible = fits?.includes(request.move) ?? true;
   const refusal = requestRefusal(request) ?? (isPossible ? undefined : 'DOES_NOT_FIT');
-  if (refusal) throw ApplicationFailure.nonRetryable(REFUSAL_WORDS[refusal], refusal, fits ?? []);
+  if (refusal) throw ApplicationFailure.nonRetryable(REFUSAL_MESSAGES[refusal], refusal, fits ?? []);
 }
 
 /** The messages are enqueued already. */
@@ -109,8 +109,8 @@ export function awaitingPaymentActions(transactionId: string, poller: PaymentPol
   };
 }
 
-const PAID: PaymentStand = { state: 'paid', isKnown: false };
-const CANCELLED: PaymentStand = { state: 'ended', reason: 'CANCELLED_BY_OPERATOR', isKnown: false };
+const PAID: PaymentCheckState = { state: 'paid', isKnown: false };
+const CANCELLED: PaymentCheckState = { state: 'ended', reason: 'CANCELLED_BY_OPERATOR', isKnown: false };
 
 /** For a closed purchase or funding. `poller`: absent where the wallet paid. */
 export function closedPurchaseActions(
@@ -145,10 +145,10 @@ export function actionsAfterClosing(transactionId: string, poller: PaymentPoller
 }
 
 export async function checkGatewayFor(moveId: string, poller: PaymentPoller): Promise<EndedMove> {
-  return closeMove(moveId, { did: `looked at the gateway: ${describe(await poller.check())}` });
+  return closeMove(moveId, { did: `checked the gateway: ${describe(await poller.check())}` });
 }
 
-function describe(stand: PaymentStand): string {
+function describe(stand: PaymentCheckState): string {
   const doubt = stand.isKnown ? '' : ', and the gateway does not say all';
   switch (stand.state) {
     case 'paid':

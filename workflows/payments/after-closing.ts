@@ -10,8 +10,8 @@ import {
   upsertSearchAttributes,
 } from '@temporalio/workflow';
 import { refundTimingsOf, type RefundTimings } from '../../src/payments/rules.ts';
-import { callPerson, showPersonNeeded } from '../operations/needs-attention.ts';
-import { ORDERS_QUEUE, type AfterClosingInput, type PaymentStand } from '../contract.ts';
+import { raiseAttention, showAttention } from '../operations/needs-attention.ts';
+import { ORDERS_QUEUE, type AfterClosingInput, type PaymentCheckState } from '../contract.ts';
 import { continueAsNewIfSuggested, pauseUntil } from '../continue-as-new.ts';
 import { listenForPaymentChecks, type PaymentPoller } from './payment-poller.ts';
 import { actionsAfterClosing, handleActions, type ActionHandlers } from '../operations/operator-actions.ts';
@@ -27,7 +27,7 @@ const REQUEST_WITHIN_MS = 30_000;
 /** An operator's action ends the wait; a claim that was settled elsewhere is noticed after a day. */
 const CLAIM_CHECK_MS = 24 * 3_600_000;
 
-export async function afterClosing(input: AfterClosingInput): Promise<PaymentStand> {
+export async function afterClosing(input: AfterClosingInput): Promise<PaymentCheckState> {
   const { transactionId, purpose, isFromOutside } = input;
   const poller = listenForPaymentChecks(transactionId, purpose);
   const actions = handleActions('any');
@@ -59,16 +59,16 @@ export async function followUntilDone(
       break;
     }
     const claim = await sendRefunds(transactionId, timings, poller, {
-      callPerson: (reason) => {
+      raiseAttention: (reason) => {
         isCalled = true;
-        return callPerson(transactionId, reason);
+        return raiseAttention(transactionId, reason);
       },
       beforePause,
       moves: actions.count,
     });
     if (claim === null) break;
     isCalled = true;
-    showPersonNeeded(claim);
+    showAttention(claim);
     setCurrentDetails(`Needs a person: ${claim}. It waits until the claim is settled.`);
     await beforePause();
     await pauseUntil(CLAIM_CHECK_MS, 'Wait until a person has settled the claim', hasChanged);

@@ -10,7 +10,7 @@ import {
 } from '@temporalio/workflow';
 import { followClaim } from './after-closing.ts';
 import { awaitPayment, type PaymentResult } from '../purchases/await-payment.ts';
-import { callPerson } from '../operations/needs-attention.ts';
+import { raiseAttention } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE } from '../contract.ts';
 import type { FailureReason, Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason } from '../../src/domain/states.ts';
@@ -38,8 +38,8 @@ export async function fundWallet(input: FundingInput): Promise<{ status: string;
     return answer as PurchaseAnswer;
   });
   const watch = {
-    callPerson: async (reason: AttentionReason) => {
-      await callPerson(input.transactionId, reason);
+    raiseAttention: async (reason: AttentionReason) => {
+      await raiseAttention(input.transactionId, reason);
       setCurrentDetails(`Needs a person: ${reason}. We keep checking automatically.`);
     },
     outbox: createOutbox(input.transactionId),

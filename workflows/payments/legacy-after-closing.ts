@@ -6,7 +6,7 @@ import {
   MOVE_UPDATE,
   type EndedMove,
   type LatePaymentInput,
-  type PaymentStand,
+  type PaymentCheckState,
   type RepairInput,
 } from '../contract.ts';
 import { listenForPaymentChecks } from './payment-poller.ts';
@@ -15,7 +15,7 @@ import { beginMove, closeMove } from '../steps.ts';
 
 const NO_ACTIONS = { count: () => 0 };
 
-export async function latePayment(input: LatePaymentInput): Promise<PaymentStand> {
+export async function latePayment(input: LatePaymentInput): Promise<PaymentCheckState> {
   const poller = listenForPaymentChecks(input.transactionId, input.purpose);
   await checkUntilKnown(input, poller);
   await followUntilDone({ ...input, isFromOutside: true }, poller, NO_ACTIONS, () =>

@@ -1,15 +1,15 @@
 /** Checks a payment at the gateway. Callers at one time share one check. The activity books what a check finds; the workflow only decides by it. */
 import { defineSignal, defineUpdate, setHandler, workflowInfo } from '@temporalio/workflow';
-import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentStand } from '../contract.ts';
+import { LOOK_SIGNAL, LOOK_UPDATE, type PaymentCheckState } from '../contract.ts';
 import { lookAtPayment } from '../steps.ts';
 import type { PaymentPurpose } from '../../src/domain/states.ts';
 
 export interface PaymentPoller {
   /** A check that began after this call; the one under way if the history is about to end. */
-  check(): Promise<PaymentStand>;
-  latest(): PaymentStand;
+  check(): Promise<PaymentCheckState>;
+  latest(): PaymentCheckState;
   /** An operator has settled the payment: later checks no longer change `latest`. */
-  override(stand: PaymentStand): void;
+  override(stand: PaymentCheckState): void;
   readonly isOverridden: () => boolean;
   /** Checks that have ended. */
   count(): number;
@@ -29,7 +29,7 @@ export function listenForPaymentChecks(
     if (stand.claim !== undefined) await onClaim();
     return stand;
   });
-  setHandler(defineUpdate<PaymentStand>(LOOK_UPDATE), () => poller.check());
+  setHandler(defineUpdate<PaymentCheckState>(LOOK_UPDATE), () => poller.check());
   setHandler(defineSignal(LOOK_SIGNAL), async () => {
     await poller.check();
   });
@@ -37,14 +37,14 @@ export function listenForPaymentChecks(
 }
 
 /** One check at a time, however many callers. */
-function createPoller(checkPayment: () => Promise<PaymentStand>): PaymentPoller {
-  let latest: PaymentStand = { state: 'waiting', isKnown: false };
-  let overridden: PaymentStand | undefined;
+function createPoller(checkPayment: () => Promise<PaymentCheckState>): PaymentPoller {
+  let latest: PaymentCheckState = { state: 'waiting', isKnown: false };
+  let overridden: PaymentCheckState | undefined;
   let ended = 0;
   let beganAtMs = 0;
-  let current: { readonly startsAtMs: number; readonly stand: Promise<PaymentStand> } | undefined;
-  let next: Promise<PaymentStand> | undefined;
-  const begin = (): Promise<PaymentStand> => {
+  let current: { readonly startsAtMs: number; readonly stand: Promise<PaymentCheckState> } | undefined;
+  let next: Promise<PaymentCheckState> | undefined;
+  const begin = (): Promise<PaymentCheckState> => {
     const startsAtMs = Date.now();
     const stand = checkPayment().then((seen) => {
       latest = overridden ?? seen;

@@ -8,11 +8,11 @@ import type { PaymentPoller } from './payment-poller.ts';
 import { moveRefunds } from '../steps.ts';
 
 /** Pauses between checks once a person is called: first and longest. */
-const CALLED_FIRST_MS = 60_000;
-const CALLED_MAX_MS = 15 * 60_000;
+const ATTENTION_FIRST_MS = 60_000;
+const ATTENTION_MAX_MS = 15 * 60_000;
 
 export interface MoneyWatch {
-  readonly callPerson: (reason: AttentionReason) => Promise<void>;
+  readonly raiseAttention: (reason: AttentionReason) => Promise<void>;
   /** Every pause is a chance to continue as new. */
   readonly beforePause: () => Promise<void>;
   /** How many operator actions have ended: each may change what there is to do. */
@@ -43,7 +43,7 @@ async function moveUntilDone(
   transactionId: string,
   timings: RefundTimings,
   poller: PaymentPoller,
-  { callPerson, beforePause, moves = () => 0, onReturning }: MoneyWatch,
+  { raiseAttention, beforePause, moves = () => 0, onReturning }: MoneyWatch,
 ): Promise<Claim | null> {
   let pauseMs = timings.refundLookFirstMs;
   let called: AttentionReason | null = null;
@@ -58,15 +58,15 @@ async function moveUntilDone(
     if (isFollowed && !isShown) onReturning?.();
     isShown = true;
     const isFirstCall = needsPerson !== null && called === null;
-    if (needsPerson !== null && needsPerson !== called) await callPerson(needsPerson);
+    if (needsPerson !== null && needsPerson !== called) await raiseAttention(needsPerson);
     called = needsPerson ?? called;
     if (called === null) setCurrentDetails('Money is on its way back to where it came from.');
-    if (isFollowed && isFirstCall) pauseMs = Math.max(pauseMs, CALLED_FIRST_MS);
+    if (isFollowed && isFirstCall) pauseMs = Math.max(pauseMs, ATTENTION_FIRST_MS);
     await beforePause();
     // A gateway event about a refund triggers a check: the refund may have changed.
     const hasChanged = (): boolean => moves() !== made || (isFollowed && poller.count() !== seen);
     await pauseUntil(pauseMs, 'Wait before checking the refund', hasChanged);
-    const longestMs = isFollowed && called !== null ? CALLED_MAX_MS : timings.refundLookMaxMs;
+    const longestMs = isFollowed && called !== null ? ATTENTION_MAX_MS : timings.refundLookMaxMs;
     pauseMs = Math.min(pauseMs * 2, Math.max(longestMs, timings.refundLookMaxMs));
   }
 }

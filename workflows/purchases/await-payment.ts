@@ -1,6 +1,6 @@
 /**
  * Opens the payment at the gateway, waits while money can come, and ends only with a known outcome. Gateway events, callers' confirmations and the
- * sweep of the gateway's list only trigger a payment check; the check itself asks the gateway.
+ * payment monitor only trigger a payment check; the check itself asks the gateway.
  */
 import { patched, setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
 import { nextPollMs, takesMoneyForMs, type PaymentTimings } from '../../src/payments/rules.ts';
@@ -25,7 +25,7 @@ export interface AwaitPayment {
   readonly timings: PaymentTimings & { readonly answerWithinMs: number; readonly slowLookMs: number };
   /** The buyer can now be answered: with how to pay, or at least with PENDING. */
   readonly onWaiting: () => Promise<void>;
-  readonly callPerson: (reason: AttentionReason) => Promise<void>;
+  readonly raiseAttention: (reason: AttentionReason) => Promise<void>;
   /** Receives the webhooks of closing the payment. */
   readonly outbox: Outbox;
   /** May continue as new. */
@@ -58,7 +58,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
     }
     if (isLast) {
       // Money may have come: the purchase is not closed while the gateway does not say.
-      if (!isFlagged) await wait.callPerson('GATEWAY_OUTCOME_UNKNOWN');
+      if (!isFlagged) await wait.raiseAttention('GATEWAY_OUTCOME_UNKNOWN');
       isFlagged = true;
       await wait.beforePause();
       await pauseUntil(
@@ -75,7 +75,7 @@ export async function awaitPayment(wait: AwaitPayment): Promise<PaymentResult> {
   }
 }
 
-/** Events, callers and the sweep of the gateway's list trigger payment checks. Earlier builds polled instead. */
+/** Events, callers and the payment monitor trigger payment checks. Earlier builds polled instead. */
 function pollPauseMs({ request, timings, startedAtMs }: AwaitPayment, leftMs: number): number {
   if (patched('list-watched')) return leftMs;
   return Math.min(nextPollMs(Date.now() - startedAtMs, request.method, timings), leftMs);

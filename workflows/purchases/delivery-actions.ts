@@ -7,11 +7,11 @@ import type { PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { DeliverOutcome, NewMessages } from '../contract.ts';
 import type { PaymentPoller } from '../payments/payment-poller.ts';
-import { checkGatewayFor, type PendingApproval } from '../operations/operator-actions.ts';
+import { checkGatewayFor, type PendingAction } from '../operations/operator-actions.ts';
 import { closeMove, deliverOnce, lookAtSupplier, makeMove, withdrawForMove } from '../steps.ts';
 
 /** How the purchase goes on after an action. */
-export type ActionEffect =
+export type DeliveryChange =
   /** As before. */
   | { readonly way: 'on' }
   /** The supplier was asked, with this outcome. */
@@ -23,8 +23,8 @@ export type ActionEffect =
 export async function performAction(
   input: PurchaseInput,
   poller: PaymentPoller | undefined,
-  action: PendingApproval,
-): Promise<ActionEffect> {
+  action: PendingAction,
+): Promise<DeliveryChange> {
   const { transactionId } = input;
   switch (action.request.move) {
     case 'look-at-gateway':
@@ -46,7 +46,7 @@ export async function performAction(
   }
 }
 
-async function replaceOrGiveBack(input: PurchaseInput, action: PendingApproval): Promise<ActionEffect> {
+async function replaceOrGiveBack(input: PurchaseInput, action: PendingAction): Promise<DeliveryChange> {
   const { request, moveId } = action;
   // Earlier builds waited here and not in the step.
   if (!patched('withdrawal-waits'))

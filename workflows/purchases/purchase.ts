@@ -15,14 +15,14 @@ import {
   defineUpdate,
 } from '@temporalio/workflow';
 import type { ChargeQuote } from '../../src/payments/rules.ts';
-import { nextCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
+import { nextSupplierCheck, type PurchaseInput } from '../../src/purchases/purchase.ts';
 import type { Refusal } from '../../src/domain/refusals.ts';
 import type { AttentionReason, OutsideMethod, PurchaseStatus } from '../../src/domain/states.ts';
 import { followClaim } from '../payments/after-closing.ts';
 import { awaitPayment, type AwaitPayment } from './await-payment.ts';
-import { callPerson } from '../operations/needs-attention.ts';
+import { raiseAttention } from '../operations/needs-attention.ts';
 import { ACCEPT_UPDATE, type DeliverOutcome } from '../contract.ts';
-import { performAction, type ActionEffect } from './delivery-actions.ts';
+import { performAction, type DeliveryChange } from './delivery-actions.ts';
 import { continueAsNewIfSuggested, pauseUntil, sleepUntil } from '../continue-as-new.ts';
 import { listenForPaymentChecks, type PaymentPoller } from '../payments/payment-poller.ts';
 import {
@@ -57,10 +57,10 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
 
   const opened = await openPurchase(input, workflowInfo().startTime.toISOString());
   buyer.outbox.add(opened.messages);
-  if (!opened.opened) return refuse(context, opened.refusal);
+  if (!opened.opened) return endFailed(context, opened.refusal);
   if (gatewayPayment) {
     const unpaid = await collectPayment(context, gatewayPayment);
-    if (unpaid) return refuse(context, unpaid);
+    if (unpaid) return endFailed(context, unpaid);
   }
   let sinceMs = gatewayPayment ? Date.now() : workflowInfo().startTime.getTime();
   let delivery = await deliver(context, sinceMs);
@@ -73,13 +73,13 @@ export async function purchase(input: PurchaseInput): Promise<PurchaseResult> {
     }
     if (delivery.outcome === 'given-back') {
       buyer.outbox.add(delivery.messages);
-      return refuse(context, delivery.refusal);
+      return endFailed(context, delivery.refusal);
     }
-    const ended = await endRefused(context, delivery);
+    const ended = await giveBackAfterRefusal(context, delivery);
     if (ended === 'given-back') {
       await buyer.refuse(delivery.refusal);
       if (delivery.catalogueIsOld) await syncCatalogueOnce();
-      return refuse(context, delivery.refusal);
+      return endFailed(context, delivery.refusal);
     }
     const hadUnknownOutcome = ended === 'not-yet';
     if (ended === 'failed') await needAttention(input, 'UNDO_FAILED');
@@ -134,7 +134,7 @@ async function collectPayment(
   return undefined;
 }
 
-function endRefused(
+function giveBackAfterRefusal(
   { input, buyer }: PurchaseContext,
   refused: Refused,
 ): Promise<'given-back' | 'not-yet' | 'failed'> {
@@ -144,7 +144,7 @@ function endRefused(
 }
 
 /** Ends without a delivery. Money that came through a gateway has been sent back before this ends. */
-async function refuse(context: PurchaseContext, refusal: Refusal): Promise<PurchaseResult> {
+async function endFailed(context: PurchaseContext, refusal: Refusal): Promise<PurchaseResult> {
   await context.buyer.refuse(refusal);
   const { reason } = refusal;
   // The purchase is FAILED already while the money is still on its way back.
@@ -201,7 +201,7 @@ function paymentOf(context: PurchaseContext, { charge, poller }: GatewayPayment)
 
 function pauseHooks(context: PurchaseContext) {
   return {
-    callPerson: (reason: AttentionReason) => needAttention(context.input, reason),
+    raiseAttention: (reason: AttentionReason) => needAttention(context.input, reason),
     beforePause: () => continueAsNewIfDue(context),
     moves: () => context.actions.count(),
   };
@@ -231,7 +231,7 @@ async function deliver(
       continue;
     }
     await buyer.answer('PROCESSING');
-    const next = nextCheck(Date.now() - sinceMs, slowChecks, input.timings);
+    const next = nextSupplierCheck(Date.now() - sinceMs, slowChecks, input.timings);
     const needsPerson = next.needsAttention || outcome.reason === 'SETTLE_FAILED';
     if (needsPerson && slowChecks === 0) await needAttention(input, outcome.reason);
     if (needsPerson) slowChecks += 1;
@@ -244,7 +244,7 @@ async function deliver(
 }
 
 /** An operator has ended the purchase. */
-type GivenBack = Omit<Extract<ActionEffect, { way: 'given-back' }>, 'way'> & {
+type GivenBack = Omit<Extract<DeliveryChange, { way: 'given-back' }>, 'way'> & {
   readonly outcome: 'given-back';
 };
 
@@ -317,10 +317,8 @@ function waitingBuyer(input: PurchaseInput, actions: ActionHandlers) {
 }
 
 async function needAttention(input: PurchaseInput, reason: AttentionReason): Promise<void> {
-  await callPerson(input.transactionId, reason);
-  setCurrentDetails(
-    `Needs attention: ${reason}. The money is held and nothing is lost; we keep checking automatically.`,
-  );
+  await raiseAttention(input.transactionId, reason);
+  setCurrentDetails(`Needs attention: ${reason}. We keep checking automatically.`);
 }
 
 async function syncCatalogueOnce(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { may, mayMove, PERMISSIONS, OPERATOR_ACTIONS } from '../roles.ts';
+import { may, mayPerform, PERMISSIONS, OPERATOR_ACTIONS } from '../roles.ts';
 import type { Wire } from '../../platform/http/json.ts';
 import type { meSchema, oneTimePasswordSchema, personSchema, sessionSchema } from './schema.ts';
 import type { Session } from '../sessions.ts';
@@ -16,7 +16,7 @@ export function presentMe(session: Session): Wire<z.output<typeof meSchema>> {
     data: {
       ...signedIn(session),
       permissions: PERMISSIONS.filter((permission) => may(role, permission)),
-      moves: OPERATOR_ACTIONS.filter((move) => mayMove(role, move)),
+      moves: OPERATOR_ACTIONS.filter((move) => mayPerform(role, move)),
     },
   };
 }

@@ -114,7 +114,7 @@ Takes one id, or --class for everything of that class on the stuck list.${spec.n
           request: { ...request, options: { ...options, currency } },
           verb: `Apply ${spec.action} to`,
           preview: async (id) => toPreview(id, await actions.previewEffect(requestFor(id))),
-          act: async (id) => toResult(id, await actions.make(requestFor(id))),
+          act: async (id) => toResult(id, await actions.perform(requestFor(id))),
         });
       },
     });

@@ -20,7 +20,7 @@ export const lowBalanceBody = z
     amount: amountField({
       minMinor: 0n,
       maxMinor: MAX_LOW_BALANCE_MINOR,
-      description: 'In the wallet’s currency, with at most two decimals; 0 or null: not any more',
+      description: 'In the wallet’s currency, with at most two decimals; 0 or null switches the alert off',
       example: 250,
     })
       .nullable()

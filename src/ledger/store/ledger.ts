@@ -76,7 +76,10 @@ interface NewHold {
 }
 
 /** Queries for a `with` that place a hold if `only` is true: `hold` has a row if it was placed, `low` if the balance fell below its threshold. */
-export function holding(hold: NewHold, only: RawBuilder<boolean> = sql<boolean>`true`): RawBuilder<unknown> {
+export function placeHoldQuery(
+  hold: NewHold,
+  only: RawBuilder<boolean> = sql<boolean>`true`,
+): RawBuilder<unknown> {
   const { amountMinor, currency } = hold.amount;
   return sql`
     wallet as (
@@ -103,9 +106,9 @@ export function holding(hold: NewHold, only: RawBuilder<boolean> = sql<boolean>`
 /** Turns a hold into revenue and books the supplier's cost. Throws HoldConflict when it was voided or never placed: a delivery without money is a bug. */
 export async function postHold(db: WorldDb, id: string, costUsdE4: bigint): Promise<'posted' | 'already'> {
   const { rows } = await sql<Posted>`
-    with ${posting(sql`${id}`, sql`${costUsdE4}::bigint`)}
+    with ${postHoldQuery(sql`${id}`, sql`${costUsdE4}::bigint`)}
     select ${POSTED}`.execute(db);
-  return expectPosted(db, id, rows[0]);
+  return requirePosted(db, id, rows[0]);
 }
 
 export type Posted = { readonly has_posted: boolean };
@@ -114,7 +117,7 @@ export type Posted = { readonly has_posted: boolean };
 export const POSTED = sql`exists (select from posted) as has_posted`;
 
 /** Queries for a `with` that post a hold; `posted` has rows if it was held. The id and the cost may be subqueries. */
-export function posting(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
+export function postHoldQuery(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
     hold as (
       update holds set status = 'POSTED', closed_at = now() where id = ${id} and status = 'HELD' returning id, currency, amount_minor
@@ -136,7 +139,7 @@ export function posting(id: RawBuilder<unknown>, costUsdE4: RawBuilder<unknown>)
 }
 
 /** Throws HoldConflict where the hold was posted neither now nor before. */
-export async function expectPosted(
+export async function requirePosted(
   db: WorldDb,
   id: string,
   answered: Posted | undefined,

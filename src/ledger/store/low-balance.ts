@@ -22,7 +22,7 @@ export async function setLowBalance(
     return;
   }
   await inTransaction(db, async (trx) => {
-    const crossing = await crossingBySetting(trx, accountId, thresholdMinor);
+    const crossing = await crossingAfterThresholdChange(trx, accountId, thresholdMinor);
     const wanted = { threshold_minor: thresholdMinor, updated_at: now };
     await trx
       .insertInto('low_balance_thresholds')
@@ -35,7 +35,11 @@ export async function setLowBalance(
 }
 
 /** Locks the wallet until the threshold is set. An account without a wallet has a balance of 0. */
-async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor: bigint): Promise<Crossing> {
+async function crossingAfterThresholdChange(
+  trx: WorldDb,
+  accountId: string,
+  thresholdMinor: bigint,
+): Promise<ThresholdCrossing> {
   const wallet = await trx
     .selectFrom('wallets')
     .select('balance_minor')
@@ -43,7 +47,7 @@ async function crossingBySetting(trx: WorldDb, accountId: string, thresholdMinor
     .forNoKeyUpdate()
     .executeTakeFirst();
   const leftMinor = wallet?.balance_minor ?? 0n;
-  const { rows } = await sql<Crossing>`
+  const { rows } = await sql<ThresholdCrossing>`
     with low as (
       select ${thresholdMinor}::bigint as threshold_minor, ${leftMinor}::bigint as left_minor,
              ${subscribers('wallet.low_balance', sql`${accountId}`)} as listeners
@@ -72,7 +76,7 @@ export async function findLowBalance(
  * What a statement that debits a wallet returns; null where the balance did not fall below the threshold. `wallet.low_balance` is sent each time a debit, or
  * a higher threshold, takes it there. The statement finds out itself, under the wallet's lock, so there is no state to reset.
  */
-export interface Crossing {
+export interface ThresholdCrossing {
   readonly threshold_minor: bigint | null;
   readonly left_minor: bigint | null;
   readonly listeners: string[] | null;
@@ -104,8 +108,8 @@ export async function lockWalletFor(
   trx: WorldDb,
   accountId: string,
   { amountMinor }: Money,
-): Promise<({ readonly balance_minor: bigint } & Crossing) | undefined> {
-  const { rows } = await sql<{ balance_minor: bigint } & Crossing>`
+): Promise<({ readonly balance_minor: bigint } & ThresholdCrossing) | undefined> {
+  const { rows } = await sql<{ balance_minor: bigint } & ThresholdCrossing>`
     with wallet as (
       select account_id, balance_minor from wallets where account_id = ${accountId} for no key update
     ), low as (${crossingOf(amountMinor)}
@@ -126,7 +130,7 @@ interface BecameLow {
 export async function enqueueLowBalance(
   trx: WorldDb,
   { currency, ...because }: BecameLow,
-  { threshold_minor, left_minor, listeners: found, at }: Crossing,
+  { threshold_minor, left_minor, listeners: found, at }: ThresholdCrossing,
   written: PendingMessages,
 ): Promise<void> {
   if (threshold_minor === null || left_minor === null) return;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { ActionPreview, ActionRecord } from '../actions.ts';
 import type { StuckPage } from '../../platform/composition/ops-world.ts';
 import type { Timeline } from '../timeline.ts';
-import { mayMove, type Role } from '../../accounts/roles.ts';
+import { mayPerform, type Role } from '../../accounts/roles.ts';
 import type { StuckItem } from '../stuck-rules.ts';
 import { toJson, type JsonNumber } from '../../platform/http/json.ts';
 import { presentPage } from '../../platform/http/page.ts';
@@ -53,7 +53,7 @@ export function presentActions(
   { preview, made }: { readonly preview: ActionPreview; readonly made: readonly ActionRecord[] },
   role: Role,
 ): Body<typeof movesSchema>['data'] {
-  const yours = preview.fits.filter((action) => mayMove(role, action));
+  const yours = preview.fits.filter((action) => mayPerform(role, action));
   return { ...preview, yours, made: made.map(presentActionRecord) };
 }
 
@@ -130,7 +130,7 @@ export function actionAnswer(
     case 'unknown':
       throw new DomainError(
         'SERVICE_UNAVAILABLE',
-        `Nobody answered in time, so it may still be made: the same request again tells (${outcome.detail})`,
+        `No result in time; the action may still run. Send the same request again to see it (${outcome.detail})`,
       );
   }
 }

@@ -199,7 +199,7 @@ export const moveBody = z
     reason,
     evidence: textField({
       max: MAX_REASON_CHARACTERS,
-      description: 'Where what nobody here can look up can be seen: an address, a ticket, a statement’s line',
+      description: 'Link or reference to proof outside this system: a ticket, a line of a statement',
     }).optional(),
     amount: amountField({
       minMinor: 1n,
@@ -224,7 +224,7 @@ export const moveBody = z
     moveKey: textField({
       max: MAX_MOVE_KEY_CHARACTERS,
       description:
-        'The same key is the same move, made once. Without it the key is made of what is asked for, so that asking for the same twice is once',
+        'The same key is the same move, made once. Without it the key is made of what is asked for, so that the same request acts once',
     }).optional(),
   })
   .refine(({ amount, currency: code }) => (amount === undefined) === (code === undefined), {

@@ -5,7 +5,7 @@
 import type { Money } from '../../domain/money.ts';
 import {
   availableActions,
-  REFUSAL_WORDS,
+  REFUSAL_MESSAGES,
   refusalFor,
   requestRefusal,
   amountOf,
@@ -125,7 +125,7 @@ async function expireIfLate(trx: WorldDb, row: ActionRow, now: Date): Promise<bo
   if (row.status !== 'WAITS_FOR_APPROVAL' || row.expires_at === null || row.expires_at > now) return false;
   await updateAction(trx, row.id, {
     status: 'EXPIRED',
-    detail: REFUSAL_WORDS.APPROVAL_EXPIRED,
+    detail: REFUSAL_MESSAGES.APPROVAL_EXPIRED,
     closed_at: now,
   });
   return true;
@@ -196,7 +196,7 @@ export async function recordRefusal(
   refusal: ActionRefusal,
   now: Date,
 ): Promise<Refused> {
-  const detail = REFUSAL_WORDS[refusal];
+  const detail = REFUSAL_MESSAGES[refusal];
   await insertAction(db, request, { status: 'REFUSED', refusal, detail, closed_at: now });
   return refusedAs(refusal, detail, await findActionSubject(db, request.transactionId));
 }
@@ -288,16 +288,16 @@ function outcomeOf(row: ActionRow, subject: ActionSubject | undefined, isAgain =
   if (row.status === 'DONE')
     return { outcome: 'done', moveId, did: detail ?? '', ...(isAgain ? { again: true } : {}) };
   const code = row.refusal ?? 'NOT_WAITING';
-  return refusedAs(code, detail ?? REFUSAL_WORDS[code], subject);
+  return refusedAs(code, detail ?? REFUSAL_MESSAGES[code], subject);
 }
 
 function endAction(trx: WorldDb, { id }: ActionRow, ended: Ended, now: Date): Promise<ActionRow> {
   if ('did' in ended) return updateAction(trx, id, { status: 'DONE', detail: ended.did, closed_at: now });
-  const { refusal, detail = REFUSAL_WORDS[refusal] } = ended;
+  const { refusal, detail = REFUSAL_MESSAGES[refusal] } = ended;
   return updateAction(trx, id, { status: 'REFUSED', refusal, detail, closed_at: now });
 }
 
-/** The decision of a second person. `go`: the action may be carried out now. `done`: it is declined. */
+/** The decision of a second person. `go`: the action may be carried out now. `done`: it was declined, which ends it. */
 export async function decideApproval(
   db: WorldDb,
   moveId: string,
@@ -394,7 +394,7 @@ export async function previewEffect(db: WorldDb, request: ActionRequest, now: Da
 async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promise<EffectPreview> {
   const judged = await judgeRequest(trx, request, now);
   if (judged.outcome === 'go')
-    return { outcome: 'done', moveId: judged.moveId, did: 'begun before', again: true };
+    return { outcome: 'done', moveId: judged.moveId, did: 'started before', again: true };
   if (judged.outcome !== 'fits') return judged;
   const { amount, fields } = judged;
   const { transactionId, move, moveId } = request;
@@ -404,11 +404,11 @@ async function tryEffect(trx: WorldDb, request: ActionRequest, now: Date): Promi
     .select(({ fn }) => fn.max('id').as('last'))
     .executeTakeFirst();
   const subject = await findActionSubject(trx, transactionId, true);
-  if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is being made right now', subject);
+  if (!isFirst || !subject) return refusedAs('NOT_FOUND', 'it is running right now', subject);
   const row = await lockBegun(trx, moveId);
   const isCheck = CHECK_ACTIONS.includes(move);
   const ended = isCheck
-    ? { did: 'asks, and books what is found' }
+    ? { did: 'checks, and books any change' }
     : await EFFECTS[move](trx, row, subject, now);
   if ('refusal' in ended) return refusedAs(ended.refusal, ended.detail ?? '', subject);
   const known = subject.refunds.map((refund) => refund.refund_key);

@@ -11,7 +11,7 @@ import type { ActionEffect, ActionSubject } from './subject.ts';
 import { CLAIMS, findClaim, type Claim } from '../../payments/store/payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { DisputeRow } from '../../payments/store/tables.ts';
-import { whyNotOutcome } from '../../payments/rules.ts';
+import { outcomeRefusal } from '../../payments/rules.ts';
 
 /**
  * Settles a dispute with the outcome that a person stated and the gateway says too, or money that was taken back without a dispute. Won: what was
@@ -28,7 +28,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
   if (open.length > 0 && named.length !== 1) return { refusal: 'DISPUTE_NEEDED' };
   const [dispute] = named;
   if (!dispute && outcome === 'won') return { refusal: 'OUTCOME_DIFFERS' };
-  const unfit = dispute && whyNotOutcome(outcome, dispute.gateway_state, overrides);
+  const unfit = dispute && outcomeRefusal(outcome, dispute.gateway_state, overrides);
   if (unfit !== undefined) return { refusal: unfit };
   const isTaken = isTakenFrom(subject, dispute?.reference);
   if (dispute) {
@@ -36,7 +36,7 @@ export const settleClaim: ActionEffect = async (trx, action, subject, now) => {
     await closeDispute(trx, dispute, { outcome: outcome === 'won' ? 'WON' : 'LOST', moveId: action.id, now });
   }
   const isLoss = outcome !== 'won' && isTaken;
-  const stillAtRisk = isLoss ? await takeBackLostRisk(trx, subject) : [];
+  const stillAtRisk = isLoss ? await releaseTakenRisk(trx, subject) : [];
   const left = isLoss ? await findInSuspense(trx, subject, stillAtRisk) : [];
   for (const { currency } of left) await ensureAccount(trx, 'revenue', currency);
   if (left.length > 0)
@@ -92,7 +92,7 @@ function isTakenFrom({ payments }: ActionSubject, reference: string | undefined)
 }
 
 /** What lost disputes put at risk is at risk no more once the gateway has taken it. Answers the disputes that still have money at risk. */
-async function takeBackLostRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
+async function releaseTakenRisk(trx: WorldDb, subject: ActionSubject): Promise<DisputeRow[]> {
   const notWon = await findNotWon(trx, subject.transactionId);
   const isOver = (one: DisputeRow) => one.outcome === 'LOST' && isTakenFrom(subject, one.reference);
   for (const dispute of notWon.filter(isOver)) await releaseRisk(trx, dispute);

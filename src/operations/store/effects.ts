@@ -87,7 +87,7 @@ async function cancel(trx: WorldDb, action: ActionRow, subject: ActionSubject, n
   }
   for (const payment of subject.payments) await closePayment(trx, payment.reference, now);
   await clearAttention(trx, transactionId, ['PAYMENT_STILL_OPEN']);
-  return { did: 'closed: we wait for no more money' };
+  return { did: 'closed; no further payment expected' };
 }
 
 const failAndRefund = (trx: WorldDb, { id, transaction_id }: ActionRow, to: 'source' | 'wallet') =>
@@ -100,7 +100,7 @@ async function refundToSource(trx: WorldDb, action: ActionRow, subject: ActionSu
     return { did: `${formatMoney(amountOf(action))} go back to where they came from` };
   }
   if (facts.openRefund === 'due' || facts.openRefund === 'on-its-way')
-    return { did: 'it is on its way back; the gateway is asked' };
+    return { did: 'refund in progress; the gateway is checked' };
   if (facts.openRefund !== null) {
     const isSeenSent = action.evidence !== null;
     const act = isSeenSent ? closeRefundByHand : tryRefundAgain;
@@ -123,7 +123,7 @@ async function takeFromWallet(trx: WorldDb, action: ActionRow, payment: PaymentR
   // The caller collects the pending messages of this purchase or funding.
   await enqueueLowBalance(trx, booking, wallet, newPendingMessages());
   await toSuspense(trx, action, walletAccount(accountId), credit, amount);
-  await createRefund(trx, payment, amount, `wallet-${tailOf(action)}`);
+  await createRefund(trx, payment, amount, `wallet-${shortId(action)}`);
   return { did: `${formatMoney(amount)} go back to where they came from, out of the wallet` };
 }
 
@@ -144,7 +144,7 @@ async function takeFromEarned(
     currency: payment.price_currency,
   };
   await toSuspense(trx, action, `revenue:${payment.price_currency}`, credit, amount);
-  await createRefund(trx, payment, amount, `${GOODWILL}-${tailOf(action)}`);
+  await createRefund(trx, payment, amount, `${GOODWILL}-${shortId(action)}`);
   await recordEvent(trx, transactionId, 'goodwill-refund', formatMoney(amount));
   return { did: `${formatMoney(amount)} go back to where they came from, as goodwill` };
 }
@@ -179,7 +179,7 @@ async function creditWallet(trx: WorldDb, action: ActionRow, subject: ActionSubj
   return done;
 }
 
-/** Entries of zero are none. */
+/** Skips zero entries. */
 async function bookAction(trx: WorldDb, action: ActionRow, entries: readonly LedgerEntry[]): Promise<void> {
   await transfer(trx, {
     operationKey: action.id,
@@ -200,7 +200,7 @@ function amountOf({ amount_minor, currency }: Pick<ActionRow, 'amount_minor' | '
 }
 
 /** Enough of the id to tell this action's refunds from others. */
-const tailOf = ({ id }: ActionRow): string => id.slice(-12);
+const shortId = ({ id }: ActionRow): string => id.slice(-12);
 
 /** Cents of the price, in the supplier's ten-thousandths of a dollar. */
 const COST_UNITS_PER_CENT = 100n;

@@ -7,7 +7,7 @@ import type { StuckLimits } from '../stuck-rules.ts';
 import { UNMATCHED_EVENT } from '../../payments/store/gateway-events.ts';
 import { CLAIMS } from '../../payments/store/payments.ts';
 import type { WorldDb } from '../../platform/database/tables.ts';
-import { WINDOW_MS } from '../../payments/rules.ts';
+import { LIST_WINDOW_MS } from '../../payments/rules.ts';
 
 export interface StuckRow {
   readonly source:
@@ -43,7 +43,7 @@ export async function findStuckRows(db: WorldDb, query: StuckQuery): Promise<Stu
   return rows;
 }
 
-/** What is open in our rows for longer than `limits.workflowMs`: each has an open workflow under its id. */
+/** What is open in our rows for longer than `limits.workflowMs`: each should have an open workflow under its id. */
 export async function findOpenRows(db: WorldDb, query: StuckQuery): Promise<StuckRow[]> {
   const before = ago(query, 'workflowMs');
   const { rows } = await sql<StuckRow>`
@@ -138,7 +138,7 @@ const strangers: Branch = () => sql<StuckRow>`
 const unwatched: Branch = (query) => sql<StuckRow>`
   select 'late-money', payments.transaction_id, 'NOT_LOOKED_AT', greatest(expires_at, looked_at), charge_minor, charge_currency
     from gateway_windows
-    join payments on created_at >= starts_at and created_at < starts_at + ${`${WINDOW_MS} milliseconds`}::interval
+    join payments on created_at >= starts_at and created_at < starts_at + ${`${LIST_WINDOW_MS} milliseconds`}::interval
    where wanted_at < ${ago(query, 'lookLateMs')}
      and status in ('ASKED', 'OPEN') and booked_minor = 0 and expires_at < ${query.now}
      and greatest(expires_at, looked_at) < ${ago(query, 'lookLateMs')}`;

@@ -183,7 +183,7 @@ interface Words {
 // Most buyers come here a second after they paid, before the gateway tells us.
 const WAITING: Words = {
   title: 'Checking your payment',
-  text: 'If you have paid, we usually know within a few seconds. This page looks again by itself, and you may close it: nothing gets lost.',
+  text: 'If you have paid, we usually know within a few seconds. This page updates automatically, and you may close it: nothing gets lost.',
 };
 
 const GO_BACK = 'You can close this page and go back to where you ordered it.';

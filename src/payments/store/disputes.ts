@@ -197,8 +197,8 @@ async function amountAtRisk(trx: WorldDb, payment: PaymentRow): Promise<LedgerEn
   };
 }
 
-/** Rejected transfers carry no reference, so each purchase of that address that waits for a transfer gets a timeline line, once per event. Returns how many. */
-export async function enqueuePaymentReturned(
+/** A rejected transfer carries no reference: every purchase of that address that waits for a transfer gets a timeline line, once per event. Returns their number. */
+export async function recordReturnedTransfer(
   db: WorldDb,
   email: string | null,
   eventKey: string,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WorldDb } from '../../platform/database/tables.ts';
 import type { PaymentSubject } from '../engine.ts';
-import { CLOCK_SKEW_MS, WINDOW_MS, windowOf } from '../rules.ts';
+import { CLOCK_SKEW_MS, LIST_WINDOW_MS, windowOf } from '../rules.ts';
 
 export interface GatewayWindow {
   readonly startsAt: Date;
@@ -16,7 +16,7 @@ const UNPAID = sql<boolean>`payments.status in ('ASKED', 'OPEN') and payments.bo
 export async function openWindows(db: WorldDb, from: Date, now: Date): Promise<void> {
   await sql`
     insert into gateway_windows (starts_at, wanted_at, due_at)
-    select generate_series(${windowOf(from)}::timestamptz, ${windowOf(now)}::timestamptz, ${`${WINDOW_MS} milliseconds`}::interval),
+    select generate_series(${windowOf(from)}::timestamptz, ${windowOf(now)}::timestamptz, ${`${LIST_WINDOW_MS} milliseconds`}::interval),
            ${now}::timestamptz, ${now}::timestamptz
     on conflict do nothing`.execute(db);
 }
@@ -66,7 +66,7 @@ export async function deleteWindow(db: WorldDb, startsAt: Date): Promise<void> {
 /** Whether payments that may have been opened in this window have brought nothing yet, and whether transfers are among them. */
 export async function unpaidIn(db: WorldDb, startsAt: Date) {
   const from = new Date(startsAt.getTime() - CLOCK_SKEW_MS);
-  const to = new Date(startsAt.getTime() + WINDOW_MS + CLOCK_SKEW_MS);
+  const to = new Date(startsAt.getTime() + LIST_WINDOW_MS + CLOCK_SKEW_MS);
   const unpaid = sql`select from payments where ${UNPAID} and created_at >= ${from} and created_at < ${to}`;
   const { rows } = await sql<{ any: boolean; transfers: boolean }>`
     select exists (${unpaid}) as any, exists (${unpaid} and method = 'BANK_TRANSFER') as transfers`.execute(

@@ -36,7 +36,7 @@ export async function beginPayment(db: WorldDb, payment: NewPayment): Promise<Pa
 }
 
 /** Another attempt under its own reference, after the gateway took the last one without payment instructions. */
-export function nextPaymentTry(db: WorldDb, payment: NewPayment, after: PaymentRow): Promise<PaymentRow> {
+export function nextPaymentAttempt(db: WorldDb, payment: NewPayment, after: PaymentRow): Promise<PaymentRow> {
   return insertPayment(db, payment, after.attempt + 1);
 }
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../../domain/errors.ts';
 import type { ActionOutcome } from '../../operations/rules.ts';
 import type { DifferenceKind, ReconcileSummary } from '../../reconciliation/payment-rules.ts';
-import { mayMove, rolesThatMove } from '../../accounts/roles.ts';
+import { mayPerform, rolesFor } from '../../accounts/roles.ts';
 import type { StuckItem } from '../../operations/stuck-rules.ts';
 import type { AccountsDb } from '../database/tables.ts';
 import type { ActionInput } from '../../operations/actions.ts';
@@ -110,14 +110,14 @@ async function makeMove(
   { requestId }: RequestContext,
 ): Promise<ActionOutcome> {
   const { role, email } = session.person;
-  if (!mayMove(role, request.move)) {
+  if (!mayPerform(role, request.move)) {
     await refusePerson(accounts, session, {
       subject: request.transactionId,
       requestId,
-      wanted: `make the move ${request.move} (that takes ${rolesThatMove(request.move).join(' or ')})`,
+      wanted: `perform ${request.move} (requires ${rolesFor(request.move).join(' or ')})`,
     });
   }
-  return actions.make({ ...request, by: email });
+  return actions.perform({ ...request, by: email });
 }
 
 /** Takes every id of the stuck list. TRANSACTION_NOT_FOUND. */

@@ -12,7 +12,7 @@ import { findClientAddress } from './middleware/client-address.ts';
 import { answerErrors } from './middleware/error.ts';
 import { findRoute, refuseUnknown } from './middleware/find-route.ts';
 import { handle } from './middleware/handle.ts';
-import { honourIdempotencyKey } from './middleware/idempotency.ts';
+import { applyIdempotencyKey } from './middleware/idempotency.ts';
 import { pickWorld } from './middleware/pick-world.ts';
 import { failureCounter, limitRequests, type RateLimits } from './middleware/rate-limit.ts';
 import { readBody } from './middleware/read-body.ts';
@@ -58,7 +58,7 @@ export type HttpApp = Koa<RequestState>;
 export function buildApp({ useCases, rateLimiter, events, settings, version, tracing }: AppDeps): HttpApp {
   const routes = createRouteTable({ version, brand: settings.brand });
   const app = new Koa<RequestState>();
-  // What goes wrong after the chain is a broken connection: there is nobody left to tell.
+  // What goes wrong after the chain is a broken connection: there is no client to answer.
   app.on('error', (error) => events.connectionFailed(error));
   const chain: readonly Middleware[] = [
     ...(tracing ? [traceRequests(tracing)] : []),
@@ -77,7 +77,7 @@ export function buildApp({ useCases, rateLimiter, events, settings, version, tra
     checkScope(useCases.ops),
     readBody(settings.maxBodyBytes),
     validate(),
-    honourIdempotencyKey(events),
+    applyIdempotencyKey(events),
     handle(useCases.ops),
   ];
   for (const middleware of chain) app.use(middleware);

@@ -1,5 +1,5 @@
 /**
- * The one translator from refusals to HTTP: code → status, and route → body shape (decisions.md, "Which error shape where").
+ * The one translator from refusals to HTTP: code → status, and route → body shape.
  * Unknown errors never reach a caller: they become INTERNAL_ERROR without their text. Domain code knows no status.
  */
 import { DomainError, type ErrorCode } from '../../domain/errors.ts';

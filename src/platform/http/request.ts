@@ -4,7 +4,7 @@
  */
 import type Koa from 'koa';
 import type { WorldUseCases } from '../composition/use-cases.ts';
-import type { IdempotencyTag } from '../idempotency/tag.ts';
+import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { Environment, Principal } from '../../domain/account.ts';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Subject } from '../telemetry/subject.ts';
@@ -49,7 +49,7 @@ export function newRequestState(startedAtMs: number) {
     /** What came to a route that takes its body as bytes. */
     received: undefined as ReceivedBytes | undefined,
     input: NO_INPUT,
-    idempotency: undefined as IdempotencyTag | undefined,
+    idempotency: undefined as IdempotencyContext | undefined,
     /**
      * What the answer will carry beside its own headers. Answers hold prices and install codes: unless a route says otherwise, nothing in between may
      * keep them.

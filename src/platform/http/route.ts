@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import type { OpsUseCases } from '../composition/ops-use-cases.ts';
 import type { OpsWorld } from '../composition/ops-world.ts';
 import type { WorldUseCases } from '../composition/use-cases.ts';
-import type { IdempotencyTag } from '../idempotency/tag.ts';
+import type { IdempotencyContext } from '../idempotency/tag.ts';
 import type { Environment, Principal, Scope } from '../../domain/account.ts';
 import type { DomainError, ErrorCode } from '../../domain/errors.ts';
 import type { Permission } from '../../accounts/roles.ts';
@@ -89,7 +89,7 @@ export interface HandlerInput<Rule extends KeyRule, Query, Body> {
   readonly body: Body;
   readonly context: RequestContext;
   /** Only on POST with an Idempotency-Key. */
-  readonly idempotency: IdempotencyTag | undefined;
+  readonly idempotency: IdempotencyContext | undefined;
 }
 
 /** The specification's own refusal of missing fields. */
@@ -130,7 +130,7 @@ export interface RouteDefinition<
   readonly permission?: Permission | 'own';
   /** Absent: live, or test while live is switched off. A key's own world always comes first. */
   readonly world?: WorldRule;
-  /** Wallet routes know only UNAUTHORIZED (decisions.md, "401 codes"). */
+  /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
   readonly keyErrors?: 'wallet';
   /** The shapes this route may refuse in; `pickShape` chooses where there are two. */
   readonly shapes: readonly [ErrorShape, ...ErrorShape[]];

@@ -6,7 +6,7 @@ import type { WorldDb } from '../database/tables.ts';
 import { noteTransaction } from '../telemetry/subject.ts';
 import { isStillRunning, keyInUse } from './refusals.ts';
 import { findIdempotencyKey, findKeyOrUsed } from './store.ts';
-import type { IdempotencyTag, IdentifiedRequest, IdempotencyRecord } from './tag.ts';
+import type { IdempotencyContext, IdentifiedRequest, IdempotencyRecord } from './tag.ts';
 import { keyedTransactionId, newTransactionId } from './transaction-id.ts';
 
 interface IdempotencyDeps {
@@ -20,11 +20,11 @@ interface IdempotencyDeps {
 export async function identifyRequest(
   deps: IdempotencyDeps,
   principal: Principal,
-  tag: IdempotencyTag | undefined,
+  tag: IdempotencyContext | undefined,
 ): Promise<IdentifiedRequest> {
   if (!tag) return { transactionId: newTransactionId(), earlier: undefined };
   const found = tag.found ?? (await findRequest(deps, principal, tag));
-  if (found.earlier) checkEarlierTry(deps, found.earlier);
+  if (found.earlier) requireFinished(deps, found.earlier);
   return found;
 }
 
@@ -35,7 +35,7 @@ export async function identifyRequest(
 export async function findRequest(
   { db, idSecret }: Pick<IdempotencyDeps, 'db' | 'idSecret'>,
   { account, environment }: Principal,
-  { key }: IdempotencyTag,
+  { key }: IdempotencyContext,
 ): Promise<IdentifiedRequest> {
   const caller = { environment, accountId: account.id, idempotencyKey: key };
   for (let generation = 0; ; generation += 1) {
@@ -47,18 +47,18 @@ export async function findRequest(
 }
 
 /** What an earlier request under the same key left. IDEMPOTENCY_KEY_IN_USE while it may still be running. */
-export async function findEarlierTry(
+export async function findEarlierRequest(
   deps: Pick<IdempotencyDeps, 'db' | 'clock'>,
   { account }: Principal,
-  { key, found }: IdempotencyTag,
+  { key, found }: IdempotencyContext,
 ): Promise<IdempotencyRecord | undefined> {
   const record = found ? found.earlier : await findIdempotencyKey(deps.db, account.id, key);
-  if (record) checkEarlierTry(deps, record);
+  if (record) requireFinished(deps, record);
   return record;
 }
 
 /** IDEMPOTENCY_KEY_IN_USE while the request that left this row may still be running: its answer is the one that counts. */
-export function checkEarlierTry({ clock }: Pick<IdempotencyDeps, 'clock'>, record: IdempotencyRecord): void {
+export function requireFinished({ clock }: Pick<IdempotencyDeps, 'clock'>, record: IdempotencyRecord): void {
   noteSubject(record);
   if (isStillRunning(record, clock.now())) throw keyInUse();
 }

@@ -8,8 +8,8 @@ import { constraintOf } from '../database/errors.ts';
 import { insertKey } from './store.ts';
 import type { WorldDb } from '../database/tables.ts';
 import { keyInUse } from './refusals.ts';
-import type { IdempotencyTag } from './tag.ts';
-import { findEarlierTry } from './identify-request.ts';
+import type { IdempotencyContext } from './tag.ts';
+import { findEarlierRequest } from './identify-request.ts';
 
 /** Another request with the same key wrote its row first. */
 const KEY_TAKEN = 'idempotency_keys_pkey';
@@ -25,11 +25,11 @@ export interface KeyedWrite<T> {
 export async function writeOnce<T>(
   deps: { readonly db: WorldDb; readonly clock: Clock },
   principal: Principal,
-  tag: IdempotencyTag | undefined,
+  tag: IdempotencyContext | undefined,
   { act, again }: KeyedWrite<T>,
 ): Promise<T> {
   if (!tag) return (await act(deps.db)).value;
-  const earlier = await findEarlierTry(deps, principal, tag);
+  const earlier = await findEarlierRequest(deps, principal, tag);
   if (earlier) return again(earlier.transactionId);
   try {
     return await deps.db.transaction().execute(async (trx) => {

@@ -2,7 +2,7 @@ import { sql, type RawBuilder, type Selectable } from 'kysely';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { inBatches } from '../database/retention.ts';
 import type { IdempotencyKeysTable, WorldDb } from '../database/tables.ts';
-import type { IdempotencyMark, IdempotencyRecord, StoredAnswer } from './tag.ts';
+import type { IdempotencyKeyInfo, IdempotencyRecord, StoredAnswer } from './tag.ts';
 
 export async function findIdempotencyKey(
   db: WorldDb,
@@ -67,7 +67,7 @@ function toRecord(row: IdempotencyRow): IdempotencyRecord {
 export interface Sent {
   readonly transactionId: string;
   readonly accountId: string;
-  readonly idempotency?: IdempotencyMark;
+  readonly idempotency?: IdempotencyKeyInfo;
 }
 
 /**
@@ -124,7 +124,7 @@ export async function findMarkOf(
   db: WorldDb,
   accountId: string,
   transactionId: string,
-): Promise<IdempotencyMark | undefined> {
+): Promise<IdempotencyKeyInfo | undefined> {
   return db
     .selectFrom('idempotency_keys')
     .select(['key', 'path', 'fingerprint'])

@@ -1,14 +1,14 @@
 import type { Refusal } from '../../domain/refusals.ts';
 
 /** A caller's Idempotency-Key with what it was sent with: the path, and the SHA-256 (hex) of path and validated fields. */
-export interface IdempotencyMark {
+export interface IdempotencyKeyInfo {
   readonly key: string;
   readonly path: string;
   readonly fingerprint: string;
 }
 
 /** The same within a request. `found`: what the key's row said when the request came in, so that it is read only once. */
-export interface IdempotencyTag extends IdempotencyMark {
+export interface IdempotencyContext extends IdempotencyKeyInfo {
   readonly found?: IdentifiedRequest;
 }
 
@@ -19,7 +19,7 @@ export interface IdentifiedRequest {
 }
 
 /** Only what may travel further: workflows take no more than this. */
-export function markOf({ key, path, fingerprint }: IdempotencyTag): IdempotencyMark {
+export function markOf({ key, path, fingerprint }: IdempotencyContext): IdempotencyKeyInfo {
   return { key, path, fingerprint };
 }
 

@@ -34,7 +34,7 @@ import {
   ORDERS_QUEUE,
   PURCHASE_WORKFLOW,
   type AfterClosingInput,
-  type PaymentStand,
+  type PaymentCheckState,
 } from '../../../workflows/contract.ts';
 import {
   ACCOUNT_ID,
@@ -219,7 +219,7 @@ export function createPaymentChecks(
     check: (payment, deadlineMs) =>
       orClosed(
         deadlineMs,
-        () => handleOf(payment).executeUpdate<PaymentStand, []>(LOOK_UPDATE, { args: [] }),
+        () => handleOf(payment).executeUpdate<PaymentCheckState, []>(LOOK_UPDATE, { args: [] }),
         () => afterClosing.update({ ...payment, isFromOutside: true }, LOOK_UPDATE, { args: [] }),
       ),
     checkSoon: (payment) =>
@@ -264,7 +264,7 @@ export function createOperatorEngine(client: Client, timings: RefundTimings): Op
         outcomeOf(client, deadlineMs, () => afterClosing.update(closed, MOVE_UPDATE, updateOf(request)));
       const made = await repair();
       // It was just ending: the next call starts another.
-      return made.outcome === 'nobody' ? repair() : made;
+      return made.outcome === 'no-workflow' ? repair() : made;
     },
   };
 }
@@ -285,7 +285,7 @@ async function outcomeOf(
   } catch (error) {
     const failure = failureIn(error);
     const failed = temporalFailure(error);
-    if (failed === 'not-found' || failure === ENDED_MEANWHILE) return { outcome: 'nobody' };
+    if (failed === 'not-found' || failure === ENDED_MEANWHILE) return { outcome: 'no-workflow' };
     const refusal = ACTION_REFUSALS.find((code) => code === failure);
     if (refusal !== undefined) return { outcome: 'rejected', code: refusal };
     if (failed === 'no-answer')

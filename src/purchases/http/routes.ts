@@ -195,7 +195,7 @@ const confirmPaymentRoute = defineRoute({
   docs: {
     operationId: 'confirmPayment',
     tag: PURCHASES,
-    summary: 'Look now whether a payment has come',
+    summary: 'Check a payment now',
     description:
       'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
       'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',

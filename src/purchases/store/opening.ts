@@ -8,13 +8,13 @@ import type { Opened, PurchaseInput } from '../purchase.ts';
 import { asFailureReason, type Refusal } from '../../domain/refusals.ts';
 import { toPackage, type StoredPackage } from '../../catalogue/store/catalogue.ts';
 import { insertKey, keepingKey } from '../../platform/idempotency/store.ts';
-import { holding } from '../../ledger/store/ledger.ts';
+import { placeHoldQuery } from '../../ledger/store/ledger.ts';
 import {
   CROSSING,
   NOT_LOW,
   enqueueLowBalance,
   NO_SUBSCRIBERS,
-  type Crossing,
+  type ThresholdCrossing,
 } from '../../ledger/store/low-balance.ts';
 import { enqueueStatus } from './messages.ts';
 import type { WorldDatabase, WorldDb } from '../../platform/database/tables.ts';
@@ -123,14 +123,15 @@ async function write(
   input: PurchaseInput,
   opening: RawBuilder<unknown>,
   only?: RawBuilder<boolean>,
-): Promise<Crossing | undefined> {
+): Promise<ThresholdCrossing | undefined> {
   const { quote, transactionId: id, accountId } = input;
   const amount = { amountMinor: BigInt(quote.priceMinor), currency: quote.currency };
   const opened =
     input.paymentMethod === 'WALLET'
-      ? sql`${holding({ id, accountId, amount }, only)}, opened as (select from hold)`
+      ? sql`${placeHoldQuery({ id, accountId, amount }, only)}, opened as (select from hold)`
       : sql`${NOT_LOW}, opened as (select)`;
-  const { rows } = await sql<Crossing>`with ${opened}, ${opening} select ${CROSSING} from opened`.execute(db);
+  const { rows } =
+    await sql<ThresholdCrossing>`with ${opened}, ${opening} select ${CROSSING} from opened`.execute(db);
   return rows[0];
 }
 

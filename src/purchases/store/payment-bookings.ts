@@ -4,7 +4,7 @@ import type { Money } from '../../domain/money.ts';
 import {
   atLockedRate,
   decideBooking,
-  NOTHING,
+  NO_CHANGE,
   type BookedPayment,
   type BookingDecision,
   type ReceivedMoney,
@@ -66,7 +66,7 @@ export async function bookSeen(
 ): Promise<BookingDecision> {
   return db.transaction().execute(async (trx) => {
     const { payment, isAwaited } = await lockPayment(trx, reference);
-    if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NOTHING, isOutdated: true };
+    if (payment.seen_at !== null && payment.seen_at > askedAt) return { ...NO_CHANGE, isOutdated: true };
     const facts = await factsOf(trx, payment, isAwaited, seen);
     const decision = decideBooking(facts, seen);
     const { toHoldMinor, toWalletMinor, toReturnMinor, reversedMinor, confirmedMinor = 0n } = decision;
@@ -172,7 +172,7 @@ async function changeSubject({ trx, payment, decision, written }: Booking): Prom
   const { what, ends, toHoldMinor, toWalletMinor, reversedMinor } = decision;
   if (purpose === 'funding') {
     if (ends !== undefined) await closeFundingUnpaid(trx, transaction_id, ends);
-    // Any money that reaches the wallet makes a funding a success: its amount is what the ledger says.
+    // Money for an open funding makes it a success: its amount is what the ledger says.
     if (toWalletMinor !== 0n) await closeFundingPaid(trx, transaction_id);
   } else {
     if (what !== undefined)

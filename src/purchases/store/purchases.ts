@@ -7,9 +7,9 @@ import { purchaseStatusesBefore, type EsimStatus, type PurchaseStatus } from '..
 import { hasOrder, IS_DELIVERED } from './deliveries.ts';
 import { inTransaction } from '../../platform/database/in-transaction.ts';
 import {
-  expectPosted,
+  requirePosted,
   POSTED,
-  posting,
+  postHoldQuery,
   voidHold,
   voidHoldToSuspense,
   type Posted,
@@ -102,7 +102,7 @@ export async function settlePurchase(
   if (settledDirectly?.has_posted) return 'settled';
   return db.transaction().execute(async (trx) => {
     const settled = await settle(trx, transactionId, item);
-    await expectPosted(trx, transactionId, settled);
+    await requirePosted(trx, transactionId, settled);
     await enqueuePurchaseStatus(trx, transactionId, settled, written);
     return settled ? 'settled' : 'settled-before';
   });
@@ -135,7 +135,7 @@ async function settle(
       returning id, iccid, qr_code_url
     ), noted as (
       insert into purchase_events (transaction_id, what) select transaction_id, 'delivered' from closed
-    ), ${posting(sql`(select transaction_id from closed)`, sql`(select cost_usd_e4 from closed)`)}
+    ), ${postHoldQuery(sql`(select transaction_id from closed)`, sql`(select cost_usd_e4 from closed)`)}
     select ${POSTED}, ${changesOf('closed', 'esim')}`.execute(db);
   return rows[0];
 }

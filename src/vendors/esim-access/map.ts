@@ -10,7 +10,7 @@ import type { WireEsim } from './wire.ts';
 
 type WireProfile = WireEsim['profile'];
 
-/** Vendor's spelling → ours, as decisions.md lists them; both spellings of a revoked eSIM are met. */
+/** The supplier's status → ours. The supplier spells a revoked eSIM in two ways. */
 const ESIM_STATUSES = new Map<string, EsimStatus>([
   ['CREATE', 'PENDING'],
   ['PAYING', 'PENDING'],

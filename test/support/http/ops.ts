@@ -99,7 +99,7 @@ export function createTestOps(books: Books, { live = false }: { readonly live?: 
   };
 }
 
-const done: ActionOutcome = { outcome: 'done', moveId: MOVE, did: 'looked at the gateway' };
+const done: ActionOutcome = { outcome: 'done', moveId: MOVE, did: 'checked the gateway' };
 
 const byOf = ({ person: { email } }: Session): string => email;
 

@@ -33,7 +33,7 @@ export function authenticate({
       }
     } catch (error) {
       if (error instanceof DomainError && FAILURES.has(error.code)) await countFailure(ctx);
-      throw walletWords(ctx, error);
+      throw asWalletError(ctx, error);
     }
     return next();
   };
@@ -59,7 +59,7 @@ async function identify(ctx: RequestKoa, accounts: UseCases['accounts']): Promis
 }
 
 /** Wallet routes answer every failed authentication with UNAUTHORIZED. */
-function walletWords(ctx: RequestKoa, error: unknown): unknown {
+function asWalletError(ctx: RequestKoa, error: unknown): unknown {
   const isWallet = routeOf(ctx)?.keyErrors === 'wallet';
   if (!isWallet || !(error instanceof DomainError) || error.code !== 'INVALID_TOKEN') return error;
   return new DomainError('UNAUTHORIZED', error.message);

@@ -1,4 +1,4 @@
-/** Finds out who is calling (decisions.md, "Keys and accounts"). Koa's own ctx.ip is not used: anyone can write its leftmost entry. */
+/** Finds out who is calling. Koa's own ctx.ip is not used: anyone can write its leftmost entry. */
 import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../../domain/errors.ts';
 import { requireRanges, resolveClientAddress } from '../addresses.ts';

@@ -1,8 +1,9 @@
 /** Finds the route of a request, and refuses requests that have none. */
 import Router from '@koa/router';
+import { LRUCache } from 'lru-cache';
 import { DomainError } from '../../../domain/errors.ts';
 import { parseQuery } from '../query.ts';
-import type { Middleware, RequestKoa } from '../request.ts';
+import type { Middleware, RequestKoa, RequestState } from '../request.ts';
 import type { Route, Match } from '../route.ts';
 
 /** A proxy may send the absolute form; only its path and query concern us. */
@@ -13,15 +14,40 @@ const ORIGIN = /^https?:\/\/[^/?#]*/i;
  * counted before hearing that a path does not exist (refuseUnknown).
  */
 export function findRoute(routes: readonly Route[]): Middleware {
-  const find = compileRoutes(routes);
+  const read = remember(targetReader(routes));
   return (ctx, next) => {
-    const target = (ctx.req.url ?? '').replace(ORIGIN, '');
-    const mark = target.indexOf('?');
-    ctx.state.path = mark < 0 ? target : target.slice(0, mark);
-    ctx.state.query = parseQuery(mark < 0 ? '' : target.slice(mark + 1));
-    ctx.state.match = find(ctx.method, ctx.state.path);
+    Object.assign(ctx.state, read(ctx.method, ctx.req.url ?? ''));
     pickShape(ctx);
     return next();
+  };
+}
+
+type Target = Pick<RequestState, 'path' | 'query' | 'match'>;
+type ReadTarget = (method: string, url: string) => Target;
+
+function targetReader(routes: readonly Route[]): ReadTarget {
+  const find = compileRoutes(routes);
+  return (method, url) => {
+    const target = url.replace(ORIGIN, '');
+    const mark = target.indexOf('?');
+    const path = mark < 0 ? target : target.slice(0, mark);
+    return { path, query: parseQuery(mark < 0 ? '' : target.slice(mark + 1)), match: find(method, path) };
+  };
+}
+
+const REMEMBERED_TARGETS = 2_000;
+const MAX_REMEMBERED_CHARACTERS = 256;
+
+/** Matching and parsing a URL takes a tenth of a cached read (promise L3), and the same URLs come again and again (docs/decisions/0040). */
+function remember(read: ReadTarget): ReadTarget {
+  const known = new LRUCache<string, Target>({ max: REMEMBERED_TARGETS });
+  return (method, url) => {
+    const key = `${method} ${url}`;
+    const remembered = known.get(key);
+    if (remembered) return remembered;
+    const target = read(method, url);
+    if (key.length <= MAX_REMEMBERED_CHARACTERS) known.set(key, target);
+    return target;
   };
 }
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { WorldUseCases } from '../../composition/use-cases.ts';
-import type { IdempotencyTag, StoredAnswer } from '../../idempotency/tag.ts';
+import type { IdempotencyContext, StoredAnswer } from '../../idempotency/tag.ts';
 import type { Principal } from '../../../domain/account.ts';
 import { DomainError } from '../../../domain/errors.ts';
 import { withSubject } from '../../telemetry/subject.ts';
@@ -21,7 +21,7 @@ const WELL_FORMED = new RegExp(`^(?=[!-~])[ -~]{1,${MAX_IDEMPOTENCY_KEY_CHARACTE
 /** Statuses that are about this attempt, not about the purchase: never kept. */
 const ABOUT_THE_ATTEMPT: ReadonlySet<number> = new Set([409, 422, 429]);
 
-export function honourIdempotencyKey(events: HttpEvents): Middleware {
+export function applyIdempotencyKey(events: HttpEvents): Middleware {
   return (ctx, next) => {
     const { world, principal } = ctx.state;
     const key = principal && keyOf(ctx);
@@ -30,14 +30,18 @@ export function honourIdempotencyKey(events: HttpEvents): Middleware {
   };
 }
 
-interface Keeping {
+interface IdempotentRequest {
   readonly world: WorldUseCases;
   readonly principal: Principal;
-  readonly tag: IdempotencyTag;
+  readonly tag: IdempotencyContext;
   readonly events: HttpEvents;
 }
 
-async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Keeping): Promise<void> {
+async function answerOnce(
+  ctx: RequestKoa,
+  next: () => Promise<void>,
+  known: IdempotentRequest,
+): Promise<void> {
   const { state } = ctx;
   const { answer, tag } = await withSubject(state.subject, () =>
     known.world.findStoredAnswer(known.principal, known.tag),
@@ -51,11 +55,11 @@ async function answerOnce(ctx: RequestKoa, next: () => Promise<void>, known: Kee
     await next();
   } catch (error) {
     if (!(error instanceof DomainError) || STATUS_OF[error.code] >= 500) throw error;
-    state.answer = await keep(state, known, renderError(error, state.shape));
+    state.answer = await storeAnswer(state, known, renderError(error, state.shape));
     if (!state.answer) throw error;
     return;
   }
-  if (state.answer) state.answer = (await keep(state, known, state.answer)) ?? state.answer;
+  if (state.answer) state.answer = (await storeAnswer(state, known, state.answer)) ?? state.answer;
 }
 
 function replay(stored: StoredAnswer): Answer {
@@ -74,7 +78,7 @@ function keyOf(ctx: RequestKoa): string | undefined {
   });
 }
 
-function tagOf(ctx: RequestKoa, key: string): IdempotencyTag {
+function tagOf(ctx: RequestKoa, key: string): IdempotencyContext {
   const { path, input } = ctx.state;
   const fingerprint = createHash('sha256')
     .update(`${path}\n${canonicalJson(input.body)}`)
@@ -86,9 +90,9 @@ function tagOf(ctx: RequestKoa, key: string): IdempotencyTag {
  * Returns the answer to give instead, where another request with this key was answered first. The purchase has happened whether or not
  * its answer can be kept: a failure here is logged, and a retry reads the rows.
  */
-async function keep(
+async function storeAnswer(
   { requestId }: RequestState,
-  { world, principal, tag, events }: Keeping,
+  { world, principal, tag, events }: IdempotentRequest,
   answer: Answer,
 ): Promise<Answer | undefined> {
   const { status: statusCode, body: sent, stored: body = sent } = answer;
