@@ -10,9 +10,8 @@ import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 import type { OperatorAction } from '../../src/accounts/roles.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
-operator = newOperator(stack);
+const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);

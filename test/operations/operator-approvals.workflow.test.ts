@@ -5,9 +5,8 @@ import { untilClosed } from '../support/buyer.ts';
 import { newOperator, type Operator } from '../support/operator-actions.ts';
 import { startWorkflows } from '../support/workflow-harness.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows({ env: { SIMWAY_APPROVAL_LIMIT: 'USD=1.00' } });
-operator = newOperator(stack);
+const operator = newOperator(stack);
 
 async function delivered(): Promise<string> {
   const { transactionId } = await harness.purchase({ account: buyer.account });

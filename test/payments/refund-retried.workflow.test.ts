@@ -5,9 +5,8 @@ import { atGateway, chargeAt, clearGatewayFaults, gatewayFaults } from '../suppo
 import { until } from '../support/until.ts';
 import { PATIENT, startWorkflows } from '../support/workflow-harness.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows();
-operator = newOperator(stack);
+const operator = newOperator(stack);
 afterEach(async () => {
   await clearGatewayFaults(stack);
 });

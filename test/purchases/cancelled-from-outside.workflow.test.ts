@@ -15,9 +15,8 @@ import {
 import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT } from '../support/workflow-harness.ts';
 
-let operator: Operator;
 const { stack, harness, buyer } = await startWorkflows({ supplier: { activateAfterMs: null } });
-operator = newOperator(stack);
+const operator = newOperator(stack);
 afterEach(async () => {
   await stack.clearFaults();
   await clearGatewayFaults(stack);
