@@ -13,7 +13,7 @@ import { insertPerson, openSession } from '../../../src/accounts/store/people.ts
 import type { Environment } from '../../../src/domain/account.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
 import { makeId } from '../../../src/domain/ids.ts';
-import type { ActionInput, ActionPreview, ActionRecord } from '../../../src/operations/actions.ts';
+import type { ActionPreview, ActionRecord, OperatorActions } from '../../../src/operations/actions.ts';
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
 import type { Timeline } from '../../../src/operations/timeline.ts';
@@ -151,17 +151,16 @@ function createWorld(environment: Environment, { books, calls, state }: Noting):
     id === NO_TXN
       ? Promise.reject(new DomainError('TRANSACTION_NOT_FOUND', 'There is no such purchase or funding'))
       : note(call, answer);
-  // Whether the role may take the action is decided by the real one.
-  const { makeMove } = createOpsWorld({
-    accounts: books.accounts,
-    actions: {
-      make: ({ transactionId, move, amount, by }: ActionInput) => {
-        const worth = amount ? ` ${amount.amountMinor} ${amount.currency}` : '';
-        return known(transactionId, `move ${move}${worth} ${by}`, state.outcome);
-      },
+  const actions: Pick<OperatorActions, 'perform'> = {
+    perform: ({ transactionId, move, amount, by }) => {
+      const worth = amount ? ` ${amount.amountMinor} ${amount.currency}` : '';
+      return known(transactionId, `move ${move}${worth} ${by}`, state.outcome);
     },
-    books: {},
-  } as unknown as Parameters<typeof createOpsWorld>[0]);
+  };
+  // The real one decides whether the role may take the action.
+  const { makeMove } = createOpsWorld({ accounts: books.accounts, actions, books: {} } as Parameters<
+    typeof createOpsWorld
+  >[0]);
   return {
     listStuck: ({ page, limit }) =>
       note('stuck', { items: [stuck], total: 11, page, limit, isCut: false, temporalAsked: true }),
