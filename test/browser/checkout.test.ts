@@ -59,7 +59,7 @@ describe.each([
   { name: 'with the gateway’s events', webhooks: 'deliver' },
   { name: 'with every event dropped', webhooks: 'drop' },
 ])('a card, $name', ({ webhooks }) => {
-  it('is paid on the gateway’s page, and the page that the buyer comes back to becomes done by itself', async () => {
+  it('is paid on the gateway’s page, and the return page then shows the eSIM by itself', async () => {
     await gatewayFaults(stack, { webhooks });
     const troubles = watchTroubles(page);
     const origins = watchOrigins(page);
@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-it('a card that is declined can be paid with another one', async () => {
+it('after a declined card the buyer can pay with another one', async () => {
   const { transactionId } = await openCheckout();
   await press('Fail (declined)');
   await page.getByRole('alert').waitFor();
@@ -89,7 +89,7 @@ it('a card that is declined can be paid with another one', async () => {
   isOnReturnPage(transactionId);
 });
 
-it('a buyer who leaves comes back to a page that waits, and may still pay', async () => {
+it('a buyer who leaves sees a waiting page and can still pay', async () => {
   const { transactionId } = await openCheckout();
   const checkout = page.url();
   await press('Abandon');
@@ -102,7 +102,7 @@ it('a buyer who leaves comes back to a page that waits, and may still pay', asyn
   await secondTab.close();
 });
 
-it('tells a buyer whose eSIM cannot be delivered that the money goes back', async () => {
+it('a buyer whose eSIM cannot be delivered is told that the money is refunded', async () => {
   const { transactionId } = await openCheckout('SIM-OUT-OF-STOCK');
   await press('Pay');
   await heading('Not completed');

@@ -34,7 +34,7 @@ beforeEach(async () => {
 afterEach(() => page.close());
 
 describe('the reference', () => {
-  it('shows every operation, without an error and without asking anybody else', async () => {
+  it('shows every operation, without errors and without requests to other servers', async () => {
     const troubles = watchTroubles(page);
     const origins = watchOrigins(page);
     await page.goto(`${stack.apiUrl}/docs`);
@@ -49,7 +49,7 @@ describe('the reference', () => {
     expect([...origins]).toEqual([stack.apiUrl]);
   });
 
-  it('opens an operation and shows what it takes and answers', async () => {
+  it('opens an operation and shows its request and responses', async () => {
     const troubles = watchTroubles(page);
     await page.goto(`${stack.apiUrl}/docs`);
     const buy = page.locator('.opblock-post', { hasText: '/api/esim/buy' });

@@ -35,7 +35,7 @@ const url = (): string => `${door.server.url}/pay/return?trxref=${REFERENCE}&ref
 const heading = (page: Page, text: string): Promise<void> =>
   page.getByRole('heading', { name: text }).waitFor({ timeout: 20_000 });
 
-it('goes from waiting over paid to done by itself, then asks no more, and asks nobody else', async () => {
+it('goes from waiting to paid to done by itself, then stops polling, and asks no other server', async () => {
   stands('PENDING');
   const page = await browser.newPage();
   const troubles = watchTroubles(page);
@@ -58,7 +58,7 @@ it('goes from waiting over paid to done by itself, then asks no more, and asks n
   await page.close();
 });
 
-it('outlives a moment without an answer', async () => {
+it('survives a failed poll', async () => {
   stands('PENDING');
   const page = await browser.newPage();
   await page.goto(url());
@@ -71,7 +71,7 @@ it('outlives a moment without an answer', async () => {
   await page.close();
 });
 
-it('follows the payment without scripts as well', async () => {
+it('follows the payment without scripts, too', async () => {
   stands('PENDING');
   const context = await browser.newContext({ javaScriptEnabled: false });
   const page = await context.newPage();

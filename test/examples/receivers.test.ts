@@ -10,17 +10,17 @@ const page = readFileSync(join(DOCS, 'WEBHOOKS.md'), 'utf8');
 const ci = readFileSync(join(DOCS, '..', '.ci', 'run'), 'utf8');
 
 describe('the receivers of docs/WEBHOOKS.md', () => {
-  it.each(LANGUAGES)('stand there as their files are: %s', (language) => {
+  it.each(LANGUAGES)('are shown as their files are: %s', (language) => {
     const file = readFileSync(join(DOCS, 'examples', FILES[language]), 'utf8');
     expect(page).toContain(`\`\`\`${language}\n${file}\`\`\``);
     expect(page).toContain(`examples/${FILES[language]}`);
   });
 
-  it('takes what is genuine, refuses what is not: typescript', async () => {
+  it('accepts genuine messages and refuses others: typescript', async () => {
     expect(await judgeReceiver('typescript')).toEqual([]);
   });
 
-  it('the others are tried by .ci/run', () => {
+  it('.ci/run tests the others', () => {
     for (const language of ['go', 'python']) expect(ci).toMatch(new RegExp(`^ *receiver ${language} `, 'm'));
   });
 });

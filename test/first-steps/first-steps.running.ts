@@ -91,7 +91,7 @@ it('tops the eSIM up once it is in use', async () => {
   expect(esim.body.totalVolume).toBe(2 * 1024 ** 3);
 });
 
-it('buys by each example of the reference, and answers with the fields that it shows', async () => {
+it('runs each example of the reference, and answers with the fields shown there', async () => {
   const documents = (await (await fetch(`${running.apiUrl}/api/openapi.json`)).json()) as {
     paths: Record<string, { post: { requestBody: Shown; responses: Record<string, Shown> } }>;
   };
@@ -124,7 +124,7 @@ const fieldsOf = (value: object): string[] =>
     )
     .sort();
 
-it('refuses a wallet that is too small', async () => {
+it('refuses a purchase that the wallet cannot pay', async () => {
   const by = ['--by', 'first steps'];
   const { accountId } = await command(
     'account',
@@ -194,7 +194,7 @@ describe('paying from outside', () => {
     }
   });
 
-  it('by transfer, a fifth short: no eSIM, and what was paid is in the wallet', async () => {
+  it('by transfer, a fifth short: no eSIM, and the money is in the wallet', async () => {
     const key = running.keys.ngn;
     const before = (await call(key, 'GET', '/api/wallet/balance')).body.data.balance;
     const transactionId = await open('BANK_TRANSFER');
@@ -248,7 +248,7 @@ it('finds the purchase in Temporal by its TransactionId', async () => {
   }
 });
 
-it('serves what else it printed', async () => {
+it('serves the other addresses that it printed', async () => {
   for (const url of [
     running.docsUrl,
     running.temporalUiUrl,
@@ -260,7 +260,7 @@ it('serves what else it printed', async () => {
   }
 });
 
-it('keeps the keys for its owner', async () => {
+it('makes the keys readable for their owner only', async () => {
   expect((await stat(join(DATA_DIR, 'running.json'))).mode & 0o777).toBe(OWNER_ONLY);
 });
 

@@ -109,12 +109,12 @@ describe.each([...releases])('release %s', (_release, record) => {
   });
   afterAll(() => old.drop());
 
-  it('came with migrations that are still there, in their order', () => {
+  it('came with migrations that still exist, in the same order', () => {
     expect(Object.keys(accountsMigrations).slice(0, record.accounts.length)).toEqual(record.accounts);
     expect(Object.keys(worldMigrations).slice(0, record.world.length)).toEqual(record.world);
   });
 
-  it('sends statements that the schema of today takes: every one that its own schema takes', async () => {
+  it('sends only statements that today’s schema accepts, if its own schema accepts them', async () => {
     // Tests also try what the database has to refuse; that is on record with the rest.
     const tried = new Set((await refused(old.url, record.statements)).map(({ statement }) => statement));
     const sent = record.statements.filter((statement) => !tried.has(statement));
@@ -123,7 +123,7 @@ describe.each([...releases])('release %s', (_release, record) => {
   });
 
   it.each(['accounts', 'test'])(
-    'finds its columns in %s as they were, and need not know the new ones',
+    'finds its columns in %s unchanged, and needs no new ones',
     async (schema) => {
       const before = await read<Column>(old.url, COLUMNS, schema);
       const after = await read<Column>(database.url, COLUMNS, schema);
@@ -145,7 +145,7 @@ describe.each([...releases])('release %s', (_release, record) => {
   );
 
   it.each(['accounts', 'test'])(
-    'meets no rule in %s that is newer than itself, but those known never to be felt',
+    'meets no newer constraint in %s, except those that cannot affect it',
     async (schema) => {
       const before = await read<{ name: string }>(old.url, RULES, schema);
       const after = await read<{ name: string }>(database.url, RULES, schema);
@@ -159,7 +159,7 @@ describe.each([...releases])('release %s', (_release, record) => {
   );
 });
 
-it('every exception is one that is met', async () => {
+it('every exception is needed', async () => {
   const [first] = releases.values();
   const old = await createTestDatabase({ migrate: (url) => migrateTo(url, first!) });
   try {
@@ -174,7 +174,7 @@ it('every exception is one that is met', async () => {
 });
 
 describe('the check itself', () => {
-  it('notices a column that went away, and a right that was taken back', async () => {
+  it('notices a removed column and a revoked grant', async () => {
     const [first] = releases.values();
     const broken = await createTestDatabase();
     try {

@@ -108,7 +108,7 @@ describe('grants', () => {
     },
   );
 
-  it.each(SCHEMAS)('nobody else has any in %s', async (schema) => {
+  it.each(SCHEMAS)('no other role has any in %s', async (schema) => {
     const others = await lines(
       `select distinct grantee as line from information_schema.table_privileges
         where table_schema = $1 and grantee not in ($2, current_user)`,
@@ -132,7 +132,7 @@ describe('grants', () => {
     },
   );
 
-  it('no role can log in, or is more than a role', async () => {
+  it('no role can log in or has special rights', async () => {
     const roles = await lines(
       `select rolname || ' ' || concat_ws(',', case when rolcanlogin then 'login' end, case when rolsuper then 'super' end,
               case when rolcreatedb then 'createdb' end, case when rolcreaterole then 'createrole' end,
@@ -170,7 +170,7 @@ describe('a role of one world', () => {
     }
   });
 
-  it.each(SCHEMAS)('simway_%s makes nothing in its own schema or in public', async (role) => {
+  it.each(SCHEMAS)('simway_%s can create nothing in its own schema or in public', async (role) => {
     for (const schema of [role, 'public'])
       expect(await as(`simway_${role}`, `create table ${schema}.mine (a int)`)).toBe('permission denied');
   });

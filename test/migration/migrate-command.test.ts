@@ -1,5 +1,5 @@
-// `migrate` as operators run it, on a real Postgres and a real Temporal: one command makes both fit for the service, and again changes
-// nothing. Namespaces have a prefix of their own for every test.
+// `migrate` as operators run it, on a real Postgres and a real Temporal: one command prepares both for the service, and running it again
+// changes nothing. Every test has its own prefix of namespaces.
 import { randomBytes } from 'node:crypto';
 import { Client, Connection } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -69,7 +69,7 @@ const isThere = (namespace: string): Promise<boolean> =>
   );
 
 describe('migrate', () => {
-  it('makes the namespace of the test world with typed search attributes, and changes nothing when run again', async () => {
+  it('creates the namespace of the test world with typed search attributes, and changes nothing when run again', async () => {
     const prefix = newPrefix();
     const first = await migrate(prefix);
     expect(first).toMatchObject({ code: 0, stderr: '' });
@@ -107,7 +107,7 @@ describe('migrate', () => {
     );
   });
 
-  it('makes the live namespace as well once the live world is switched on', async () => {
+  it('creates the live namespace, too, once the live world is switched on', async () => {
     const prefix = newPrefix();
     const { code } = await migrate(prefix, { SIMWAY_LIVE_SUPPLIER_ACCESS_CODE: 'live-access' });
     expect(code).toBe(0);
@@ -115,7 +115,7 @@ describe('migrate', () => {
       expect((await describeNamespace(`${prefix}-${world}`)).customAttributes).toMatchObject(OURS);
   });
 
-  it('adds what a namespace of somebody else lacks and leaves its other attributes and its retention alone', async () => {
+  it('adds missing attributes to an existing namespace and leaves its other attributes and its retention alone', async () => {
     const prefix = newPrefix();
     const others = { Theirs: TYPES.INDEXED_VALUE_TYPE_INT, Iccid: TYPES.INDEXED_VALUE_TYPE_KEYWORD };
     await makeNamespace(`${prefix}-test`, others);

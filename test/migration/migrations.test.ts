@@ -65,7 +65,7 @@ describe('migrate', () => {
     expect(await migrateDatabase(url, (line) => said.push(line))).toBe(ALL);
   });
 
-  it('says what it did, schema by schema', () => {
+  it('reports what it did, schema by schema', () => {
     const expected = [
       ...Object.keys(accountsMigrations).map((name) => `accounts: ${name} success`),
       ...['test', 'live'].flatMap((schema) =>
@@ -80,7 +80,7 @@ describe('migrate', () => {
       expect(Object.keys(migrations)).toEqual(Object.keys(migrations).toSorted());
   });
 
-  it('a second time changes nothing', async () => {
+  it('changes nothing the second time', async () => {
     const snapshot = async () =>
       Promise.all([
         ...['accounts', 'test', 'live'].map((schema) => anatomyOf(url, schema)),
@@ -95,13 +95,13 @@ describe('migrate', () => {
     expect(await snapshot()).toEqual(before);
   });
 
-  it('makes both worlds the same, to the last constraint', async () => {
+  it('makes both worlds equal, including constraints', async () => {
     const [test, live] = await Promise.all([anatomyOf(url, 'test'), anatomyOf(url, 'live')]);
     expect(test.filter((line) => line.startsWith('column purchases.')).length).toBeGreaterThan(20);
     expect(live).toEqual(test);
   });
 
-  it('tells each world which one it is, and only once', async () => {
+  it('writes into each world which one it is, once', async () => {
     expect([await rowsOf(url, 'test.world'), await rowsOf(url, 'live.world')]).toEqual([
       ['(test)'],
       ['(live)'],
@@ -124,7 +124,7 @@ describe('migrate', () => {
     );
   });
 
-  it('by several processes at once is done once, and none of them fails', async () => {
+  it('runs once when several processes start it at the same time, and none of them fails', async () => {
     const shared = await emptyDatabase();
     const ran = await Promise.all(Array.from({ length: 3 }, () => migrateDatabase(shared, () => undefined)));
     expect(ran.reduce((sum, count) => sum + count)).toBe(ALL);
@@ -132,7 +132,7 @@ describe('migrate', () => {
     expect(await rowsOf(shared, 'live.world')).toEqual(['(live)']);
   });
 
-  it('beside one that is under way and has granted something in the same schema, fails not and waits not', async () => {
+  it('neither fails nor waits beside a running one that has granted rights in the same schema', async () => {
     const underWay = new pg.Client({ connectionString: url });
     await underWay.connect();
     try {
@@ -143,7 +143,7 @@ describe('migrate', () => {
     }
   });
 
-  it('goes on where an earlier run was cut off', async () => {
+  it('continues where an earlier run was interrupted', async () => {
     const cut = await emptyDatabase();
     await migrateDatabase(cut, () => undefined);
     await query(cut, 'drop schema live cascade');

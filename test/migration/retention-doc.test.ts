@@ -41,7 +41,7 @@ describe('the table of tables', () => {
     expect([...written.keys()].toSorted()).toEqual(tables.toSorted());
   });
 
-  it('says "for ever" where the service may not delete, and how long where it may or a cascade does', async () => {
+  it('says "for ever" where the service may not delete, and how long where it or a cascade may', async () => {
     const deletable = await names(`
       select distinct table_name as name from information_schema.table_privileges
        where grantee in ('simway_test', 'simway_accounts') and privilege_type = 'DELETE'

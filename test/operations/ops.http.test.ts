@@ -4,17 +4,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { rolesWith, ROLES, type Role } from '../../src/accounts/roles.ts';
 import { LOGINS_PER_MINUTE, PERSON_REQUESTS_PER_MINUTE } from '../../src/platform/http/limits.ts';
 import { createRouteTable } from '../../src/platform/composition/route-table.ts';
+import { openBooks, type Books } from '../support/books.ts';
 import { readContract, type Contract, type Operation } from '../support/http/contract.ts';
 import { openDoor, type Ask, type Door, type Reply } from '../support/http/door.ts';
-import {
-  createMemoryOps,
-  MOVE,
-  PASSWORD,
-  PERSON,
-  tokenOf,
-  TXN,
-  type MemoryOps,
-} from '../support/http/memory-ops.ts';
+import { createTestOps, PASSWORD, personOf, tokenOf, TXN, type TestOps } from '../support/http/ops.ts';
 import { keyOf } from '../support/http/shop.ts';
 import { GOOD_ASKS, OTHER_ASKS, type OpsAsk } from '../support/http/ops-asks.ts';
 import { shape3, unauthorised } from '../support/http/shapes.ts';
@@ -23,20 +16,22 @@ const table = createRouteTable({ version: '1.2.3', brand: 'simway' });
 const opsRoutes = table.filter(({ path }) => path.startsWith('/ops'));
 const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
 
-let ops: MemoryOps;
+let ops: TestOps;
+let books: Books;
 let door: Door;
 let contract: Contract;
 beforeAll(async () => {
-  ops = createMemoryOps();
+  books = await openBooks();
+  ops = createTestOps(books);
+  await ops.reset();
   door = await openDoor({ ops });
   contract = await readContract(door, { target: '/ops/openapi.json', ...as('SUPPORT') });
 });
-afterAll(() => door.close());
-beforeEach(() => {
-  ops.calls.length = 0;
-  ops.refused.length = 0;
-  ops.outcome = { outcome: 'done', moveId: MOVE, did: 'checked the gateway' };
+afterAll(async () => {
+  await door.close();
+  await books.close();
 });
+beforeEach(() => ops.reset());
 
 function as(who: Role | 'NEW'): Ask {
   return { headers: { authorization: `Bearer ${tokenOf(who)}` } };
@@ -50,7 +45,6 @@ function askFor({ route, target, body, as: who, headers = {} }: OpsAsk, onDoor =
   });
 }
 
-/** Signing out ends a token for good, so it comes last and once. */
 const ASKS = [...OTHER_ASKS, ...GOOD_ASKS];
 
 describe('the table', () => {
@@ -84,12 +78,12 @@ describe('each role on each route', () => {
     const reply = await askFor({ ...ask, as: role });
     if (isAllowed) {
       expect(reply.status).toBe(ask.status);
-      expect(ops.refused).toEqual([]);
+      expect(await ops.refused()).toEqual([]);
       return;
     }
     expect(reply.status).toBe(403);
     expect(reply.json).toEqual(shape3(403, 'FORBIDDEN', expect.stringContaining('Your role') as string));
-    expect(ops.refused).toEqual([`${role} ${ask.route.split(' ')[0]} ${ask.target.split('?')[0]}`]);
+    expect(await ops.refused()).toEqual([`${role} ${ask.route.split(' ')[0]} ${ask.target.split('?')[0]}`]);
     expect(ops.calls).toEqual([]);
   });
 
@@ -173,16 +167,20 @@ describe('signing in', () => {
     expect(reply.json).toEqual({
       success: true,
       data: {
-        token: 'ops_FINANCE',
-        personId: PERSON,
+        token: expect.stringMatching(/^ops_[\w-]{43}$/) as string,
+        personId: personOf('FINANCE'),
         email: 'finance@operator.example',
         name: 'FINANCE',
         role: 'FINANCE',
         mustChangePassword: false,
-        expiresAt: '2026-01-31T09:30:00.000Z',
+        expiresAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/) as string,
       },
     });
-    expect(ops.calls).toEqual(['sign in from 127.0.0.1']);
+    expect(ops.calls).toEqual(['signIn']);
+    const audit = books.accounts.selectFrom('audit_log').select(['subject', 'detail']);
+    expect(
+      await audit.where('action', '=', 'session.open').orderBy('id', 'desc').limit(1).executeTakeFirst(),
+    ).toEqual({ subject: personOf('FINANCE'), detail: { address: '127.0.0.1' } });
   });
 
   test('a key that is sent along changes nothing', async () => {
@@ -215,7 +213,7 @@ describe('signing in', () => {
 test('one person has so many requests a minute, whatever the session', async () => {
   const reply = await door.ask('/ops/me', as('SUPPORT'));
   expect(reply.headers['x-ratelimit-limit']).toBe(String(PERSON_REQUESTS_PER_MINUTE));
-  expect(door.limiter.counts.get(`person:${PERSON}`)).toBeGreaterThan(0);
+  expect(door.limiter.counts.get(`person:${personOf('SUPPORT')}`)).toBeGreaterThan(0);
 });
 
 describe('from where', () => {
@@ -225,7 +223,7 @@ describe('from where', () => {
       const ways: readonly (readonly [string, Ask])[] = [
         ['/ops/me', as('ADMIN')],
         ['/ops/me', {}],
-        ['/ops/sessions', { body: { email: 'admin@x.example', password: PASSWORD } }],
+        ['/ops/sessions', { body: { email: 'admin@operator.example', password: PASSWORD } }],
       ];
       for (const [target, ask] of ways) {
         const reply = await other.ask(target, { ...ask, from: '127.0.0.2' });
@@ -264,7 +262,7 @@ describe('worlds', () => {
     [true, '?world=live', 'live'],
     [true, '?world=test', 'test'],
   ])('live on: %s, "%s": %s', async (live, query, expected) => {
-    const both = createMemoryOps({ live });
+    const both = createTestOps(books, { live });
     const other = await openDoor({ live, ops: both });
     try {
       await other.ask(`/ops/moves/pending${query}`, as('SUPPORT'));
@@ -276,7 +274,7 @@ describe('worlds', () => {
 });
 
 test('every route that works in a world takes its name, and once live is on it must be named', async () => {
-  const both = createMemoryOps({ live: true });
+  const both = createTestOps(books, { live: true });
   const other = await openDoor({ live: true, ops: both });
   try {
     for (const ask of GOOD_ASKS.filter((one) => one.as !== null && !one.target.startsWith('/ops/sessions'))) {
@@ -333,7 +331,7 @@ describe('moves', () => {
     const line = door.logLines.findLast((one) => one.includes('request answered'));
     expect(JSON.parse(line ?? '')).toMatchObject({
       errorCode: 'MOVE_REFUSED',
-      personId: PERSON,
+      personId: personOf('ADMIN'),
       transactionId: TXN,
       environment: 'test',
       status: 409,

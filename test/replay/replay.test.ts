@@ -29,7 +29,7 @@ const workflowTypeOf = ({ history }: RecordedHistory): string => {
 };
 
 describe('the recorded histories', () => {
-  it('all replay on the workflow code at hand', async () => {
+  it('all replay on today’s workflow code', async () => {
     const results = await replayAll(await bundleWorkflows(), histories);
     expect(results.map(({ name }) => name)).toEqual(histories.map(({ name }) => name));
     expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
@@ -42,7 +42,7 @@ describe('the recorded histories', () => {
     expect(Object.keys(workflows).filter((name) => !types.has(name))).toEqual([]);
   });
 
-  it('hold no secret, no machine and no path', () => {
+  it('contain no secret, machine name or path', () => {
     const forbidden =
       /LPA:1|_test_[0-9A-Za-z]{16}|_live_[0-9A-Za-z]{16}|whsec_|node_modules|file:\/\/|"(?:pin|puk|ac|matchingId|activationCode)"/;
     for (const { name, history } of histories) {
@@ -63,18 +63,18 @@ describe('the gate', () => {
   const purchases = (): RecordedHistory[] =>
     histories.filter((recorded) => workflowTypeOf(recorded) === 'purchase');
 
-  it('refuses code with one timer more at the beginning, for every purchase on record', async () => {
+  it('refuses code with one more timer at the beginning, for every recorded purchase', async () => {
     const results = await replayAll(await bundle('one-timer-more.ts'), purchases());
     expect(results.length).toBeGreaterThan(0);
     expect(results.filter(({ error }) => error?.name !== 'DeterminismViolationError')).toEqual([]);
   });
 
-  it('refuses code with one search attribute more at the end, for every purchase that ended', async () => {
+  it('refuses code with one more search attribute at the end, for every purchase that ended', async () => {
     const results = await replayAll(await bundle('one-attribute-more.ts'), purchases());
     expect(results.filter(({ error }) => error?.name !== 'DeterminismViolationError')).toEqual([]);
   });
 
-  it('lets the same code pass when it is bundled from another file', async () => {
+  it('accepts the same code bundled from another file', async () => {
     const results = await replayAll(await bundle('nothing-changed.ts'), purchases());
     expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
   });

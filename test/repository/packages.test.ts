@@ -36,7 +36,7 @@ describe('package.json', () => {
     expect(loose).toEqual([]);
   });
 
-  it('decides for every package with a script of its own, of any platform, whether npm ci runs it', () => {
+  it('decides for every package with an install script, on any platform, whether npm ci runs it', () => {
     const withScripts = Object.entries(lockFile.packages)
       .filter(([, { hasInstallScript }]) => hasInstallScript === true)
       .map(([path]) => path.replace(/^.*node_modules\//, ''));
@@ -45,7 +45,7 @@ describe('package.json', () => {
     );
   });
 
-  it('runs only files that are there', () => {
+  it('runs only files that exist', () => {
     const files = new Set(projectFiles());
     const missing = Object.entries(manifest.scripts).flatMap(([script, line]) =>
       Array.from(line.matchAll(/[\w./-]+\.(?:ts|js)\b/g), ([path]) => path)
@@ -64,7 +64,7 @@ describe('package-lock.json', () => {
     expect(different).toEqual([]);
   });
 
-  it('knows the packages of every platform, without which npm ci refuses', () => {
+  it('lists the packages of every platform, as npm ci requires', () => {
     const names = new Set(
       Object.keys(lockFile.packages).map((path) => path.replace(/^.*node_modules\//, '')),
     );
@@ -76,7 +76,7 @@ describe('package-lock.json', () => {
     expect(missing).toEqual([]);
   });
 
-  it('knows the content of every package and the address of none', () => {
+  it('has the hash of every package and no addresses', () => {
     const entries = Object.entries(lockFile.packages).filter(([path]) => path !== '');
     expect(entries.filter(([, { integrity }]) => integrity === undefined).map(([path]) => path)).toEqual([]);
     expect(entries.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).toEqual([]);

@@ -1,4 +1,4 @@
-// The documents are true: paths exist, the two commands are commands, scripts and settings are those of the code. linkinator checks the links.
+// The documents are correct: paths exist, the two commands are commands, scripts and settings are those of the code. linkinator checks the links.
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pathExists, projectFiles, textOf } from './source-files.ts';
@@ -26,13 +26,13 @@ function codeBlocks(file: string): CodeBlock[] {
 }
 
 describe('README.md', () => {
-  it('opens with the two commands, each a line that stands alone', () => {
+  it('begins with the two commands, each on its own line', () => {
     const [start, test] = codeBlocks('README.md');
     expect(start).toEqual({ language: 'sh', lines: ['npm ci && npm start'] });
     expect(test).toEqual({ language: 'sh', lines: ['npm ci && npm test'] });
   });
 
-  it('draws the tree as it is, every room of it', () => {
+  it('shows the tree as it is, with every folder', () => {
     const drawn = drawnPaths();
     expect(drawn.filter((path) => !pathExists(path))).toEqual([]);
     const folders = new Set(
@@ -61,8 +61,8 @@ function drawnPaths(): string[] {
   });
 }
 
-describe('every paper', () => {
-  it('names only paths that are there', () => {
+describe('every document', () => {
+  it('names only paths that exist', () => {
     const named =
       /(?<![\w./-])(?:src|workflows|activities|migrations|test|bench|docs|\.ci)\/[\w./@-]*\w(?![\w*<{])/g;
     const missing = papers.flatMap((file) =>
@@ -101,7 +101,7 @@ describe('docs/decisions', () => {
     });
   });
 
-  it('stand in the index under their titles', () => {
+  it('are in the index under their titles', () => {
     const index = textOf('docs/decisions/README.md').split('\n');
     const missing = records
       .map((file) => {

@@ -26,7 +26,7 @@ describe('file names', () => {
   });
 });
 
-describe('what must not be there', () => {
+describe('what must not be committed', () => {
   it('reads of the environment outside src/platform/config/config.ts', () => {
     const pattern = /\bprocess\.env\b|\bimport\.meta\.env\b/;
     const others = everywhere.filter(
@@ -36,7 +36,7 @@ describe('what must not be there', () => {
     expect(linesWith(pattern, ['src/platform/config/config.ts'])).not.toEqual([]);
   });
 
-  it('time and chance in rules', () => {
+  it('the clock and random numbers in rules', () => {
     const pattern =
       /\b(Date\.now|Math\.random|performance\.now|new Date\(\)|crypto\.|setTimeout|setInterval)/;
     expect(
@@ -49,7 +49,7 @@ describe('what must not be there', () => {
     expect(pattern.test('const now = new Date();')).toBe(true);
   });
 
-  it('tests that are left out, or that leave others out', () => {
+  it('skipped tests, and tests that exclude others', () => {
     const pattern =
       /\b(it|test|describe|suite|bench)(\.\w+)*\.(only|skip|skipIf|runIf|todo|fails)\b|\b[xf](it|test|describe)\(/;
     expect(
@@ -69,7 +69,7 @@ describe('what must not be there', () => {
     expect(pattern.test(`// ${'TO' + 'DO'}: later`)).toBe(true);
   });
 
-  it('addresses of registries and folders of somebody’s machine', () => {
+  it('addresses of registries and paths of a developer’s machine', () => {
     const folders = ['work', 'root', 'home'].map((name) => `/${name}/`);
     const pattern = new RegExp(
       `(^|[\\s'"\`(=])(${folders.join('|')})[\\w.-]|\\bregistry\\.[a-z0-9-]+\\.|\\bproxy\\.golang\\.`,

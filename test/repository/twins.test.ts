@@ -39,7 +39,7 @@ function documentedMoves(opening: string): string[] {
 }
 
 describe('reasons of a failed purchase', () => {
-  it('stand in docs/ERRORS.md, each one', () => {
+  it('are all in docs/ERRORS.md', () => {
     const section =
       textOf('docs/ERRORS.md').split('## Why a purchase or funding failed')[1]?.split('\n## ')[0] ?? '';
     const documented = Array.from(section.matchAll(/^\| `([A-Z_]+)`/gm), ([, reason]) => reason);

@@ -42,12 +42,12 @@ function packages(): string[] {
 }
 
 describe('the workflow bundle', () => {
-  it('holds the purchase and its pure decisions', () => {
+  it('contains the purchase workflow and its rules', () => {
     expect(ours()).toContain('workflows/purchases/purchase.ts');
     expect(ours()).toContain('src/payments/rules.ts');
   });
 
-  it('holds nothing of ours but workflows, the domain and pure files of the nouns', () => {
+  it('contains only workflows, the domain and pure files of the nouns', () => {
     const foreign = ours().filter(
       (file) =>
         !/^(workflows\/|src\/domain\/|src\/(?!platform|vendors|cli|dev|sandbox)\w+\/[\w-]+\.ts$)/.test(file),
@@ -55,7 +55,7 @@ describe('the workflow bundle', () => {
     expect(foreign).toEqual([]);
   });
 
-  it('holds only the SDK: no zod, no client, no database, no Node builtin', () => {
+  it('contains no package but the SDK: no zod, no client, no database, no Node builtin', () => {
     expect(packages()).toContain('@temporalio/workflow');
     expect(packages().filter((name) => !SDK_PACKAGES.includes(name))).toEqual([]);
     const builtins = modules.filter((path) =>
@@ -69,7 +69,7 @@ describe('the workflow bundle', () => {
     expect(Buffer.byteLength(code) / 1024).toBeLessThan(MAX_BUNDLE_KIB);
   });
 
-  it('can be made beforehand, and one of other workflows is refused', async () => {
+  it('can be built in advance, and a bundle of other workflows is refused', async () => {
     const file = join(await makeTestFolder(), 'bundle.js');
     await writeBundle(file);
     expect(await readBundle(file)).toEqual({ code: (await bundleWorkflows()).code });

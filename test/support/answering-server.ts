@@ -1,4 +1,4 @@
-// An HTTP server whose every answer a test writes itself, for adapters to call. Only what is closed here is left behind.
+// An HTTP server that records calls and answers as the test says.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -62,7 +62,7 @@ export const json =
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-/** An address of this machine where nobody listens. */
+/** An address of this machine where nothing listens. */
 export async function deafUrl(): Promise<string> {
   const closed = createServer();
   await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve));

@@ -1,5 +1,5 @@
-// One payer of the matrix of promise M7: how we hear of what happens to the payment, and what is to be seen of it when it has ended.
-// Must not decide anything: what happens, and where it must end, stands with each case.
+// One payer of the matrix of promise M7: how the service learns what happened to the payment, and how it has ended.
+// What happens, and how it must end, is defined by each case.
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { atLockedRate } from '../../src/payments/rules.ts';
@@ -41,15 +41,15 @@ export interface CasePayer {
 }
 
 const ENDS_WITHIN_MS = 90_000;
-/** What is closed is looked at once in a while for callers, however often they ask. */
-const LOOKED_AT_ONCE_IN_MS = 2_100;
+/** How often confirm-payment checks a closed payment at the gateway. */
+const CLOSED_CHECK_EVERY_MS = 2_100;
 
-/** We hear of what happened: by the gateway's events, by being asked, or by looking ourselves. */
-export async function hear(payer: CasePayer): Promise<void> {
+/** The service learns what happened: by the gateway's events, by confirm-payment, or by polling. */
+export async function learn(payer: CasePayer): Promise<void> {
   const { stack, account, order, random, bought } = payer;
   if (order === 'event first') await sendEvents(payer);
   if (order === 'confirm first') {
-    if ((await stateOf(payer)) !== 'PENDING') await setTimeout(LOOKED_AT_ONCE_IN_MS);
+    if ((await stateOf(payer)) !== 'PENDING') await setTimeout(CLOSED_CHECK_EVERY_MS);
     for (let times = 0; times <= random.below(3); times += 1) {
       const { status } = await confirm(stack, account, bought.transactionId);
       expect(status).toBe(200);
@@ -70,8 +70,8 @@ export async function sendEvents({ stack, random, bought }: CasePayer): Promise<
 }
 
 /**
- * Money for what has brought nothing is found in the gateway's list by whoever watches it. What is settled is compared with the gateway's statement once
- * a day, and a person then has it looked at.
+ * Polling finds money for a payment that has brought none in the gateway's list. A settled payment is compared with the gateway's statement once
+ * a day, and an operator then has it checked.
  */
 async function findWithoutEvents(payer: CasePayer): Promise<void> {
   const { stack, account, bought } = payer;
@@ -85,7 +85,7 @@ async function findWithoutEvents(payer: CasePayer): Promise<void> {
       return bookings(payer);
     },
     (now) => now > before,
-    { what: 'somebody seeing it', everyMs: 1_000, withinMs: ENDS_WITHIN_MS },
+    { what: 'a booking', everyMs: 1_000, withinMs: ENDS_WITHIN_MS },
   );
 }
 
@@ -138,7 +138,7 @@ export async function untilState(payer: CasePayer, state: string): Promise<void>
   );
 }
 
-/** All of it at one moment; what is not there in time is shown beside what should be. */
+/** Checks everything together; fails with what is seen beside what is wanted. */
 export async function expectEnd(payer: CasePayer, end: End): Promise<void> {
   const wanted = {
     state: end.state,

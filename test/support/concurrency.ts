@@ -1,7 +1,6 @@
-// Many things to do, a few at a time: lanes take the next as soon as they are free, so that one that waits keeps no other waiting; turns
-// keep what all of them begin with from being begun at once.
+// Limits how much runs at the same time.
 
-/** Does all of it, `count` at a time, in the order given. Rejects with the first that failed, once those under way have ended. */
+/** Runs `act` on every item, `count` at a time, in the order given. Rejects with the first failure, once running ones have ended. */
 export async function runConcurrently<T>(
   items: readonly T[],
   count: number,
@@ -25,7 +24,7 @@ export async function runConcurrently<T>(
   if (broken) throw broken.reason;
 }
 
-/** Lets so many do something at one time; the others wait for their turn. */
+/** Lets `count` callers run at the same time; the others wait their turn. */
 export function createSemaphore(count: number): <T>(act: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let free = count;

@@ -13,7 +13,7 @@ export interface TestDatabase {
   /** postgres://… of the owner of this database. */
   readonly url: string;
   readonly name: string;
-  /** Remove it, cutting off whoever is still connected. */
+  /** Removes it and closes open connections. */
   drop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ export async function applyMigrations(url: string): Promise<void> {
 /** A Kysely instance of the owner with this search_path; destroy it when done. */
 export function openSchema<Tables = unknown>(url: string, schema: string): Kysely<Tables> {
   const pool = new pg.Pool({ connectionString: url, options: `-c search_path=${schema}`, max: 4 });
-  // Connections cut off by a drop or a restart are no news to a test.
+  // A drop or a restart may cut off connections.
   pool.on('error', () => undefined);
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) });
 }

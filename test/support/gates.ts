@@ -29,11 +29,11 @@ const GATES = [
 export type Gate = (typeof GATES)[number];
 
 export interface Gates {
-  /** From now on whoever comes to this gate for this account waits. */
+  /** From now on sessions of this account wait at this gate. */
   shut(gate: Gate, accountId: string): Promise<void>;
-  /** Resolves once somebody waits there. */
+  /** Resolves once a session waits there. */
   reached(gate: Gate, accountId: string): Promise<void>;
-  /** Lets everybody go, at all gates. */
+  /** Opens all gates. */
   openAll(): Promise<void>;
   close(): Promise<void>;
 }

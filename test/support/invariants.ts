@@ -43,7 +43,7 @@ interface PurchaseFacts {
 
 const MOST_SUPPLIER_ENTRIES = 10_000;
 
-/** Looks at all books and lists every contradiction. */
+/** Reads all books and lists every contradiction. */
 export async function inspectBooks(books: BooksOf): Promise<Books> {
   const purchases = await readPurchases(books.owner);
   const supplier = await readSupplier(books.supplierControlUrl);
@@ -70,7 +70,7 @@ export async function inspectBooks(books: BooksOf): Promise<Books> {
   };
 }
 
-/** Fails the test with every contradiction there is; answers the counts, so that a test can show it was not about nothing. */
+/** Fails the test with every contradiction. Returns the counts, so that a test can show that there was something to check. */
 export async function expectSoundBooks(books: BooksOf): Promise<Books['counts']> {
   const { violations, counts } = await inspectBooks(books);
   expect(violations).toEqual([]);
@@ -206,6 +206,6 @@ function strangers(
 async function readSupplier(controlUrl: string): Promise<Map<string, SupplierOrder[]>> {
   const answer = await fetch(`${controlUrl}/orders?limit=${MOST_SUPPLIER_ENTRIES}`);
   const entries = (await answer.json()) as SupplierOrder[];
-  if (entries.length >= MOST_SUPPLIER_ENTRIES) throw new Error('more supplier orders than can be looked at');
+  if (entries.length >= MOST_SUPPLIER_ENTRIES) throw new Error('more supplier orders than can be read');
   return Map.groupBy(entries, (entry) => entry.transactionId);
 }

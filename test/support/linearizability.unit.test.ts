@@ -140,7 +140,7 @@ describe('checkLinearizable on the wallet', () => {
     expect(checkLinearizable(walletModel, history(rows))).toBe('not linearizable');
   });
 
-  it('says so when it gives up', () => {
+  it('reports when it gives up', () => {
     expect(checkLinearizable(walletModel, history(illegal['an overdraft']!), { maxSteps: 1 })).toBe(
       'undecided',
     );

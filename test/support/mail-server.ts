@@ -54,7 +54,7 @@ export async function startMailServer(): Promise<MailServer> {
       );
     },
   });
-  // A client that goes away in the middle is an error to nobody.
+  // A client may go away in the middle.
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;

@@ -1,4 +1,4 @@
-// An operator in a test: runs commands as a shell does, or without a process, on a database of its own, and looks at what they wrote.
+// An operator in a test: runs commands as a shell does, or without a process, on a database of its own, and reads what they wrote.
 // The company's website that keys are made for is a server of this machine.
 import { sql, type Kysely, type Selectable } from 'kysely';
 import { expect, inject } from 'vitest';
@@ -87,7 +87,7 @@ export async function startOperator(): Promise<Operator> {
 
 const environmentFor = (databaseUrl: string): Record<string, string> => ({
   DATABASE_URL: databaseUrl,
-  // Neither is asked anything by a command.
+  // No command calls either.
   TEMPORAL_ADDRESS: inject('temporalAddress'),
   SIMWAY_TEST_SUPPLIER_URL: 'http://127.0.0.1:9',
   SIMWAY_TEST_SUPPLIER_ACCESS_CODE: 'unused',

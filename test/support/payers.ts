@@ -1,5 +1,5 @@
-// The gateway's side of a payment in a test: what it told and tells again, refunds that a test ends, the comparison with its statement, and
-// what it kept in all, against what we booked. Must not change anything except through the gateway's control interface and our own doors.
+// The gateway's side of a payment in a test: events it sent and sends again, refunds that a test ends, reconciliation with its statement, and
+// the money it kept against what we booked. Changes things only through the gateway's control interface and our API.
 import { createHmac, randomUUID } from 'node:crypto';
 import { connectClient } from '../../src/platform/temporal/connect.ts';
 import { createReconcileEngine } from '../../src/platform/temporal/reconcile-engine.ts';
@@ -26,10 +26,10 @@ export interface Kept {
   readonly feesMinor: number;
 }
 
-/** As long as a caller on a busy machine goes on asking. */
+/** How long a caller on a busy machine repeats a request. */
 const BUY_WITHIN_MS = 90_000;
 
-/** Buys from outside as docs/API.md tells callers to: who is told to come back asks again under the same Idempotency-Key. */
+/** Buys from outside as docs/API.md tells callers to: repeats a refused request under the same Idempotency-Key. */
 export async function buyOutsideOnce(
   stack: Stack,
   account: TestAccount,
@@ -63,7 +63,7 @@ export async function untilOpened(stack: Stack, paid: Paid): Promise<Paid> {
   return { ...paid, reference: payment!.reference };
 }
 
-/** What the gateway has told of a charge, or would have: oldest first. */
+/** Events of a charge that the gateway has sent or dropped, oldest first. */
 export async function eventsOf(stack: Stack, reference: string): Promise<GatewayEvent[]> {
   const answer = await fetch(`${stack.gatewayControlUrl}/webhooks?reference=${reference}`);
   return ((await answer.json()) as GatewayEvent[]).toReversed();
@@ -74,7 +74,7 @@ export async function resend(stack: Stack, { id }: GatewayEvent): Promise<void> 
   await control(stack, `/webhooks/${id}/resend`);
 }
 
-/** Whoever has the key says these bytes. */
+/** Sends these bytes, signed with the key. */
 export function postEvent(
   stack: Stack,
   body: string | Uint8Array,
@@ -146,7 +146,7 @@ async function control(stack: Stack, path: string): Promise<void> {
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
 }
 
-/** The books beside the vendors' own, now. */
+/** Runs reconciliation now. */
 export async function reconcileNow(stack: Stack): Promise<void> {
   const temporal = connectClient({
     address: stack.env['TEMPORAL_ADDRESS'] ?? '',
@@ -159,7 +159,7 @@ export async function reconcileNow(stack: Stack): Promise<void> {
   }
 }
 
-/** Everything that the gateway kept and we did not book, or the other way round; charges that it never got are ours to have asked for. */
+/** Every difference between what the gateway kept and what we booked; charges that never reached the gateway are left out. */
 export async function dropped(stack: Stack): Promise<string[]> {
   const found: string[] = [];
   const payments = await stack.world.selectFrom('payments').selectAll().execute();

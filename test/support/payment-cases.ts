@@ -1,11 +1,11 @@
-// The matrix of promise M7: what can become of a payment, in every order that we may hear of it. Each case says what happens at the gateway
-// and where it must end: a named state, the entries of the ledger, what is in the wallet.
+// The matrix of promise M7: what can happen to a payment, in every order in which the service may learn of it. Each case says what happens
+// at the gateway and how it must end: the state, the ledger's entries and the wallet.
 import { expect } from 'vitest';
 import type { AccountCurrency } from '../../src/domain/money.ts';
 import { closeUnpaid } from '../../src/purchases/store/purchases.ts';
 import {
   expectEnd,
-  hear,
+  learn,
   stateOf,
   sendEvents,
   untilState,
@@ -28,7 +28,7 @@ export interface PaymentCase {
   readonly play: (payer: CasePayer) => Promise<End>;
 }
 
-/** As long as a page or an account takes money in these tests. */
+/** How long a page or a bank account accepts money in these tests. */
 export const TAKES_MONEY_MS = 20_000;
 const HOSTED: readonly OutsideMethod[] = ['CARD', 'APPLE_PAY', 'MOBILE_MONEY'];
 const ALL: readonly OutsideMethod[] = [...HOSTED, 'BANK_TRANSFER'];
@@ -44,7 +44,7 @@ export const CASES: readonly PaymentCase[] = [
     play: async (payer) => {
       const amountMinor = share(payer, 1 + payer.random.below(99));
       await pay(payer, { amountMinor });
-      await hear(payer);
+      await learn(payer);
       return {
         state: 'FAILED, PAYMENT_UNDERPAID',
         ledger: ['payment-received-short'],
@@ -58,7 +58,7 @@ export const CASES: readonly PaymentCase[] = [
     play: async (payer) => {
       const moreMinor = share(payer, 1 + payer.random.below(100));
       await pay(payer, { amountMinor: payer.chargeMinor + moreMinor, feesMinor: 0 });
-      await hear(payer);
+      await learn(payer);
       return {
         ...DELIVERED,
         ledger: ['payment-received-over', 'post'],
@@ -72,7 +72,7 @@ export const CASES: readonly PaymentCase[] = [
     play: async (payer) => {
       const currency = payer.chargeCurrency === 'USD' ? 'NGN' : 'USD';
       await pay(payer, { amountMinor: payer.chargeMinor, currency });
-      await hear(payer);
+      await learn(payer);
       await endRefund(payer.stack, payer.bought.reference, 'process');
       return {
         state: 'FAILED, PAYMENT_WRONG_CURRENCY',
@@ -86,7 +86,7 @@ export const CASES: readonly PaymentCase[] = [
     name: 'paid with fees on top',
     play: async (payer) => {
       await pay(payer, { feesMinor: Math.max(1, share(payer, 1 + payer.random.below(10))) });
-      await hear(payer);
+      await learn(payer);
       return DELIVERED;
     },
   },
@@ -98,7 +98,7 @@ export const CASES: readonly PaymentCase[] = [
       if (payer.random.below(2) === 0) await confirm(payer.stack, payer.account, payer.bought.transactionId);
       expect(await stateOf(payer)).toBe('PENDING');
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       return DELIVERED;
     },
   },
@@ -107,7 +107,7 @@ export const CASES: readonly PaymentCase[] = [
     play: async (payer) => {
       await untilState(payer, 'FAILED, PAYMENT_EXPIRED');
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       return late(payer, 'PAYMENT_EXPIRED');
     },
   },
@@ -117,7 +117,7 @@ export const CASES: readonly PaymentCase[] = [
       const { stack, bought } = payer;
       expect(await closeUnpaid(stack.world, bought.transactionId, 'PAYMENT_NOT_OPENED')).toBe('closed');
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       return late(payer, 'PAYMENT_NOT_OPENED');
     },
   },
@@ -125,10 +125,10 @@ export const CASES: readonly PaymentCase[] = [
     name: 'paid twice, the second time later',
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await untilState(payer, 'SUCCESS');
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       return {
         ...DELIVERED,
         ledger: ['payment-received', 'post', 'payment-received-again'],
@@ -141,7 +141,7 @@ export const CASES: readonly PaymentCase[] = [
     name: 'paid twice at once',
     play: async (payer) => {
       await pay(payer, { times: 2 });
-      await hear(payer);
+      await learn(payer);
       return {
         ...DELIVERED,
         ledger: ['payment-received-over', 'post'],
@@ -159,7 +159,7 @@ export const CASES: readonly PaymentCase[] = [
         (events) => events.length > 0,
         { what: 'the transfer sent back' },
       );
-      await hear(payer);
+      await learn(payer);
       return {
         state: 'FAILED, PAYMENT_EXPIRED',
         // It was never ours: the gateway has it on no statement either.
@@ -174,7 +174,7 @@ export const CASES: readonly PaymentCase[] = [
     play: async (payer) => {
       await pay(payer);
       await reverse(payer);
-      await hear(payer);
+      await learn(payer);
       return {
         state: 'FAILED, PAYMENT_REVERSED',
         ledger: ['payment-reversed'],
@@ -192,7 +192,7 @@ export const CASES: readonly PaymentCase[] = [
       // Where neither an event nor a caller tells of it, nobody sees it: it came and went, and no list of what is paid has it.
       if (payer.order === 'poll only')
         return { state: 'FAILED, PAYMENT_EXPIRED', ledger: [], tells: 'failed', attention: 'none' };
-      await hear(payer);
+      await learn(payer);
       return {
         state: 'FAILED, PAYMENT_EXPIRED',
         ledger: ['payment-reversed'],
@@ -205,10 +205,10 @@ export const CASES: readonly PaymentCase[] = [
     name: 'reversed after delivery',
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await untilState(payer, 'SUCCESS');
       await reverse(payer);
-      await hear(payer);
+      await learn(payer);
       return {
         ...DELIVERED,
         ledger: ['payment-received', 'post', 'payment-reversed'],
@@ -221,7 +221,7 @@ export const CASES: readonly PaymentCase[] = [
     name: 'disputed',
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await untilState(payer, 'SUCCESS');
       await atGateway(payer.stack, payer.bought.reference, 'dispute');
       // Nothing but its event tells of a dispute.
@@ -239,7 +239,7 @@ export const CASES: readonly PaymentCase[] = [
     buys: { packageCode: 'SIM-OUT-OF-STOCK' },
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await endRefund(payer.stack, payer.bought.reference, 'fail');
       return {
         state: 'FAILED, OUT_OF_STOCK',
@@ -255,12 +255,12 @@ export const CASES: readonly PaymentCase[] = [
     buys: { packageCode: 'SIM-OUT-OF-STOCK' },
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await untilRefundAsked(payer.stack, payer.bought.reference);
       await reverse(payer);
       // The gateway has nothing left to send.
       await endRefund(payer.stack, payer.bought.reference, 'process');
-      if (payer.order !== 'poll only') await hear(payer);
+      if (payer.order !== 'poll only') await learn(payer);
       return {
         state: 'FAILED, OUT_OF_STOCK',
         ledger: ['payment-received', 'void', 'payment-reversed'],
@@ -275,7 +275,7 @@ export const CASES: readonly PaymentCase[] = [
     buys: { packageCode: 'SIM-OUT-OF-STOCK' },
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await endRefund(payer.stack, payer.bought.reference, 'needs-attention');
       return {
         state: 'FAILED, OUT_OF_STOCK',
@@ -291,7 +291,7 @@ export const CASES: readonly PaymentCase[] = [
     buys: { packageCode: 'SIM-OUT-OF-STOCK' },
     play: async (payer) => {
       await pay(payer);
-      await hear(payer);
+      await learn(payer);
       await endRefund(payer.stack, payer.bought.reference, 'process');
       return {
         state: 'FAILED, OUT_OF_STOCK',

@@ -51,7 +51,7 @@ export function paidOf(answer: Answer): Paid {
   };
 }
 
-/** A deed at the gateway's control interface, such as `pay` or `reverse`. */
+/** Uses the gateway's control interface. */
 export async function atGateway(
   stack: Stack,
   reference: string,
@@ -77,7 +77,7 @@ export async function clearGatewayFaults(stack: Stack): Promise<void> {
   await fetch(`${stack.gatewayControlUrl}/faults`, { method: 'DELETE' });
 }
 
-/** Questions that the gateway was asked about charges so far. */
+/** How many checks of charges the gateway has received so far. */
 export async function gatewayChecks(stack: Stack): Promise<number> {
   const answer = await fetch(`${stack.gatewayControlUrl}/stats`);
   const { calls } = (await answer.json()) as { calls: Record<string, number> };

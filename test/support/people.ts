@@ -39,7 +39,7 @@ export function signIn(
 export const SIGN_IN_ENV = { SIMWAY_TRUSTED_PROXIES: '127.0.0.1' };
 let tries = 0;
 
-/** Somebody who has signed in. */
+/** A person who has signed in. */
 export async function signedIn(stack: Pick<Stack, 'accounts' | 'call'>, role: Role): Promise<Person> {
   made += 1;
   const email = `${role.toLowerCase()}-${made}@operator.example`;

@@ -1,5 +1,5 @@
-// A database with planted payments, a gateway that tells a statement of them, a supplier that has sold nothing, and reconciliation between
-// them, at whatever time a test says it is. Only what is closed here is left behind.
+// A database with planted payments, a gateway with a statement of them, a supplier that has sold nothing, and reconciliation between them,
+// on a clock that the test sets.
 import { createPaystackGateway } from '../../src/vendors/paystack/gateway.ts';
 import { createReconciliation, type Reconciliation } from '../../src/reconciliation/reconcile.ts';
 import type { ReconcileDeps } from '../../src/reconciliation/run.ts';

@@ -21,7 +21,7 @@ async function rows(url: string, schema: string, query: ReturnType<typeof sql>):
   }
 }
 
-test('databases made at once are migrated and apart from each other', async () => {
+test('databases made at the same time are migrated and separate', async () => {
   const [first, second] = await Promise.all([migrated(), migrated()]);
   expect(first.name).not.toBe(second.name);
   await rows(first.url, 'test', sql`create table only_here (n int)`);
@@ -44,7 +44,7 @@ test('an empty database, or one with migrations of your own, on request', async 
   expect(await rows(own.url, 'public', tables)).toEqual([{ table_name: 'own' }]);
 });
 
-test('dropping cuts off whoever is still connected', async () => {
+test('dropping a database closes open connections', async () => {
   const database = await createTestDatabase();
   const db = openSchema(database.url, 'test');
   await sql`select 1`.execute(db);

@@ -9,7 +9,7 @@ import { until } from './until.ts';
 interface ShoppingReport {
   /** How often each answer came: `201 SUCCESS`, `503 SERVICE_UNAVAILABLE`, `no answer`. */
   readonly answers: Readonly<Record<string, number>>;
-  /** The purchases that callers were told of, one for each key. */
+  /** The purchases named in answers, one for each key. */
   readonly transactionIds: readonly string[];
   readonly buyers: readonly Buyer[];
   /** Keys whose answers named more than one purchase. */
@@ -19,14 +19,14 @@ interface ShoppingReport {
 interface Shopping {
   /** Resolves once this many more purchases have been answered. */
   more(count: number): Promise<void>;
-  /** Resolves once this many more requests have been told to come back: the outage has been felt. */
+  /** Resolves once this many more requests have been refused, so that the outage has been noticed. */
   turnedAway(count: number): Promise<void>;
-  /** Lets everybody finish the purchase at hand. */
+  /** Waits for the purchases under way. */
   stop(): Promise<ShoppingReport>;
 }
 
 const PAUSE_MS = 100;
-/** Nobody waits longer than this for one purchase: a caller that is never answered is a failure. */
+/** A caller that waits longer than this for one purchase is a failure. */
 const GIVE_UP_MS = 90_000;
 
 export function startShopping(buyers: readonly Buyer[]): Shopping {

@@ -54,7 +54,7 @@ it.each<[string, () => StackOptions]>([
   await until(connections, (count) => count === 0);
 });
 
-it('one that is killed leaves no file', async () => {
+it('a start that is killed leaves no file', async () => {
   const options: StackOptions = {
     databaseUrl: database.url,
     temporalAddress: inject('temporalAddress'),

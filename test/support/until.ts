@@ -1,5 +1,4 @@
-// The one way tests wait: look again until it is so, with a deadline. Guarantee: a deadline that passes is a failure that shows what
-// was seen last, never a silent go-on.
+// The one way tests wait: read again until the value is right, with a deadline. At the deadline it fails and shows the last value.
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
@@ -12,9 +11,9 @@ export interface UntilOptions {
 const WITHIN_MS = 20_000;
 const EVERY_MS = 50;
 
-/** Answers the first value that is good. A look that throws is "not yet". Rejects at the deadline with what was seen last. */
+/** Resolves with the first value that is good. A read that throws counts as not yet. Rejects at the deadline with the last value. */
 export async function until<T>(
-  look: () => Promise<T> | T,
+  read: () => Promise<T> | T,
   good: (value: T) => boolean,
   { withinMs = WITHIN_MS, everyMs = EVERY_MS, what = 'what the test waits for' }: UntilOptions = {},
 ): Promise<T> {
@@ -22,7 +21,7 @@ export async function until<T>(
   for (;;) {
     let seen: unknown;
     try {
-      const value = await look();
+      const value = await read();
       if (good(value)) return value;
       seen = value;
     } catch (error) {

@@ -69,7 +69,7 @@ const POINTS = [
   { point: 'with the answer kept and not sent', start: () => waitingAt('answer:commit'), replayed: true },
 ] as const;
 
-describe('the API killed once with requests at every point', () => {
+describe('the API killed with requests at every point', () => {
   const cuts = new Map<string, Cut>();
   let withoutKey: Cut;
   beforeAll(async () => {
@@ -81,7 +81,7 @@ describe('the API killed once with requests at every point', () => {
     await stack.startApi();
   }, 120_000);
 
-  it.each(POINTS)('$point: the retry gets the one purchase there is', async ({ point, replayed }) => {
+  it.each(POINTS)('$point: the retry returns the same purchase', async ({ point, replayed }) => {
     const { buyer, request } = cuts.get(point)!;
     await expect(request).rejects.toThrow();
     const answer = await retryUntilAnswered(buyer);
@@ -97,7 +97,7 @@ describe('the API killed once with requests at every point', () => {
     expect(again.text).toBe(answer.text);
   });
 
-  it('without a key: the purchase ends by itself, once, and the caller finds it in the list', async () => {
+  it('without an Idempotency-Key: the purchase completes once, and the caller finds it in the list', async () => {
     await expect(withoutKey.request).rejects.toThrow();
     const [row] = await withoutKey.buyer.purchases();
     await expectOnePurchase(withoutKey.buyer, row!.transaction_id);
@@ -106,8 +106,8 @@ describe('the API killed once with requests at every point', () => {
   });
 });
 
-describe('the API asked to end under load', () => {
-  it('finishes every request that runs, takes no new one, and exits cleanly', async () => {
+describe('the API stopped under load', () => {
+  it('finishes running requests, refuses new ones and exits with code 0', async () => {
     const buyers = await Promise.all(
       Array.from({ length: 20 }, () => newBuyer(stack, { fundsMinor: FUNDS_MINOR })),
     );

@@ -77,10 +77,10 @@ function expectUnauthorized(answer: Answer, code: string): void {
   expect(typeof answer.body.message).toBe('string');
 }
 
-describe('a body that is no request', () => {
+describe('an invalid body', () => {
   it.each([
     { what: 'malformed JSON', body: '{"packageCode": "SIM-OK"', code: 'INVALID_JSON' },
-    { what: 'no JSON at all', body: 'packageCode=SIM-OK', code: 'INVALID_JSON' },
+    { what: 'not JSON', body: 'packageCode=SIM-OK', code: 'INVALID_JSON' },
     { what: 'two values', body: '{}{}', code: 'INVALID_JSON' },
     { what: 'a trailing comma', body: '{"packageCode":"SIM-OK",}', code: 'INVALID_JSON' },
     { what: 'NaN', body: '{"packageCode":NaN}', code: 'INVALID_JSON' },
@@ -88,15 +88,18 @@ describe('a body that is no request', () => {
     expectShape3(await buy(body), 400, code);
   });
 
-  it.each(['[]', 'null', '"SIM-OK"', '42', 'true'])('a JSON value that is no object: %s', async (body) => {
-    expectShape1(await buy(body), 400, 'VALIDATION_ERROR');
-  });
+  it.each(['[]', 'null', '"SIM-OK"', '42', 'true'])(
+    'a JSON value that is not an object: %s',
+    async (body) => {
+      expectShape1(await buy(body), 400, 'VALIDATION_ERROR');
+    },
+  );
 
-  it('none', async () => {
+  it('no body', async () => {
     expectShape1(await buy(undefined), 400, 'VALIDATION_ERROR');
   });
 
-  it('another content type', async () => {
+  it('another content type than JSON', async () => {
     const answer = await buy(JSON.stringify(GOOD), { 'Content-Type': 'text/plain' });
     expectShape3(answer, 415, 'UNSUPPORTED_MEDIA_TYPE');
   });
@@ -106,7 +109,7 @@ describe('a body that is no request', () => {
   });
 });
 
-describe('fields that are wrong', () => {
+describe('invalid fields', () => {
   const WRONG: readonly unknown[] = [
     42,
     true,
@@ -151,7 +154,7 @@ describe('fields that are wrong', () => {
   );
 });
 
-describe('codes and ids that are not there', () => {
+describe('unknown codes and ids', () => {
   it.each(['NO-SUCH-PACKAGE', '__proto__', 'constructor', '%', "' or 1=1 --", 'sim-ok'])(
     'BASE of %j',
     async (packageCode) => {
@@ -184,12 +187,12 @@ describe('codes and ids that are not there', () => {
   });
 });
 
-describe('what belongs to somebody else', () => {
+describe('what belongs to another account', () => {
   it('an eSIM is not shown', async () => {
     expectShape1(await buyer.read(`/api/esim/${strangersEsim}`), 403, 'NOT_YOUR_ESIM');
   });
 
-  it('an eSIM is not topped up, and not even confirmed to exist', async () => {
+  it('an eSIM cannot be topped up: the answer is the same as for an unknown eSIM', async () => {
     expectShape2(await buy({ ...GOOD_TOP_UP, esimId: strangersEsim }), 404, 'ESIM_NOT_FOUND');
   });
 
@@ -204,7 +207,7 @@ describe('what belongs to somebody else', () => {
   });
 });
 
-describe('pages that are none', () => {
+describe('invalid pages and filters', () => {
   it.each([
     'page=0',
     'page=-1',
@@ -226,14 +229,14 @@ describe('pages that are none', () => {
     expectShape1(await buyer.read(`/api/esim/my-esims?${query}`), 400, 'VALIDATION_ERROR');
   });
 
-  it('the last page there could be is an empty one', async () => {
+  it('the highest page number is an empty page', async () => {
     const answer = await buyer.read('/api/esim/my-esims?page=1000000&limit=100');
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ esims: [], page: 1_000_000, limit: 100 });
   });
 });
 
-describe('keys that open nothing', () => {
+describe('API keys that are refused', () => {
   const newKey = (environment: 'test' | 'live', extra: object = {}) =>
     createKey(
       stack.accounts,

@@ -1,4 +1,4 @@
-// Payments from outside while something of ours is away: what was begun is carried out once it is back, and money that came meanwhile counts.
+// Payments from outside while Postgres or the worker is down: what was begun is completed afterwards, and money paid meanwhile counts.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { RunningPostgres } from '../../src/dev/postgres.ts';
 import { fundOutside, untilBalance, untilFunding } from '../support/fundings.ts';
@@ -37,7 +37,7 @@ async function payOnceTold({ transactionId }: Paid): Promise<void> {
   await atGateway(stack, told.body.gatewayReference, 'pay');
 }
 
-it('without Postgres a known caller hears PENDING with its id, and can pay once it is back', async () => {
+it('without Postgres a known caller is answered PENDING with an id, and can pay once Postgres is back', async () => {
   expect((await stack.call('GET', '/api/wallet/balance', { key: account.apiKey })).status).toBe(200);
   await postgres.server.stop();
   const [funding, bought] = await Promise.all([
@@ -57,7 +57,7 @@ it('without Postgres a known caller hears PENDING with its id, and can pay once 
   await untilStatus(stack, bought.transactionId, 'SUCCESS');
 }, 120_000);
 
-it('paid while no worker is there: delivered once one is back', async () => {
+it('a payment made while no worker runs is delivered once one is back', async () => {
   const bought = await buyOutside(stack, account);
   expect(bought.answer.body.status).toBe('PENDING');
   await stack.children.worker!.kill();

@@ -1,4 +1,4 @@
-// Docker cannot run here, so what docker-compose.yml says is done by hand: its logins made by its own script, its commands run with its own
+// Docker cannot run here, so the test does itself what docker-compose.yml says: its logins made by its own script, its commands run with its own
 // environment in a folder that holds just what the image holds, until its own health checks are content. Only addresses differ.
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -236,7 +236,7 @@ describe('what docker-compose.yml starts', () => {
     await app.end();
   });
 
-  it('ends when it is told to, without force', async () => {
+  it('stops on SIGTERM, without force', async () => {
     for (const child of children.toReversed()) {
       await child.stop();
       expect(await child.exited).toEqual({ code: 0, signal: null });

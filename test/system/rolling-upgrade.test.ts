@@ -93,7 +93,7 @@ describe('a rolling upgrade with purchases open', () => {
   let begunOnOld: string[];
   let begunOnNew: string[];
 
-  it('begins with a version that was made current', async () => {
+  it('starts with a version that was made current', async () => {
     await start('old');
     await rollOut('old');
     expect(said).toEqual([`namespace ${stack.namespace}: simway old is current, none before`]);
@@ -113,7 +113,7 @@ describe('a rolling upgrade with purchases open', () => {
     expect(await begunWithNext(answer.body.transactionId)).toBe(false);
   });
 
-  it('goes on with the new version once that is current: what was open ends, the old workers may leave', async () => {
+  it('moves to the new version once that is current: open purchases end, and the old workers may stop', async () => {
     await rollOut('new');
     expect(said.at(-1)).toBe(`namespace ${stack.namespace}: simway new is current, before old`);
     await stop('old');
@@ -126,7 +126,7 @@ describe('a rolling upgrade with purchases open', () => {
     expect(await Promise.all(begunOnNew.map(begunWithNext))).toEqual(begunOnNew.map(() => true));
   });
 
-  it('leaves histories that the gate judges as it should, on either side', async () => {
+  it('leaves histories that the release gate judges correctly on both versions', async () => {
     const today = await bundleWorkflows();
     const next = await bundleWorkflows(NEXT_VERSION);
     expect(await replays(begunOnOld, today)).toEqual(begunOnOld.map(() => true));
@@ -135,7 +135,7 @@ describe('a rolling upgrade with purchases open', () => {
     expect(await replays(begunOnNew, today)).toEqual(begunOnNew.map(() => false));
   });
 
-  it('can be taken back: what only the new version can carry waits for it, and nothing is lost', async () => {
+  it('can be rolled back: purchases that only the new version can continue wait for it, and nothing is lost', async () => {
     const waiting = await openSome();
     await start('old');
     await rollOut('old');
@@ -162,7 +162,7 @@ describe('a rolling upgrade with purchases open', () => {
   });
 });
 
-it('a build whose workers are not there is refused, and what is current stays', async () => {
+it('a build without workers is refused, and the current one stays', async () => {
   await expect(runRollout(partsOf('nobody'), (line) => said.push(line), 500)).rejects.toThrow();
   const answer = await buyer.buy('SIM-OK');
   expect(answer.body.status).toBe('SUCCESS');
@@ -171,7 +171,7 @@ it('a build whose workers are not there is refused, and what is current stays', 
 describe('the rollout command', () => {
   const rollout = (env: Record<string, string>) => runCommand(['rollout'], { ...stack.env, ...env });
 
-  it('says what is current, and changes nothing the second time', async () => {
+  it('prints the current version, and changes nothing the second time', async () => {
     const { code, stdout } = await rollout({ SIMWAY_DEPLOYMENT_BUILD_ID: 'new' });
     expect({ code, stdout }).toEqual({
       code: 0,
@@ -179,7 +179,7 @@ describe('the rollout command', () => {
     });
   });
 
-  it('without a build is refused in one sentence', async () => {
+  it('without a build is refused with one sentence', async () => {
     const { code, stderr } = await rollout({});
     expect(code).toBe(1);
     expect(stderr.trim().split('\n').at(-1)).toBe('Set SIMWAY_DEPLOYMENT_BUILD_ID to the build to roll out');

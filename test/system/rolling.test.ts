@@ -1,5 +1,4 @@
-// What happens at every release and to every vendor now and then: a worker asked to end while another serves, and the supplier restarted.
-// Callers see neither.
+// A worker is stopped while another serves, as at every release, and the supplier restarts. Callers notice neither.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { expectNothingLost, newBuyers, startShopping } from '../support/shoppers.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -14,7 +13,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => stack.close());
 
-it('a worker asked to end finishes what it does while the next one takes over: every answer is 201 SUCCESS', async () => {
+it('a worker that is stopped finishes its work while the next one takes over: every answer is 201 SUCCESS', async () => {
   const old = stack.children.worker!;
   const buyers = await newBuyers(stack);
   const shopping = startShopping(buyers);
@@ -28,7 +27,7 @@ it('a worker asked to end finishes what it does while the next one takes over: e
   await expectNothingLost(stack, report);
 }, 60_000);
 
-it('the supplier restarted: purchases wait for it and are delivered once', async () => {
+it('while the supplier restarts purchases wait, and are delivered once', async () => {
   const buyers = await newBuyers(stack);
   const shopping = startShopping(buyers);
   await shopping.more(4);

@@ -1,5 +1,5 @@
-// A supplier that takes calls and does not answer: reads serve what is known and cost a second once, a top-up is answered in time and
-// ends well, an answer that comes late is kept. Bounds on time are generous; what reached the supplier is counted.
+// A supplier that takes calls and does not answer: reads serve stored data and wait a second once, a top-up is answered in time and
+// succeeds later, and a late answer is stored. Bounds on time are generous; calls that reach the supplier are counted.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { newBuyer, untilClosed, type Buyer } from '../support/buyer.ts';
 import { startStack, type Stack } from '../support/stack.ts';
@@ -7,9 +7,11 @@ import { until } from '../support/until.ts';
 
 /** Longer than the adapter waits for anything. */
 const HANGS_MS = 20_000;
-/** What a look used to cost every reader, and more than two of the new limits. */
+/** More than two of the time limits of a read. */
 const OLD_WAIT_MS = 4_500;
 const ANSWER_WITHIN_MS = 3_000;
+/** What a busy machine may add; a call that hangs takes longer. */
+const SLACK_MS = 10_000;
 
 const GB = 1024 ** 3;
 
@@ -17,7 +19,7 @@ let stack: Stack;
 let buyer: Buyer;
 let esimId: string;
 let iccid: string;
-// Looks rest after a slow one, in the API's memory: an API of its own for each.
+// After a slow read the API pauses further ones, in its memory: each test has an API of its own.
 beforeEach(async () => {
   stack = await startStack({
     env: { SIMWAY_TEST_TIMINGS: JSON.stringify({ answerWithinMs: ANSWER_WITHIN_MS, lookMaxMs: 300 }) },
@@ -33,7 +35,7 @@ afterEach(async () => {
   await stack.close();
 });
 
-/** Too long for what is known to be served unasked. */
+/** So long ago that a read asks the supplier first. */
 async function seenLongAgo(): Promise<void> {
   await stack.owner
     .updateTable('esims')
@@ -47,8 +49,8 @@ async function timed<T>(work: () => Promise<T>): Promise<{ result: T; ms: number
   return { result: await work(), ms: performance.now() - startedAtMs };
 }
 
-/** Looks that the supplier has received. */
-async function looksAtSupplier(): Promise<number> {
+/** Calls that the supplier has received. */
+async function callsAtSupplier(): Promise<number> {
   const answer = await fetch(`${stack.supplierControlUrl}/stats`);
   const { calls, inFlight } = (await answer.json()) as { calls: Record<string, number>; inFlight: number };
   return Object.values(calls).reduce((sum, count) => sum + count, inFlight);
@@ -66,28 +68,31 @@ describe('a supplier that hangs', () => {
   it.each([
     ['an eSIM', () => buyer.read(`/api/esim/${esimId}`)],
     ['a list', () => buyer.read('/api/esim/my-esims')],
-  ])('costs one read of %s a moment and the next ones none: what is known is served', async (_what, read) => {
-    await stack.faults({ latencyMs: HANGS_MS });
-    const before = await looksAtSupplier();
-    const first = await timed(read);
-    expect(first.result.status).toBe(200);
-    expect(first.result.text).toContain(iccid);
-    expect(first.ms).toBeLessThan(OLD_WAIT_MS);
-    const more = await timed(async () => {
-      for (let i = 0; i < 5; i += 1) expect((await read()).text).toContain(iccid);
-    });
-    expect(more.ms).toBeLessThan(OLD_WAIT_MS);
-    expect((await looksAtSupplier()) - before).toBe(1);
-  });
+  ])(
+    'delays one read of %s by a second and the next ones not at all: stored data is served',
+    async (_what, read) => {
+      await stack.faults({ latencyMs: HANGS_MS });
+      const before = await callsAtSupplier();
+      const first = await timed(read);
+      expect(first.result.status).toBe(200);
+      expect(first.result.text).toContain(iccid);
+      expect(first.ms).toBeLessThan(OLD_WAIT_MS);
+      const more = await timed(async () => {
+        for (let i = 0; i < 5; i += 1) expect((await read()).text).toContain(iccid);
+      });
+      expect(more.ms).toBeLessThan(OLD_WAIT_MS);
+      expect((await callsAtSupplier()) - before).toBe(1);
+    },
+  );
 
-  it('does not hold up the answer to a top-up, which ends well once it is back', async () => {
+  it('does not delay the answer to a top-up, which succeeds once the supplier answers again', async () => {
     const list = await buyer.read('/api/esim/packages?type=TOPUP&regionCode=ZZ&packageCode=SIM-OK');
     expect(list.text).toContain('TOPUP_SIM-OK');
     await stack.faults({ latencyMs: HANGS_MS });
     const { result, ms } = await timed(() => buyer.buy('TOPUP_SIM-OK', { esimId }));
     expect(result.status).toBe(200);
     expect(result.body.status).toBe('PROCESSING');
-    expect(ms).toBeLessThan(ANSWER_WITHIN_MS + 3_500);
+    expect(ms).toBeLessThan(ANSWER_WITHIN_MS + SLACK_MS);
     await stack.clearFaults();
     const { transactionId } = result.body;
     expect(await untilClosed(stack, transactionId, { withinMs: 60_000 })).toMatchObject({
@@ -98,14 +103,14 @@ describe('a supplier that hangs', () => {
 });
 
 describe('a supplier that is slow', () => {
-  it('answers too late for one reader, and in time for the next', async () => {
+  it('answers too late for the first read, and its answer is stored for the next', async () => {
     await useData(GB / 2);
     await stack.faults({ latencyMs: 2_000 });
     expect((await buyer.read(`/api/esim/${esimId}`)).body).toMatchObject({ orderUsage: 0 });
     await until(
       () => buyer.read(`/api/esim/${esimId}`),
       ({ body }) => (body as unknown as { orderUsage: number }).orderUsage === GB / 2,
-      { withinMs: 8_000, what: 'what the late answer said' },
+      { what: 'the data of the late answer' },
     );
   });
 });

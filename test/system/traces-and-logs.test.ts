@@ -1,5 +1,5 @@
-// One purchase as those see it who run the service: a trace from the request through its workflow to every step and call, log lines that all
-// carry its ids, and in neither any of the secrets that went by.
+// One purchase as operators see it: a trace from the request through its workflow to every step and call, log lines that all
+// carry its ids, and no secret in either.
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -136,13 +136,13 @@ describe('the trace of a purchase from the wallet', () => {
     for (const span of spans) expect(span.endMs).toBeGreaterThanOrEqual(span.startMs);
   });
 
-  it('is linked to what its caller says, and not part of it', () => {
+  it('is linked to the caller’s trace, and not part of it', () => {
     const request = only(spansOf(transactionId), 'POST /api/esim/buy');
     expect(request.traceId).not.toBe(CALLER.traceId);
     expect(request.links).toMatchObject([CALLER]);
   });
 
-  it('goes on with the gateway’s event, over everything that the payment leads to', async () => {
+  it('continues with the gateway’s event, over everything that the payment leads to', async () => {
     const paid = await buyOutside(stack, buyer.account, { headers: { 'X-Request-Id': 'traced-2' } });
     await atGateway(stack, paid.reference, 'pay');
     await untilStatus(stack, paid.transactionId, 'SUCCESS');
@@ -167,7 +167,7 @@ describe('the log', () => {
     expect(lines.filter(({ msg }) => msg === 'purchase delivered')).toMatchObject([{ environment: 'test' }]);
   });
 
-  it('has them on the line about telling the merchant, too', async () => {
+  it('has them on the line about the webhook, too', async () => {
     const [line] = await until(
       () => linesAbout('"webhook attempted"'),
       (found) => found.length > 0,
@@ -190,7 +190,7 @@ describe('the log', () => {
 });
 
 describe('no secret', () => {
-  it('is in a log line or in a span', async () => {
+  it('is in a log line or a span', async () => {
     const esim = await stack.owner
       .selectFrom('esims')
       .select(['ac', 'matching_id', 'pin', 'puk', 'qr_code_url', 'short_url'])

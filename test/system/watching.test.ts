@@ -1,5 +1,5 @@
-// What watches the service is true of it: every metric that an alert or a panel names is one that a running service has, with the labels asked
-// for; every alert has its section in docs/OPERATIONS.md; and the figures are those of the rows.
+// Alerts and dashboard match the service: every metric and label they name exists in a running service, every alert has its section in
+// docs/OPERATIONS.md, and the metrics show what the rows hold.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -103,8 +103,8 @@ afterAll(async () => {
 
 const metricsAt = async (url: string): Promise<string> => (await fetch(`${url}/metrics`)).text();
 
-describe('the figures', () => {
-  it('count what buyers were answered and how purchases ended', async () => {
+describe('the metrics', () => {
+  it('count answers to buyers and outcomes of purchases', async () => {
     expect((await buyer.buy('SIM-OK')).body.status).toBe('SUCCESS');
     expect((await buyer.buy('SIM-OUT-OF-STOCK')).status).toBe(400);
     const api = await metricsAt(stack.adminUrl);
@@ -123,7 +123,7 @@ describe('the figures', () => {
     );
   });
 
-  it('show what waits for money and what is held, as the rows have it', async () => {
+  it('show purchases awaiting money and open holds as the rows have them', async () => {
     const open = await buyOutside(stack, buyer.account);
     await stack.faults({ neverAllocate: 1 });
     const held = await buyOutside(stack, buyer.account);
@@ -156,7 +156,7 @@ describe('the figures', () => {
     expect(open.answer.status).toBe(201);
   });
 
-  it('show what is stuck, by class, with the age of the oldest', async () => {
+  it('show stuck items by class, with the age of the oldest', async () => {
     const text = await metricsAt(chores.adminUrl);
     expect(valueOf(text, 'simway_stuck_items{environment="test",class="inbox-unapplied"}')).toBe(0);
     await stack.owner
@@ -183,7 +183,7 @@ describe('the figures', () => {
     await stack.owner.updateTable('gateway_events').set({ applied_at: new Date() }).execute();
   });
 
-  it('are absent while nobody can read them', async () => {
+  it('are absent while they cannot be read', async () => {
     await stack.owner.schema.alterTable('holds').renameTo('holds_away').execute();
     try {
       await until(
@@ -206,7 +206,7 @@ describe('the figures', () => {
 });
 
 describe('alerts and dashboard', () => {
-  it('name only metrics that a running service has, with labels that these have', async () => {
+  it('name only metrics and labels that a running service has', async () => {
     expect(alerts.length).toBeGreaterThan(15);
     expect(expressions.length).toBeGreaterThan(50);
     const text = [
@@ -232,7 +232,7 @@ describe('alerts and dashboard', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('name what the SDK counts only once something has failed as its native half does', () => {
+  it('name the SDK metrics that appear only after a failure as the native SDK does', () => {
     const { resolve } = createRequire(import.meta.url);
     const native = readFileSync(
       join(resolve('@temporalio/core-bridge/package.json'), '..', 'releases', platform(), 'index.node'),
@@ -241,14 +241,14 @@ describe('alerts and dashboard', () => {
       expect(native.includes(name.replace(/^temporal_|_total$/g, '')), name).toBe(true);
   });
 
-  it('ask only for values of labels that there are', () => {
+  it('ask only for label values that exist', () => {
     const statuses = expressions.flatMap((expression) =>
       Array.from(expression.matchAll(/\benvironment="(\w+)"/g), ([, world]) => world),
     );
     expect(new Set(statuses)).toEqual(new Set(['live', 'test']));
   });
 
-  it('are understood: each alert says what it is and has a section of its own that says what to do', () => {
+  it('each alert says what it is and has its own section that says what to do', () => {
     const operations = read('docs/OPERATIONS.md');
     const section = operations.slice(
       operations.indexOf('\n## Alerts\n'),
@@ -269,7 +269,7 @@ describe('alerts and dashboard', () => {
     }
   });
 
-  it('show no panel without an expression or a title', () => {
+  it('every panel has an expression and a title', () => {
     const empty = panels.filter(
       ({ type, title, targets = [] }) => title === '' || (type !== 'row' && targets.length === 0),
     );

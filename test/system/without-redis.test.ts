@@ -105,7 +105,7 @@ describe.each([
     giveBack: () => signal('SIGCONT'),
   },
 ])('Redis $state', ({ take, giveBack }) => {
-  it('reads and purchases go on, none waits for it, and limits hold', async () => {
+  it('reads and purchases go on without waiting for Redis, and rate limits hold', async () => {
     await take();
     try {
       await expectBusinessAsUsual();

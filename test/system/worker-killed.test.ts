@@ -72,7 +72,7 @@ async function topUpAt(gate: Gate): Promise<Running> {
   return waitingAt(gate, () => buyer.buy('TOPUP_SIM-OK', { esimId }), buyer);
 }
 
-/** Its merchant is to be told of it, for which settling takes more than a statement. */
+/** Its merchant has a webhook endpoint, so that settling takes more than one statement. */
 async function toldAt(gate: Gate): Promise<Running> {
   const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
   const endpoint = await stack.call('POST', '/api/webhooks/endpoints', {
@@ -109,7 +109,7 @@ async function waitingToOrder(): Promise<Running> {
   return { buyer, answer };
 }
 
-/** Open, nothing written: the look before it waits for the packages, which stay locked until the worker is dead. */
+/** Open, nothing written: the read before it waits for the packages, which stay locked until the worker is dead. */
 async function waitingToOpen(): Promise<Running> {
   const buyer = await newBuyer(stack, { fundsMinor: FUNDS_MINOR });
   await locker.query('begin; lock table packages in access exclusive mode');
@@ -122,7 +122,7 @@ async function waitingToOpen(): Promise<Running> {
       return rowCount;
     },
     (waiting) => waiting === 1,
-    { what: 'the look before opening', everyMs: 20 },
+    { what: 'the read before opening', everyMs: 20 },
   );
   return { buyer, answer };
 }
@@ -153,7 +153,7 @@ const STEPS = [
     ends: 'SUCCESS',
   },
   {
-    step: 'settle and tell, before its commit',
+    step: 'settle and enqueue the webhook, before its commit',
     start: () => toldAt('close:inside'),
     ends: 'SUCCESS',
   },
@@ -177,7 +177,7 @@ const STEPS = [
   { step: 'open, before its statement', start: waitingToOpen, ends: 'SUCCESS' },
 ] as const;
 
-describe('killed once with a purchase inside every step', () => {
+describe('the worker killed with a purchase inside every step', () => {
   const running = new Map<string, Running>();
   const leftBehind = new Map<string, string>();
   beforeAll(async () => {
@@ -191,7 +191,7 @@ describe('killed once with a purchase inside every step', () => {
     await stack.clearFaults();
   }, 120_000);
 
-  it('left each step as it was meant to be cut off', () => {
+  it('each step was interrupted where it should be', () => {
     expect(Object.fromEntries(leftBehind)).toEqual({
       'open, before its statement': 'nothing',
       // A statement that is a transaction of its own is finished by Postgres, whoever waits for it.
@@ -202,7 +202,7 @@ describe('killed once with a purchase inside every step', () => {
       'top up, keeping the new totals': 'SUCCESS, POSTED, ordered, profile',
       'top up, its commit on the way': 'SUCCESS, POSTED, ordered, profile',
       'settle, in its statement': 'SUCCESS, POSTED, ordered, profile',
-      'settle and tell, before its commit': 'PROCESSING, HELD, ordered, no profile',
+      'settle and enqueue the webhook, before its commit': 'PROCESSING, HELD, ordered, no profile',
       'settle, its commit on the way': 'SUCCESS, POSTED, ordered, profile',
       'give back, before its commit': 'PROCESSING, HELD, no order, no profile',
       'give back, its commit on the way': 'FAILED, VOIDED, no order, no profile',
@@ -211,14 +211,14 @@ describe('killed once with a purchase inside every step', () => {
     });
   });
 
-  it.each(STEPS)('$step: ends $ends, once', async ({ step, ends }) => {
+  it.each(STEPS)('$step: ends once, as $ends', async ({ step, ends }) => {
     const purchase = running.get(step)!;
     await expectEnded(purchase, ends);
   });
 });
 
-describe('killed with calls to the supplier under way', () => {
-  it('an order, a top-up and the look behind a refusal: each ends once', async () => {
+describe('the worker killed during calls to the supplier', () => {
+  it('an order, a top-up and the check behind a refusal: each ends once', async () => {
     const [order, topUp, refused] = await Promise.all(
       [1, 2, 3].map(() => newBuyer(stack, { fundsMinor: FUNDS_MINOR })),
     );

@@ -2,7 +2,7 @@
 // and of roles, so a route without a row fails them.
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
 import type { Role } from '../../../src/accounts/roles.ts';
-import { MOVE, NO_PERSON, NO_TXN, PASSWORD, PERSON, TXN } from './memory-ops.ts';
+import { MOVE, NO_PERSON, NO_TXN, PASSWORD, personOf, TXN } from './ops.ts';
 
 export interface OpsAsk {
   /** Method and path of the route. */
@@ -17,6 +17,7 @@ export interface OpsAsk {
   readonly outcome?: ActionOutcome;
 }
 
+const PERSON = personOf('OTHER');
 const REASON = { reason: 'a test' };
 const LOOK = { move: 'look-at-gateway', ...REASON };
 const ONE = `/ops/purchases/${TXN}`;
@@ -41,7 +42,7 @@ export const GOOD_ASKS: readonly OpsAsk[] = [
   {
     route: 'POST /ops/sessions',
     target: '/ops/sessions',
-    body: { email: 'admin@x.example', password: PASSWORD },
+    body: { email: 'admin@operator.example', password: PASSWORD },
     as: null,
     status: 201,
   },
@@ -147,7 +148,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   {
     route: 'POST /ops/sessions',
     target: '/ops/sessions',
-    body: { email: 'admin@x.example', password: 'x' },
+    body: { email: 'admin@operator.example', password: 'x' },
     as: null,
     status: 401,
   },
@@ -155,7 +156,7 @@ export const OTHER_ASKS: readonly OpsAsk[] = [
   {
     route: 'POST /ops/me/password',
     target: '/ops/me/password',
-    body: { currentPassword: 'x', newPassword: 'y' },
+    body: { currentPassword: 'x', newPassword: 'another one of mine' },
     as: 'ADMIN',
     status: 401,
   },

@@ -1,66 +1,100 @@
 /**
- * What is under /ops, in memory: sessions whose token names a role, and a world that answers one of everything and writes down what it was
- * asked. The real thing runs in test/store and test/e2e.
+ * What is under /ops: the real sessions and people on a Postgres of the test's own, and worlds that answer one of everything and write down what
+ * they were asked, since a real world needs Temporal, vendors and hours to come to some of these answers. Whole worlds run in
+ * test/accounts/ops.e2e.test.ts.
  */
-import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
-import type { TrialBalance } from '../../../src/reconciliation/books.ts';
-import type { OpsWorld } from '../../../src/platform/composition/ops-world.ts';
-import type { ActionPreview, ActionRecord } from '../../../src/operations/actions.ts';
-import type { Timeline } from '../../../src/operations/timeline.ts';
+import { hash } from 'node:crypto';
+import { sql } from 'kysely';
+import { peopleUseCases } from '../../../src/accounts/people.ts';
+import { createPasswords } from '../../../src/accounts/passwords.ts';
+import { ROLES, type Role } from '../../../src/accounts/roles.ts';
+import { sessionUseCases, type Session } from '../../../src/accounts/sessions.ts';
+import { insertPerson, openSession } from '../../../src/accounts/store/people.ts';
 import type { Environment } from '../../../src/domain/account.ts';
 import { DomainError } from '../../../src/domain/errors.ts';
+import { makeId } from '../../../src/domain/ids.ts';
+import type { ActionPreview, ActionRecord, OperatorActions } from '../../../src/operations/actions.ts';
 import type { ActionOutcome } from '../../../src/operations/rules.ts';
-import { may, mayPerform, ROLES, type Role } from '../../../src/accounts/roles.ts';
 import type { StuckItem } from '../../../src/operations/stuck-rules.ts';
-import type { Session } from '../../../src/accounts/sessions.ts';
-import type { OneTimePassword, PersonView } from '../../../src/accounts/people.ts';
+import type { Timeline } from '../../../src/operations/timeline.ts';
+import { bindAll } from '../../../src/platform/composition/bind.ts';
+import type { OpsUseCases } from '../../../src/platform/composition/ops-use-cases.ts';
+import { createOpsWorld, type OpsWorld } from '../../../src/platform/composition/ops-world.ts';
+import type { TrialBalance } from '../../../src/reconciliation/books.ts';
+import type { Books } from '../books.ts';
 
 const AT = new Date('2026-01-31T09:30:00.000Z');
 export const TXN = `txn-${'0'.repeat(31)}1`;
 export const NO_TXN = `txn-${'f'.repeat(32)}`;
 export const MOVE = `move-${'0'.repeat(31)}1`;
-export const PERSON = `person-${'0'.repeat(31)}1`;
-export const NO_PERSON = `person-${'f'.repeat(32)}`;
 export const PASSWORD = 'correct horse battery staple';
 
-/** The token of somebody with a role; `NEW`: of somebody who has to choose a password first. */
-export const tokenOf = (who: Role | 'NEW'): string => `ops_${who}`;
+/** Somebody with a role; `NEW`: an administrator who has to choose a password first; `OTHER`: somebody who has not signed in. */
+type Who = Role | 'NEW' | 'OTHER';
+const EVERYBODY: readonly Who[] = [...ROLES, 'NEW', 'OTHER'];
+export const personOf = (who: Who): string =>
+  makeId('person', EVERYBODY.indexOf(who).toString(16).padStart(32, '0'));
+export const NO_PERSON = `person-${'f'.repeat(32)}`;
+export const tokenOf = (who: Who): string => `ops_${who.padEnd(43, '0')}`;
 
-export interface MemoryOps extends OpsUseCases {
-  /** `<world> <verb> <by>` of everything that was asked, and refusals. */
+export interface TestOps extends OpsUseCases {
+  /** Everything that was asked since the last reset; `<world> <verb> <by>` in a world. */
   readonly calls: string[];
-  readonly refused: string[];
-  /** What the next move comes to. */
+  /** What the next action comes to. */
   outcome: ActionOutcome;
+  /** `<role> <subject>` of what was refused for a role, as the audit log has it since the last reset. */
+  refused(): Promise<string[]>;
+  /** Everybody as at the beginning, and signed in. */
+  reset(): Promise<void>;
 }
 
-export function createMemoryOps({ live = false }: { readonly live?: boolean } = {}): MemoryOps {
+export function createTestOps(books: Books, { live = false }: { readonly live?: boolean } = {}): TestOps {
   const calls: string[] = [];
-  const refused: string[] = [];
   const state = { outcome: done };
+  const passwords = createPasswords({ cost: { logN: 5, r: 8, p: 1 } });
+  const deps = {
+    db: books.accounts,
+    clock: { now: () => new Date() },
+    passwords,
+    events: { personLockedOut: () => undefined },
+  };
+  const sessions = bindAll(deps, sessionUseCases);
+  const people = bindAll(deps, peopleUseCases);
+  let refusedBefore = 0n;
+  const refusals = (after: bigint) =>
+    books.accounts
+      .selectFrom('audit_log')
+      .select(['id', 'subject', 'detail'])
+      .where('action', '=', 'ops.refuse')
+      .where('id', '>', after)
+      .orderBy('id')
+      .execute();
   return {
     calls,
-    refused,
     get outcome() {
       return state.outcome;
     },
     set outcome(outcome: ActionOutcome) {
       state.outcome = outcome;
     },
-    sessions: createSessions(calls, refused),
-    people: {
-      list: ({ page, limit }) => noted(calls, 'people list', { items: [person], total: 1, page, limit }),
-      create: (session, { email, name, role }) =>
-        noted(calls, `people create ${byOf(session)}`, oneTime({ ...person, email, name, role })),
-      change: (session, personId) => {
-        if (personId !== PERSON) throw new DomainError('NOT_FOUND', 'There is no such person');
-        return noted(calls, `people change ${byOf(session)}`, person);
-      },
-      resetPassword: (session) => noted(calls, `people reset ${byOf(session)}`, oneTime(person)),
+    refused: async () =>
+      (await refusals(refusedBefore)).map(
+        ({ subject, detail }) => `${(detail as { role: string }).role} ${subject}`,
+      ),
+    reset: async () => {
+      calls.length = 0;
+      state.outcome = done;
+      refusedBefore = (await refusals(refusedBefore)).at(-1)?.id ?? refusedBefore;
+      await sql`delete from accounts.sessions`.execute(books.owner);
+      await sql`delete from accounts.people`.execute(books.owner);
+      const passwordHash = await passwords.hash(PASSWORD);
+      await Promise.all(EVERYBODY.map((who) => addPerson(books.accounts, who, passwordHash)));
     },
+    sessions: { ...sessions, ...noted(calls, sessions, ['signIn', 'signOut', 'changePassword']) },
+    people: noted(calls, people, ['list', 'create', 'change', 'resetPassword']),
     worlds: {
-      test: createWorld('test', { calls, refused, state }),
-      ...(live ? { live: createWorld('live', { calls, refused, state }) } : {}),
+      test: createWorld('test', { books, calls, state }),
+      ...(live ? { live: createWorld('live', { books, calls, state }) } : {}),
     },
   };
 }
@@ -69,92 +103,70 @@ const done: ActionOutcome = { outcome: 'done', moveId: MOVE, did: 'checked the g
 
 const byOf = ({ person: { email } }: Session): string => email;
 
-function noted<T>(calls: string[], call: string, answer: T): Promise<T> {
-  calls.push(call);
-  return Promise.resolve(answer);
+/** The same use cases, each of which notes its name. */
+function noted<Cases extends object, Name extends keyof Cases & string>(
+  calls: string[],
+  cases: Cases,
+  names: readonly Name[],
+): Pick<Cases, Name> {
+  const wrapped = names.map((name) => [
+    name,
+    (...args: unknown[]): unknown => {
+      calls.push(name);
+      return (cases[name] as (...given: unknown[]) => unknown)(...args);
+    },
+  ]);
+  return Object.fromEntries(wrapped) as Pick<Cases, Name>;
 }
 
-function createSessions(calls: string[], refused: string[]): OpsUseCases['sessions'] {
-  const known = new Map([...ROLES, 'NEW' as const].map((who) => [tokenOf(who), sessionOf(who)]));
-  return {
-    signIn: ({ email, password, address }) => {
-      calls.push(`sign in from ${address}`);
-      const role = ROLES.find((one) => email.toUpperCase().startsWith(one));
-      if (!role || password !== PASSWORD) return Promise.reject(new DomainError('UNAUTHORIZED', 'Wrong'));
-      return Promise.resolve({ token: tokenOf(role), session: sessionOf(role) });
-    },
-    authenticate: (token) => {
-      const session = known.get(token);
-      if (session) return Promise.resolve(session);
-      return Promise.reject(new DomainError('INVALID_TOKEN', 'The session is unknown or has ended: sign in'));
-    },
-    authorise: (session, permission, { subject }) => {
-      if (!session.mustChangePassword && may(session.person.role, permission)) return Promise.resolve();
-      refused.push(`${session.person.role} ${subject}`);
-      return Promise.reject(new DomainError('FORBIDDEN', `Your role may not ${permission}`));
-    },
-    signOut: (session) => {
-      for (const [token, one] of known) if (one === session) known.delete(token);
-      return noted(calls, `sign out ${byOf(session)}`, undefined);
-    },
-    changePassword: (session, { current }) => {
-      if (current !== PASSWORD) return Promise.reject(new DomainError('UNAUTHORIZED', 'Wrong'));
-      return noted(calls, `change password ${byOf(session)}`, undefined);
-    },
-  };
-}
-
-function sessionOf(who: Role | 'NEW'): Session {
-  const role = who === 'NEW' ? 'ADMIN' : who;
-  return {
-    person: { personId: PERSON, email: `${who.toLowerCase()}@operator.example`, name: who, role },
-    mustChangePassword: who === 'NEW',
-    expiresAt: AT,
-    tokenSha256: Buffer.alloc(32),
-  };
-}
-
-const person: PersonView = {
-  personId: PERSON,
-  email: 'ada@operator.example',
-  name: 'Ada',
-  role: 'SUPPORT',
-  mustChangePassword: true,
-  lockedUntil: AT,
-  disabledAt: null,
-  createdAt: AT,
-};
-
-function oneTime(made: PersonView): OneTimePassword {
-  return { person: made, oneTimePassword: 'abcde-abcde-abcde-abcde', oneTimeUntil: AT };
+async function addPerson(db: Books['accounts'], who: Who, passwordHash: string): Promise<void> {
+  const [now, expiresAt] = [new Date(), new Date(Date.now() + 3_600_000)];
+  const personId = personOf(who);
+  await insertPerson(db, {
+    id: personId,
+    email: `${who.toLowerCase()}@operator.example`,
+    name: who,
+    role: who === 'NEW' ? 'ADMIN' : who === 'OTHER' ? 'SUPPORT' : who,
+    password_hash: passwordHash,
+    one_time_until: who === 'NEW' ? expiresAt : null,
+    locked_until: who === 'OTHER' ? expiresAt : null,
+  });
+  const tokenSha256 = hash('sha256', tokenOf(who), 'buffer');
+  if (who !== 'OTHER')
+    await openSession(db, { tokenSha256, personId, passwordHash, address: '127.0.0.1', now, expiresAt });
 }
 
 interface Noting {
+  readonly books: Books;
   readonly calls: string[];
-  readonly refused: string[];
   readonly state: { readonly outcome: ActionOutcome };
 }
 
-function createWorld(environment: Environment, { calls, refused, state }: Noting): OpsWorld {
-  const note = <T>(call: string, answer: T): Promise<T> => noted(calls, `${environment} ${call}`, answer);
+function createWorld(environment: Environment, { books, calls, state }: Noting): OpsWorld {
+  const note = <T>(call: string, answer: T): Promise<T> => {
+    calls.push(`${environment} ${call}`);
+    return Promise.resolve(answer);
+  };
   const known = <T>(id: string, call: string, answer: T): Promise<T> =>
     id === NO_TXN
       ? Promise.reject(new DomainError('TRANSACTION_NOT_FOUND', 'There is no such purchase or funding'))
       : note(call, answer);
+  const actions: Pick<OperatorActions, 'perform'> = {
+    perform: ({ transactionId, move, amount, by }) => {
+      const worth = amount ? ` ${amount.amountMinor} ${amount.currency}` : '';
+      return known(transactionId, `move ${move}${worth} ${by}`, state.outcome);
+    },
+  };
+  // The real one decides whether the role may take the action.
+  const { makeMove } = createOpsWorld({ accounts: books.accounts, actions, books: {} } as Parameters<
+    typeof createOpsWorld
+  >[0]);
   return {
     listStuck: ({ page, limit }) =>
       note('stuck', { items: [stuck], total: 11, page, limit, isCut: false, temporalAsked: true }),
     readTimeline: (id) => known(id, `story ${id}`, story),
     listMoves: (id) => known(id, 'moves', { preview, made: [record] }),
-    makeMove: (session, move) => {
-      if (!mayPerform(session.person.role, move.move)) {
-        refused.push(`${session.person.role} ${move.move}`);
-        return Promise.reject(new DomainError('FORBIDDEN', 'Your role may not'));
-      }
-      const { amount } = move;
-      const worth = amount ? ` ${amount.amountMinor} ${amount.currency}` : '';
-      return known(move.transactionId, `move ${move.move}${worth} ${byOf(session)}`, state.outcome);
-    },
+    makeMove,
     listWaitingMoves: () => note('waiting', [{ ...record, expiresAt: AT }]),
     approveMove: (session, moveId) => note(`approve ${moveId} ${byOf(session)}`, state.outcome),
     declineMove: (session, moveId) => note(`decline ${moveId} ${byOf(session)}`, state.outcome),
