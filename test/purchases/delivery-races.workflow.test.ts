@@ -10,11 +10,10 @@ import { createAttempt, type Attempt } from '../support/delivery-attempts.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows } from '../support/workflow-harness.ts';
 
-let topUpTarget: { esimId: string; iccid: string };
 const attempts: Attempt[] = [];
 
 const { stack, harness, buyer } = await startWorkflows();
-topUpTarget = await harness.topUpTarget(buyer);
+const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(async () => {
   for (const attempt of attempts.splice(0)) attempt.close();
   await stack.clearFaults();

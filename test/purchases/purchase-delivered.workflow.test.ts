@@ -8,9 +8,8 @@ import { startWorkflows, HURRIED, untilListed, type WorkflowHarness } from '../s
 const MAX_EVENTS = 18;
 const MAX_HISTORY_BYTES = 10 * 1024;
 
-let topUpTarget: { esimId: string; iccid: string };
 const { stack, harness, buyer } = await startWorkflows();
-topUpTarget = await harness.topUpTarget(buyer);
+const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(() => stack.clearFaults());
 
 const BOTH = [

@@ -6,9 +6,8 @@ import { eventTypes, fetchHistory } from '../support/history.ts';
 import { until } from '../support/until.ts';
 import { startWorkflows, HURRIED, PATIENT, untilListed } from '../support/workflow-harness.ts';
 
-let topUpTarget: { esimId: string; iccid: string };
 const { stack, harness, buyer } = await startWorkflows();
-topUpTarget = await harness.topUpTarget(buyer);
+const topUpTarget = await harness.topUpTarget(buyer);
 afterEach(() => stack.clearFaults());
 
 const REFUSALS = [
