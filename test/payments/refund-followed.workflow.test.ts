@@ -50,10 +50,12 @@ it('a blocked refund is checked rarely once it needs attention, and at once when
     (nowMs) => nowMs > endsAtMs,
     { what: 'six seconds' },
   );
-  expect(await asked()).toBe(before);
+  // The check that was under way when attention was raised may still end.
+  const rarely = await asked();
+  expect(rarely).toBeLessThanOrEqual(before + 1);
   expect((await fetchHistory(stack, transactionId)).events.length).toBeLessThan(100);
   await stack.temporal.workflow.getHandle(transactionId).signal('lookSoon');
-  await until(asked, (count) => count > before, { what: 'asked again' });
+  await until(asked, (count) => count > rarely, { what: 'asked again' });
 });
 
 it('a dispute of what was delivered is there to be found, until a person has settled it', async () => {
