@@ -38,6 +38,8 @@ interface RefundFacts {
   readonly status: string;
   /** A person saw it sent, or sent it. */
   readonly by_hand: boolean;
+  /** What an operator credited for money in a currency without a locked rate, in the price's currency. */
+  readonly worth_minor: Minor | null;
 }
 
 interface MovedFacts {
@@ -88,7 +90,9 @@ async function readPayments(owner: Kysely<WorldDatabase>): Promise<PaymentFacts[
 async function readRefunds(owner: Kysely<WorldDatabase>): Promise<RefundFacts[]> {
   const { rows } = await sql<RefundFacts>`
     select refund_key, reference, transaction_id, amount_minor, currency, reason, status,
-           exists (select from ledger_transactions t where t.operation_key = refund_key || ':by-hand') as by_hand
+           exists (select from ledger_transactions t where t.operation_key = refund_key || ':by-hand') as by_hand,
+           (select m.amount_minor from operator_moves m where m.transaction_id = refunds.transaction_id
+               and m.move = 'credit-wallet' and m.status = 'DONE' and m.currency <> refunds.currency limit 1) as worth_minor
       from refunds where reason !~ ${BY_MOVES}`.execute(owner);
   return rows;
 }
@@ -207,10 +211,17 @@ function addPayment(
   const heldMinor = payment.paid_hold && hold !== 'VOIDED' ? priceMinor : 0n;
   if (payment.paid_hold && hold === 'HELD') add(`held:${price}`, priceMinor);
   if (payment.paid_hold && hold === 'POSTED') add(`revenue:${price}`, priceMinor);
+  const credited = refunds.filter((refund) => refund.status === 'CREDITED');
   const creditedMinor = sumOf(
-    refunds.filter((refund) => refund.status === 'CREDITED'),
+    credited.filter((refund) => refund.currency === charge),
     (refund) => refund.amount_minor,
   );
+  for (const refund of credited.filter((one) => one.currency !== charge)) {
+    const worthMinor = BigInt(refund.worth_minor ?? 0);
+    add(`exchange:${refund.currency}`, BigInt(refund.amount_minor));
+    add(`exchange:${price}`, -worthMinor);
+    add(`wallet:${payment.account_id}`, worthMinor);
+  }
   const keptMinor = currency === charge ? bookedMinor : 0n;
   const toWalletMinor = keptMinor - (payment.paid_hold ? chargeMinor : 0n) + creditedMinor;
   const creditMinor =

@@ -77,13 +77,12 @@ export interface WorkflowHarness {
 export async function startWorkflows(
   options: StackOptions = {},
   account: AccountOptions = {},
-  { checksBooks = true }: { readonly checksBooks?: boolean } = {},
 ): Promise<{ readonly stack: Stack; readonly harness: WorkflowHarness; readonly buyer: Buyer }> {
   const stack = await startStack(options);
   const harness = await createWorkflowHarness(stack);
   afterAll(async () => {
     try {
-      if (checksBooks) await expectSoundBooks(stack);
+      await expectSoundBooks(stack);
     } finally {
       await harness.close();
       await stack.close();
