@@ -44,7 +44,7 @@ afterEach(async () => {
     await until(
       () => raw?.open,
       (open) => open === 0,
-      { what: 'connections that end' },
+      { withinMs: 2_000, what: 'connections that end' },
     );
   await raw?.close();
   raw = undefined;
@@ -256,6 +256,7 @@ describe('too slow', () => {
     await until(
       () => silent.open,
       (open) => open === 0,
+      { withinMs: 2_000 },
     );
     await silent.close();
   });

@@ -143,10 +143,9 @@ describe.each(pacers)('pacer %s', (_name, create) => {
     expect(await pacer.takeSlot(0)).toBe(true);
     const startedAt = performance.now();
     for (let i = 0; i < 10; i += 1) expect(await pacer.takeSlot(500)).toBe(false);
-    // Waiting for each would take five seconds.
-    expect(performance.now() - startedAt).toBeLessThan(2_500);
+    expect(performance.now() - startedAt).toBeLessThan(500);
     expect(await pacer.takeSlot(1500)).toBe(true);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(performance.now() - startedAt).toBeLessThan(1500);
   });
 
   it('knows paces slower than one a second', async () => {
