@@ -56,7 +56,7 @@ export function createSupplierActions(
   return {
     lookAtSupplier: (transactionId) => checkSupplier(deps, transactionId),
     withdrawForMove: (transactionId, isVouchedFor, graceMs) =>
-      withdraw(deps, transactionId, { isVouchedFor, ...(graceMs === undefined ? {} : { graceMs }) }),
+      withdraw(deps, transactionId, { isVouchedFor, graceMs }),
     // For histories of earlier builds.
     withdrawOrder: async (transactionId) => {
       const { left } = await withdraw(deps, transactionId, { isVouchedFor: false });

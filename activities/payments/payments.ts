@@ -84,7 +84,7 @@ async function tryToOpen(
     email: await findEmail(db, payment.account_id),
     returnUrl,
     accountExpiresAt: payment.expires_at,
-    ...(scenario === undefined ? {} : { scenario }),
+    scenario,
   });
   if (charged.outcome === 'done') {
     await saveInstructions(db, reference, charged.value);

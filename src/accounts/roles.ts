@@ -7,7 +7,7 @@ export type Role = (typeof ROLES)[number];
 
 /** What routes require; `words` are for refusals and the documentation. */
 const PERMISSION_TABLE = {
-  see: { roles: ROLES, words: 'see what is stuck, purchases and their operator actions' },
+  see: { roles: ROLES, words: 'view stuck items, purchases and operator actions' },
   // Stryker disable next-line StringLiteral: every role may, so no refusal contains it
   move: { roles: ROLES, words: 'take an operator action' },
   replay: { roles: ['OPERATIONS', 'FINANCE', 'ADMIN'], words: 'replay a purchase' },

@@ -3,7 +3,7 @@ import type { PurchaseInput } from '../purchases/purchase.ts';
 import type { PaymentPurpose } from '../domain/states.ts';
 import type { FundingInput } from '../payments/rules.ts';
 
-/** `rejected`: the workflow's validator refused it; nothing is recorded. `nobody`: no workflow runs for it. */
+/** `rejected`: the workflow's validator refused it; nothing is recorded. `no-workflow`: none runs for it. */
 export type EngineOutcome =
   | ActionOutcome
   | { readonly outcome: 'rejected'; readonly code: ActionRefusal }

@@ -95,7 +95,7 @@ function toItems(rows: readonly Row[], now: Date): StuckItem[] {
   return [...merged.values()].toSorted((a, b) => b.ageSeconds - a.ageSeconds);
 }
 
-/** A dispute is a cause of its own, whatever becomes of the purchase. */
+/** A dispute is listed on its own, in addition to its purchase. */
 const isClaim = (row: Row): boolean => CLAIMS.some((claim) => claim === row.reason);
 
 const CLASS_OF_SOURCE = {

@@ -39,7 +39,7 @@ export async function fundWallet(
     charge: quoteCharge(deps, deps.catalogue.current(), paymentMethod, { amountMinor, currency }),
     requestId,
     timings: deps.settings.timings,
-    ...(tag ? { idempotency: markOf(tag) } : {}),
+    idempotency: tag && markOf(tag),
   };
   const answer = await startOnEngine(
     transactionId,

@@ -42,7 +42,7 @@ async function checkPayment({ db, engine, settings }: ConfirmDeps, payment: OwnP
     if (payment.isClosed) await releaseCheckSlot(db, payment.transactionId);
     if (error instanceof EngineUnavailable)
       throw engineUnavailable(
-        'The payment cannot be looked at right now, it is looked at again by itself',
+        'The payment cannot be checked right now; we keep checking automatically',
         error,
       );
     throw error;

@@ -34,7 +34,7 @@ export async function runApi(context: ProcessContext): Promise<RunningApi> {
         opsAddresses: config.opsAddresses,
       },
       version: VERSION,
-      ...(tracing ? { tracing } : {}),
+      tracing,
     });
     const server = await startServer({ app, host: config.http.host, port: config.http.port });
     // Three quarters of the deadline for open requests, the rest for what is closed after them.

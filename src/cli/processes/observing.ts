@@ -31,7 +31,7 @@ export async function observe(context: ProcessContext, lifecycle: Lifecycle): Pr
     stopWatching();
     return Promise.resolve();
   });
-  return { ...context, metrics, ...(tracing ? { tracing } : {}) };
+  return { ...context, metrics, tracing };
 }
 
 /** OpenTelemetry is loaded only where traces are configured. */

@@ -72,7 +72,7 @@ export async function runWorker(
         queues,
         bundle,
         identity: `simway@${VERSION}#${hostname()}-${process.pid}`,
-        ...(config.deployment ? { deployment: config.deployment } : {}),
+        deployment: config.deployment,
         steps: contextPropagation(world.environment, observed.tracing),
         shutdownGraceMs: config.worker.shutdownGraceMs,
         maxCachedWorkflows: config.worker.maxCachedWorkflows,

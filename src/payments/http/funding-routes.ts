@@ -24,7 +24,7 @@ export function fundRoute(): Route {
     },
     async handle({ world, principal, body, context, idempotency }) {
       const { amount: amountMinor, paymentMethod } = body;
-      const command = { amountMinor, paymentMethod, ...(idempotency ? { idempotency } : {}) };
+      const command = { amountMinor, paymentMethod, idempotency };
       const opened = await world.fundWallet(principal, command, context);
       return { status: 201, body: toJson(presentFunding(opened)) };
     },

@@ -51,7 +51,7 @@ const oneName = (description: string) =>
 // An id that cannot exist is well-formed here and simply not found.
 export const confirmBody = z
   .object({
-    transactionId: oneName('What buy or fund answered'),
+    transactionId: oneName('The `transactionId` that buy or fund returned'),
     gatewayReference: oneName('Of a hosted checkout'),
     trackingReference: oneName('Of a bank transfer'),
   })

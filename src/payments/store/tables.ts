@@ -1,6 +1,7 @@
 import type { Generated, JSONColumnType, Selectable } from 'kysely';
 import type { AccountCurrency } from '../../domain/money.ts';
 import type { OutsideMethod, PaymentPurpose } from '../../domain/states.ts';
+import type { PaymentInstructions } from '../port.ts';
 import type { DisputeState } from '../rules.ts';
 
 export interface DisputesTable {
@@ -101,9 +102,9 @@ export interface PaymentsTable {
   charge_currency: string;
   price_minor: bigint;
   price_currency: AccountCurrency;
-  instructions: JSONColumnType<StoredInstructions | null> | null;
+  instructions: JSONColumnType<Stored<PaymentInstructions> | null> | null;
   expires_at: Date;
-  /** Net of fees on top, whatever became of it. */
+  /** Net of fees on top; includes money that went back later. */
   booked_minor: Generated<bigint>;
   booked_currency: string | null;
   paid_hold: Generated<boolean>;
@@ -112,7 +113,7 @@ export interface PaymentsTable {
   evidence_minor: Generated<bigint>;
   gateway_id: string | null;
   gateway_status: string | null;
-  /** When somebody last looked, with or without an answer. */
+  /** The last payment check, with or without an answer. */
   looked_at: Date | null;
   /** When the gateway was asked for the newest answer that is booked. */
   seen_at: Generated<Date | null>;
@@ -122,16 +123,8 @@ export interface PaymentsTable {
   updated_at: Generated<Date>;
 }
 
-/** What the buyer needs in order to pay, as it is kept. */
-export type StoredInstructions =
-  | { readonly kind: 'redirect'; readonly paymentUrl: string }
-  | {
-      readonly kind: 'bank-transfer';
-      readonly bankName: string;
-      readonly accountNumber: string;
-      readonly accountName: string;
-      readonly expiresAt: string;
-    };
+/** As JSON keeps it: times are ISO 8601 texts. */
+type Stored<T> = T extends Date ? string : T extends object ? { readonly [K in keyof T]: Stored<T[K]> } : T;
 
 export interface PaymentTables {
   fundings: FundingsTable;

@@ -1,7 +1,7 @@
 /** eSIM orders and purchases → the specification's shapes. Pure; what is not known yet is an empty string. */
 import type { z } from 'zod';
 import { moneyJson, type Wire } from '../../platform/http/json.ts';
-import { presentPayment } from '../../payments/http/present.ts';
+import { presentFundingStanding, presentPayment } from '../../payments/http/present.ts';
 import type {
   basePurchaseSchema,
   esimListItemSchema,
@@ -12,7 +12,6 @@ import type {
 } from './schema.ts';
 import type { Page } from '../../domain/page.ts';
 import { validityDays, type DurationUnit } from '../../catalogue/rules.ts';
-import { presentFundingStanding } from '../../payments/http/present.ts';
 import type { PurchaseView, TransactionView } from '../views.ts';
 import { presentTimeline } from '../../platform/http/answer-fields.ts';
 import { remainingUnits } from '../../esims/esim-view.ts';

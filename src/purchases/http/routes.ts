@@ -42,8 +42,8 @@ const buyRoute = defineRoute({
     'EXCHANGE_RATE_UNAVAILABLE',
   ],
   responses: {
-    200: { description: 'TOPUP: the purchase, whatever its status', schema: topUpPurchaseSchema },
-    201: { description: 'BASE: the purchase, whatever its status', schema: basePurchaseSchema },
+    200: { description: 'TOPUP: the purchase, in any status', schema: topUpPurchaseSchema },
+    201: { description: 'BASE: the purchase, in any status', schema: basePurchaseSchema },
   },
   docs: {
     operationId: 'buy',
@@ -60,8 +60,8 @@ const buyRoute = defineRoute({
       packageCode,
       packageType,
       paymentMethod,
-      ...(packageType === 'TOPUP' ? { esimId: topUpTarget(body.esimId ?? '') } : {}),
-      ...(idempotency ? { idempotency } : {}),
+      esimId: packageType === 'TOPUP' ? topUpTarget(body.esimId ?? '') : undefined,
+      idempotency,
     };
     const purchase = await world.buy(principal, command, context);
     return { status: purchase.package_type === 'BASE' ? 201 : 200, ...renderPurchase(purchase) };
@@ -99,7 +99,7 @@ const transactionRoute = defineRoute({
   shapes: ['general'],
   params: {
     transactionId: {
-      description: 'What buy or fund answered',
+      description: 'The `transactionId` that buy or fund returned',
       example: 'txn-7c9e6679f4a84ba3a2c1f0d3b5e60a11',
       isPossible: (text) => isId('transaction', text),
       notFound: { code: 'TRANSACTION_NOT_FOUND', message: 'Transaction not found' },
@@ -139,12 +139,7 @@ const myEsimsRoute = defineRoute({
   },
   async handle({ world, principal, query }) {
     const { page, limit, status, search } = query;
-    const found = await world.listEsims(principal, {
-      page,
-      limit,
-      ...(status === undefined ? {} : { status }),
-      ...(search === undefined || search === '' ? {} : { search }),
-    });
+    const found = await world.listEsims(principal, { page, limit, status, search: search || undefined });
     return { status: 200, body: toJson(presentEsimPage(found)) };
   },
 });
@@ -170,7 +165,7 @@ const esimRoute = defineRoute({
     tag: ESIMS,
     summary: 'Read one of your eSIMs',
     description:
-      'Install data, usage and validity. State and usage are looked up again when what we know is old.',
+      'Install data, usage and validity. State and usage are read from the supplier again when our data is old.',
   },
   async handle({ world, principal, params }) {
     const esim = await world.getEsim(principal, params['esimId'] ?? '');
@@ -197,8 +192,8 @@ const confirmPaymentRoute = defineRoute({
     tag: PURCHASES,
     summary: 'Check a payment now',
     description:
-      'Asks the payment gateway for the truth and answers how the purchase or the funding now stands, with what happened ' +
-      'when. Never needed: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
+      'Checks the payment gateway and returns the current state of the purchase or the funding, with its ' +
+      'timeline. Optional: payments are noticed without it. Not paid yet is no error: the status stays `PENDING`.',
   },
   async handle({ world, principal, body }) {
     const { transactionId, gatewayReference, trackingReference } = body;

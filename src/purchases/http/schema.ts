@@ -12,8 +12,7 @@ import { isoTime, money, timeline } from '../../platform/http/answer-fields.ts';
 import { choiceField, isCleanText, textField } from '../../platform/http/fields.ts';
 import { MAX_PACKAGE_CODE_CHARACTERS, MAX_SEARCH_CHARACTERS } from '../../platform/http/limits.ts';
 import { pageFields } from '../../platform/http/page.ts';
-import { fundingStandingSchema } from '../../payments/http/schema.ts';
-import { paymentFields } from '../../payments/http/schema.ts';
+import { fundingStandingSchema, paymentFields } from '../../payments/http/schema.ts';
 
 export const buyBody = z
   .object({

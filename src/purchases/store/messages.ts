@@ -35,7 +35,7 @@ export function changesOf(changed: string, esims = 'esims'): RawBuilder<ChangedP
     left join ${sql.ref(esims)} shown on shown.id = ${purchase}.esim_id and (${purchase}.status = 'SUCCESS' or ${purchase}.package_type = 'TOPUP')`;
 }
 
-/** Enqueues the webhooks of a change. No change: the step was done before, and webhooks that it wrote and nobody sent are handed over once more. */
+/** Enqueues the webhooks of a change. No change: the step was done before, and its unsent webhooks are handed over again. */
 export async function enqueuePurchaseStatus(
   trx: WorldDb,
   transactionId: string,

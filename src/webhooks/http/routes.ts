@@ -281,7 +281,7 @@ export const MERCHANT_WEBHOOK_ROUTES: readonly Route[] = [
       tag: TAG,
       summary: 'Send a message again',
       description:
-        'At once and with its own id, whatever its status; if that fails, on a new schedule. A receiver that has it already ' +
+        'At once, with its own id and in any status; if that fails, on a new schedule. A receiver that has it already ' +
         'recognises its id.',
     },
     async handle({ world, principal, params, idempotency }) {

@@ -99,8 +99,8 @@ export async function updateEndpoint(
   return inTransaction(db, async (trx) => {
     const row = await updateOwned(trx, accountId, id)
       .set({
-        ...(url === undefined ? {} : { url }),
-        ...(events === undefined ? {} : { events: [...events] }),
+        url,
+        events: events && [...events],
         ...(enabled === undefined ? {} : enabled ? ENABLED : disabledByOwner(now)),
         updated_at: now,
       })

@@ -153,7 +153,7 @@ export async function findMessage(db: WorldDb, accountId: string, id: string) {
     .executeTakeFirst();
 }
 
-/** Makes a message due now with a new schedule, whatever its status. undefined: the account has no such message. */
+/** Makes a message due now with a new schedule, in any status. undefined: the account has no such message. */
 export async function reopenMessage(
   db: WorldDb,
   accountId: string,
